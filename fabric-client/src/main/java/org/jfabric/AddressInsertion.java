@@ -1,8 +1,11 @@
 package org.jfabric;
 
-import org.jfabric.client.DriverEvent;
-
 import java.nio.charset.StandardCharsets;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * One asynchronous call that inserts addresses: an error entry for each that failed, and in the end always one
@@ -20,7 +23,7 @@ final class AddressInsertion {
     private int awaited;
     private int inserted;
 
-    /** Takes the addresses; fiAddrs may be null and is filled before the event that tells of it. */
+    /** Takes the addresses; fiAddrs may be null and is filled before the event that reports it. */
     AddressInsertion(AddressVector vector, EventQueue queue, String[] addresses, long[] fiAddrs, long context) {
         this.vector = vector;
         this.queue = queue;
@@ -28,14 +31,14 @@ final class AddressInsertion {
         this.fiAddrs = fiAddrs;
         this.context = context;
         answered = new boolean[addresses.length];
-        // one more for the call itself, so that the end is not told while it still submits
+        // one more for the call itself, so that the end is not reported while it still submits
         awaited = addresses.length + 1;
     }
 
-    /** What became of an address; either the answer or the failure is null. */
+    /** Takes the result of one address; either the answer or the failure is null. */
     synchronized void onAnswer(int index, DriverEvent answer, FabricException failure) {
         if (answered[index]) {
-            // the driver's end was told to all that waits and also met by the call itself
+            // every waiting command was failed when the driver ended, and the submitting call has failed as well
             return;
         }
         answered[index] = true;
@@ -51,7 +54,7 @@ final class AddressInsertion {
         countDown();
     }
 
-    /** All addresses are on their way. */
+    /** Called once all addresses were submitted. */
     synchronized void onSubmitted() {
         countDown();
     }

@@ -1,18 +1,33 @@
 package org.jfabric;
 
-import org.agrona.DirectBuffer;
-import org.agrona.collections.Long2ObjectHashMap;
-
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.DirectBuffer;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.Codes;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.IbUdName;
+import org.jfabric.info.PeerPath;
+import org.jfabric.info.SocketName;
 
 /**
  * Turns addresses of peers into the numbers that operations take as destination and source.
  *
+ * <pre>{@code
+ * AddressVector peers = domain.openAddressVector(new AddressVectorAttr());
+ * long peer = peers.insert("jfabric://desk/orders");
+ * }</pre>
+ *
  * <p>Every call is a control call, from any thread; with an embedded driver from the thread that uses the domain.
- * {@link #lookup}, {@link #straddr} and {@link #size} ask nobody and are allowed inside a {@link FabricListener} too.
- * Source: fi_av(3).
+ * {@link #lookup}, {@link #straddr} and {@link #size} do not ask the driver and are allowed inside a
+ * {@link FabricListener} too. Source: fi_av(3).
  */
 public final class AddressVector implements Fid {
     /** Its own lock, so that a listener may ask while another thread is in a control call. */
@@ -35,13 +50,13 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Binds the event queue that is told of insertions; needed before the first one if the vector was opened with
+     * Binds the event queue that reports insertions; needed before the first one if the vector was opened with
      * {@link Flags#EVENT} (fi_av_bind).
      *
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} without EVENT
-     *     at open, if there is one already, or for another fabric's, {@link FabricErrno#EOPBADSTATE} if one of both is
+     *     at open, if there is one already, or for another fabric's, {@link FabricErrno#EOPBADSTATE} if either is
      *     closed.
      */
     public void bind(EventQueue queue, long flags) {
@@ -76,8 +91,8 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts several addresses; one that is refused does not keep the others from being inserted. What is checked says
-     * {@link #insert(String)}, which also gives the reason of a refusal as text.
+     * Inserts several addresses. An address that is refused does not prevent the insertion of the others. The checks
+     * are those of {@link #insert(String)}, which also gives the reason of a refusal as text.
      *
      * <p>If the vector was opened with {@link Flags#EVENT} the call returns at once. The bound event queue then gets an
      * error entry for each address that failed, with this vector, the context, and the address's index as data; after
@@ -87,14 +102,14 @@ public final class AddressVector implements Fid {
      * @param names   addresses as {@link #insert(String)} takes them.
      * @param fiAddrs receives the number of each, {@link FabricAddress#ADDR_NOTAVAIL} for one that failed; at least as
      *                long as {@code names}, or null if the numbers are not wanted.
-     * @param flags   0, or {@link Flags#MORE} as a hint.
      * @param context comes back in events.
-     * @return how many were inserted; 0 if their events will tell.
+     * @param flags   0, or {@link Flags#MORE} as a hint.
+     * @return how many were inserted; 0 if events will report it.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for an array
      *     that is too short or holds null, {@link FabricErrno#ENOEQ} with EVENT and no event queue bound,
-     *     {@link FabricErrno#EOPBADSTATE} if closed, and what tells that the driver is gone.
+     *     {@link FabricErrno#EOPBADSTATE} if closed, and the errno of a driver that is gone.
      */
-    public int insert(String[] names, long[] fiAddrs, long flags, long context) {
+    public int insert(String[] names, long[] fiAddrs, long context, long flags) {
         requireInsertable(names, fiAddrs, flags);
         synchronized (domain.lock()) {
             requireOpen();
@@ -114,7 +129,7 @@ public final class AddressVector implements Fid {
                     fiAddr = domain.insert(this, names[i]);
                     inserted++;
                 } catch (FabricException refused) {
-                    // the address is refused, or nobody is there any more
+                    // the address is refused, or the driver is gone
                     domain.requireDriver();
                 }
                 if (fiAddrs != null) {
@@ -128,17 +143,17 @@ public final class AddressVector implements Fid {
     /**
      * Inserts an address.
      *
-     * <p>Checked is the form of the address, and that a link of an enabled endpoint bound to this vector reaches
-     * addresses of that kind; one such endpoint suffices. Not checked is whether the peer or its driver exists: the
-     * first send connects, and ends with an error entry without an answer. Before an endpoint is enabled, links are not
-     * checked either; sends to an address that no link reaches then end with {@link FabricErrno#EHOSTUNREACH}.
+     * <p>The form of the address is checked, and that a link of at least one enabled endpoint bound to this vector
+     * reaches addresses of that kind. Whether the peer or its driver exists is not checked: the first send connects,
+     * and completes with an error entry if there is no answer. Before an endpoint is enabled, links are not checked
+     * either; sends to an address that no link reaches then complete with {@link FabricErrno#EHOSTUNREACH}.
      *
-     * @param address as {@link Endpoint#name()} tells it, for example {@code jfabric://default/quotes} or a
-     *                {@link SocketName}; {@code fi_sockaddr://host.example:45007} has the driver look the host up,
-     *                while its other work goes on.
+     * @param address as {@link Endpoint#name()} returns it, for example {@code jfabric://default/quotes} or a
+     *                {@link SocketName}; the driver resolves the host of
+     *                {@code fi_sockaddr://host.example:45007} while its other work continues.
      * @return its number.
-     * @throws FabricException {@link FabricErrno#EINVAL} for what is no address, {@link FabricErrno#ENODATA} for a host
-     *     that cannot be resolved, {@link FabricErrno#EADDRNOTAVAIL} with a verdict on each link, as
+     * @throws FabricException {@link FabricErrno#EINVAL} for a malformed address, {@link FabricErrno#ENODATA} for a
+     *     host that cannot be resolved, {@link FabricErrno#EADDRNOTAVAIL} with a verdict on each link, as
      *     {@link PeerPath#explain()}, if no link of the endpoints reaches it, {@link FabricErrno#EOPBADSTATE} if
      *     closed, {@link FabricErrno#EOPNOTSUPP} if the vector was opened with {@link Flags#EVENT}, or what the driver
      *     answers.
@@ -157,8 +172,8 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Inserts an address as error data tells it: what {@link CompletionError#errData()} of an entry with
-     * {@link FabricErrno#EADDRNOTAVAIL} holds is taken unchanged.
+     * Inserts an address in the form of error data: the content of {@link CompletionError#errData()} of an entry with
+     * {@link FabricErrno#EADDRNOTAVAIL} is accepted unchanged.
      *
      * @param rawAddress the bytes of the address, from index 0 to the capacity.
      * @return its number.
@@ -168,11 +183,11 @@ public final class AddressVector implements Fid {
         byte[] bytes = new byte[Codes.required(rawAddress, "rawAddress").capacity()];
         rawAddress.getBytes(0, bytes);
         String text = new String(bytes, StandardCharsets.US_ASCII);
-        if (domain.info().epAttr().protocol() == Protocol.IB_UD && !IbUdName.isName(text)) {
-            return insert(IbUdName.ofBytes(bytes).toString());
-        }
-        boolean isImage = domain.usesSocketNames() && !SocketName.isName(text);
-        return insert(isImage ? SocketName.ofBytes(bytes).toString() : text);
+        return insert(switch (domain.addressImage()) {
+            case ADDR_IB_UD -> IbUdName.isName(text) ? text : IbUdName.ofBytes(bytes).toString();
+            case SOCKADDR -> SocketName.isName(text) ? text : SocketName.ofBytes(bytes).toString();
+            default -> text;
+        });
     }
 
     /**
@@ -187,7 +202,7 @@ public final class AddressVector implements Fid {
     public long insertService(String node, String service) {
         Codes.required(node, "node");
         Codes.required(service, "service");
-        // a service that is no port is one that an endpoint of a driver here has published
+        // a service that is not a port number was published by an endpoint of a driver on this host
         boolean isHost = domain.usesSocketNames() && service.chars().allMatch(c -> c >= '0' && c <= '9');
         return insert(isHost
             ? SocketName.ofHost(node, service) : "jfabric://" + node + '/' + service);
@@ -230,10 +245,10 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * A number as text for people; never fails.
+     * The address of a number as readable text; never fails.
      *
      * @param fiAddr any number.
-     * @return the address, or what is wrong with the number.
+     * @return the address, or a text that says why there is none.
      */
     public String straddr(long fiAddr) {
         synchronized (addresses) {
@@ -281,7 +296,7 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Closes the vector. Again does nothing.
+     * Closes the vector. Has no effect if it is already closed.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint bound to it is open.
      */

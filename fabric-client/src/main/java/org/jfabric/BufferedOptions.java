@@ -1,6 +1,10 @@
 package org.jfabric;
 
 import org.jfabric.client.Attachment;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * The two limits of an endpoint with buffered receives: the largest message that is buffered whole, and how much of a

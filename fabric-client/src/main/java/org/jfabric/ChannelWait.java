@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
+import org.jfabric.info.WaitObject;
 
 /** Waiting at a descriptor, {@link WaitObject#FD}: readable when there is something. */
 final class ChannelWait extends NativeWait {
@@ -15,7 +16,7 @@ final class ChannelWait extends NativeWait {
 
     @Override
     boolean arm() {
-        // old wake-ups go first: whoever wakes after the arming writes another byte
+        // old wake-ups go first: a wake-up after the arming writes another byte
         boolean open = channel.drain();
         line.arm();
         return open;

@@ -1,12 +1,19 @@
 package org.jfabric;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.layout.CompletionQueueDescriptor;
-
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
  * View of one success entry where the driver wrote it, for {@link CompletionHandler}s and of a {@link CompletionBatch}.
+ *
+ * <pre>{@code
+ * queue.poll(entry -> System.out.println(entry.opContext() + ": " + entry.len() + " bytes"), 16);
+ * }</pre>
  *
  * <p>It shows all members whatever the queue's format, because the driver writes all of them: the poorer formats leave
  * members out of what {@link CompletionQueue#read} copies. Valid inside the handler, or until the batch is released;

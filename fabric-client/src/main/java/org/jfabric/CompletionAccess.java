@@ -1,11 +1,11 @@
 package org.jfabric;
 
+import java.lang.ref.Reference;
 import org.agrona.MutableDirectBuffer;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
-
-import java.lang.ref.Reference;
+import org.jfabric.info.FabricErrno;
 
 /**
  * Who may read a completion queue when: not before an endpoint reports to it nor after its close, one thread at a time,
@@ -19,7 +19,7 @@ final class CompletionAccess {
     private static final int CLOSED = 2;
 
     private final CompletionReader reader;
-    private final CompletionWait wait;
+    private final LineWait wait;
     private final Invoker invoker;
     private final MessagePoll messages;
     private final UseGuard guard;
@@ -31,14 +31,14 @@ final class CompletionAccess {
      * The access to a fresh queue.
      *
      * @param reader  reads.
-     * @param wait    waits, or null if nobody may block.
+     * @param wait    waits, or null if no call may block.
      * @param invoker runs the cycle in front of each read, or null.
      * @param messages shows messages, behind a cycle that may lend them.
      * @param guard   finds two threads that read at once.
      * @param lock    keeps reading threads apart where the domain asks for it, else null.
      */
     CompletionAccess(
-        CompletionReader reader, CompletionWait wait, Invoker invoker, MessagePoll messages, UseGuard guard,
+        CompletionReader reader, LineWait wait, Invoker invoker, MessagePoll messages, UseGuard guard,
         UseLock lock) {
         this.reader = reader;
         this.wait = wait;
@@ -105,7 +105,7 @@ final class CompletionAccess {
                 ended = wait.await(cond, count, startNs, timeoutMs);
                 found = take(buffer, offset, count, sources, sourcesAddress);
                 // another thread was faster, or is reading, which may last as long as its handlers do
-            } while (found == -FabricErrno.EAGAIN && ended == CompletionWait.READY
+            } while (found == -FabricErrno.EAGAIN && ended == WaitLoop.READY
                 && wait.goesOn(startNs, timeoutMs) && yielded());
             // who is still reading a queue that was closed keeps others from finding that out
             return found == -FabricErrno.EAGAIN && state == CLOSED ? -FabricErrno.EOPBADSTATE : found;
@@ -185,7 +185,7 @@ final class CompletionAccess {
         return lock != null || guard.exit();
     }
 
-    /** False if another thread is reading: nobody waits for a reader, which may be in a handler. */
+    /** False if another thread is reading: no thread waits for a reader, which may be in a handler. */
     private boolean begin() {
         if (lock != null && !lock.tryEnter()) {
             return false;

@@ -6,6 +6,11 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * Entries that {@link CompletionQueue#readInPlace(CompletionBatch, int)} found, where the driver wrote them: nothing is
  * copied, and all of them are given back by one update of the shared position.
  *
+ * <pre>{@code
+ * int count = queue.readInPlace(batch, 16);
+ * long first = count > 0 ? batch.entry(0).opContext() : 0;
+ * }</pre>
+ *
  * <p>The entries keep their slots, and their operations' completion credit, until {@link #release()} or the next
  * reading call of the same queue, whichever comes first. Keep one batch for each queue and use it again and again.
  *

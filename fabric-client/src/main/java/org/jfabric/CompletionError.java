@@ -2,9 +2,21 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.VerbsErrno;
 
 /**
  * Holder for one error entry of a completion queue: every member of fi_cq_err_entry, whatever the queue's format.
+ *
+ * <pre>{@code
+ * if (queue.readErr(error, 0) == 1) {
+ *     System.err.println(error.opContext() + ": " + FabricErrno.name(error.err()));
+ * }
+ * }</pre>
  *
  * <p>Make one, pass it to each {@code readErr}, read the members. Reading into it allocates nothing. The error data is
  * copied, either into memory of the caller given by {@link #errDataBuffer(MutableDirectBuffer, int, int)} or into
@@ -112,7 +124,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** What went wrong, a positive {@link FabricErrno}; 0 only while this holder is empty. */
+    /** The error, a positive {@link FabricErrno}; 0 only while this holder is empty. */
     public int err() {
         return err;
     }
@@ -182,7 +194,7 @@ public final class CompletionError {
 
     /**
      * Bytes of error data stored, 0 if there are none. The member does not exist before API 1.5: a {@code readErr}
-     * there leaves it as it is, and {@link #errData()} alone tells how many there are.
+     * there leaves it as it is, and {@link #errData()} alone has their number.
      *
      * @return length in bytes, at most the capacity that the caller gave.
      */
@@ -203,7 +215,7 @@ public final class CompletionError {
         return this;
     }
 
-    /** Copies error data in as before API 1.5: never into memory of the caller, and without telling the size. */
+    /** Copies error data in as before API 1.5: never into memory of the caller, and without its size. */
     CompletionError errDataToOwn(DirectBuffer source, int offset, int length) {
         errData.copyToOwn(source, offset, length);
         return this;

@@ -1,5 +1,9 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
@@ -11,15 +15,28 @@ import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.Threading;
+import org.jfabric.info.WaitCondition;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CompletionQueueDescriptor;
-
-import java.lang.foreign.MemorySegment;
-import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Reports the end of operations: the driver writes entries into shared memory, this object reads them there.
+ *
+ * <pre>{@code
+ * CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr().size(1024));
+ * int count = queue.poll(entry -> onEnd(entry.opContext()), 16);
+ * }</pre>
  *
  * <p>Reading calls return a positive count or a negative fabric errno; they never throw or allocate, and only
  * {@link #sread} and {@link #sreadFrom} block:
@@ -67,7 +84,7 @@ public final class CompletionQueue implements Fid {
     private final long context;
     private final int size;
     private final WaitObject waitObject;
-    private final CompletionWait wait;
+    private final LineWait wait;
     private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
     private final List<Endpoint> endpoints = new ArrayList<>();
@@ -105,7 +122,7 @@ public final class CompletionQueue implements Fid {
         this.reader = new CompletionReader(
             memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();
-        this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
+        this.wait = !waitObject.blocksCalls() ? null : new LineWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
         MessagePoll messages = new MessagePoll(reader, invoker, oneUser ? invoker.lentMessages(id) : null);
@@ -118,7 +135,8 @@ public final class CompletionQueue implements Fid {
      *
      * @param buffer receives the entries.
      * @param offset of the first one, in bytes.
-     * @param count  most entries; 0 only tells what a read would find: 0, {@code -FI_EAVAIL} or {@code -FI_EAGAIN}.
+     * @param count  most entries; 0 takes none and returns 0, {@code -FI_EAVAIL} or
+     *               {@code -FI_EAGAIN} for what is in the queue.
      * @return entries stored, or a negative errno of this class.
      */
     public int read(MutableDirectBuffer buffer, int offset, int count) {
@@ -284,16 +302,17 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Tells about the wait object (fi_control). One thread at a time uses the queue meanwhile.
+     * The lock and condition of a queue opened with {@link WaitObject#MUTEX_COND}.
      *
-     * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
-     * @param handle  receives the kind, and for GETWAIT the object; with {@link WaitObject#SET} the set's.
-     * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object to be told: NONE, UNSPEC, YIELD;
-     *     {@code -FI_ENOSYS} for other commands; {@code -FI_EINVAL} without a handle; {@code -FI_EOPBADSTATE} on a
-     *     closed queue.
+     * @return always the same pair; {@link MutexCond} describes how to wait on it.
+     * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
      */
-    @Override
-    public int control(int command, WaitObjectHandle handle) {
+    public MutexCond mutexCond() {
+        return nativeWait().mutexCond(waitObject);
+    }
+
+    /** Answers {@link PortedCalls#control}. */
+    int control(int command, WaitObjectHandle handle) {
         if (access.isClosed()) {
             return -FabricErrno.EOPBADSTATE;
         }
@@ -305,7 +324,7 @@ public final class CompletionQueue implements Fid {
             if (waitSet != null && command == ControlCommand.GETWAIT.code()) {
                 return waitSet.control(command, handle);
             }
-            return CompletionWait.control(wait, command, waitObject, handle);
+            return LineWait.control(wait, command, waitObject, handle);
         } finally {
             assert access.exitControl();
         }
@@ -377,10 +396,10 @@ public final class CompletionQueue implements Fid {
      * The message that an entry of an endpoint with {@link Mode#BUFFERED_RECV} hands out, for entries that were copied
      * by {@link #read}.
      *
-     * <p>A number does not tell who chose it. That of a message is always negative, so an application whose own
-     * contexts are not can ask for all entries. One with negative contexts asks only for success entries of receives
-     * ({@link Flags#RECV}) that have neither {@link Flags#CLAIM} nor a context of its own, or uses
-     * {@link #recvContext(Completion)}, which cannot be mistaken.
+     * <p>The context of such a message is always negative. An application whose own contexts are never negative may
+     * call this for all entries. An application with negative contexts must call it only for success entries of
+     * receives ({@link Flags#RECV}) that have neither {@link Flags#CLAIM} nor a context of its own, or use
+     * {@link #recvContext(Completion)}, which is unambiguous.
      *
      * @param opContext of the entry; of one that was read, or is being shown to a handler.
      * @return the message; null if the context is of another kind, or the message was given back.
@@ -448,7 +467,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * What the queue was opened with.
+     * Returns the wait object that the queue was opened with.
      *
      * @return the wait object.
      */
@@ -477,7 +496,7 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Closes the queue; unread entries are lost. Again does nothing. Control path.
+     * Closes the queue; unread entries are lost. Has no effect if it is already closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that reports here is open; the queue
      *     stays as it is.
@@ -497,7 +516,7 @@ public final class CompletionQueue implements Fid {
         return id;
     }
 
-    /** What is opened besides the queue's own file, before anybody uses the queue; each may be null. */
+    /** Takes the objects opened besides the queue's own file, before the queue is used; each may be null. */
     void onOpened(WaitSet newWaitSet, WaitChannel channel) {
         waitSet = newWaitSet;
         if (channel != null) {
@@ -510,12 +529,12 @@ public final class CompletionQueue implements Fid {
         return waitSet;
     }
 
-    /** What a wait set looks at. */
+    /** Polled by a wait set. */
     Waitable waitable() {
         return reader;
     }
 
-    /** What a poll set looks at: whether a read may find something, the driver's end included. */
+    /** Polled by a poll set: ready if a read may find something, or the driver has ended. */
     Waitable events() {
         return events;
     }
@@ -524,7 +543,7 @@ public final class CompletionQueue implements Fid {
         return domain;
     }
 
-    /** What wakes the driver when entries were read for whose slots messages wait. */
+    /** Sets the signal that wakes the driver after a read has freed slots for which messages wait. */
     void driverSignal(QueueSignal signal) {
         reader.driverSignal(signal);
     }
@@ -553,7 +572,7 @@ public final class CompletionQueue implements Fid {
         drainBegin = reader.end();
     }
 
-    /** Sends whose error entries came since {@link #onDrainBegins()}; nobody need have read them. */
+    /** Sends whose error entries came since {@link #onDrainBegins()}, whether or not they were read. */
     long failedSinceDrainBegan() {
         return reader.failedSends(drainBegin);
     }
@@ -566,7 +585,7 @@ public final class CompletionQueue implements Fid {
         return access.isReadable() && reader.mayHaveEvents();
     }
 
-    private CompletionWait nativeWait() {
+    private LineWait nativeWait() {
         if (wait == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
                 + " has no channel of the queue's own", "Open with FD, or ask the wait set.");

@@ -1,5 +1,12 @@
 package org.jfabric;
 
+import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
+import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
+import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
@@ -7,28 +14,31 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.QueueSignal;
+import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.codec.queue.ErrorCellDecoder;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
-
-import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
-import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
-import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
-import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
-
 /**
- * The client's end of a {@code .cq} file: finds the next entries, decodes or copies them, gives back their slots.
+ * The client's end of a completion queue's file, {@code .cq}: finds the next entries, decodes or copies them, and gives
+ * back their slots.
  *
- * <p>Who may call when is checked by {@link CompletionQueue}. Owner: the one reading thread.
+ * <p>Each slot belongs to one of two shares. An operation of the client reserves a slot of the client's share when it
+ * is posted. The driver takes slots of its own share for entries that no operation has reserved a slot for, such as
+ * those of messages in multi-receive buffers. Messages wait in the driver while its share has no free slot.
+ *
+ * <p>This class does not check who calls: {@link CompletionQueue} does. Owner: the one reading thread.
  */
-final class CompletionReader implements WaitSource {
+final class CompletionReader implements Waitable {
     static final int SOURCE_LENGTH = Long.BYTES;
 
+    private static final int CONTEXT = BODY_OFFSET + CompletionDecoder.opContextEncodingOffset();
+    private static final int FLAGS = BODY_OFFSET + CompletionDecoder.flagsEncodingOffset();
     private static final int KIND_SHIFT = 48;
     private static final int FLAGS_SHIFT = 56;
-    /** So many polls that find nothing pass between two looks at the state, unless a ring full of entries was read. */
+    /** The queue's state is read in one of 1024 empty polls, and in other cases that {@link #whenEmpty} names. */
     private static final int IDLE_POLLS_MASK = 1023;
 
     private final Completion completion = new Completion();
@@ -53,11 +63,14 @@ final class CompletionReader implements WaitSource {
     private QueueSignal driverSignal;
     private CompletionBatch held;
     private final ReceiveSlabs slabs = new ReceiveSlabs();
-    /** A reading call has handed out cells of slabs. */
+    /** Reading calls have handed out messages in cells of receive slabs; the next one may have to give them back. */
     private boolean tookCells;
     private int heldOfClient;
 
-    /** A reader at the start of a fresh file; {@code keepsErrData} for the rules before API 1.5. */
+    /**
+     * A reader at the start of a fresh file. {@code keepsErrData}: as before version 1.5 of the API, error data never
+     * goes into a buffer of the application.
+     */
     CompletionReader(
         MemorySegment memory, int capacity, CompletionFormat format, CompletionCredits credits, DriverState driver,
         boolean keepsErrData) {
@@ -75,12 +88,12 @@ final class CompletionReader implements WaitSource {
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
     }
 
-    /** Whether a handler is being called, which must not read. */
+    /** Whether a handler of the application is being called. It must not read the queue. */
     boolean isHandling() {
         return handling;
     }
 
-    /** A handler may be called for what has no entry. */
+    /** Marks that a handler is being called for a message without an entry. */
     void handling(boolean isHandling) {
         handling = isHandling;
     }
@@ -90,7 +103,7 @@ final class CompletionReader implements WaitSource {
         return position;
     }
 
-    /** Whether the next entry is not there. */
+    /** Whether the next entry is not written yet. */
     boolean isEmpty() {
         return kind(position) == 0;
     }
@@ -106,20 +119,20 @@ final class CompletionReader implements WaitSource {
         return (int) (mask + 1);
     }
 
-    /** Whether a buffer has room for so many entries of the queue's format. */
+    /** Whether a buffer has room for {@code count} entries of the queue's format. */
     boolean fits(DirectBuffer buffer, int offset, int count) {
         return count == 0 || offset >= 0 && offset + (long) count * entryLongs * Long.BYTES <= buffer.capacity();
     }
 
     @Override
     public long wakeAt(long needed) {
-        // there is one word for all sleepers: of several threads each may want another number
+        // all sleepers share one word; where several threads may wait, each for another number, all entries wake them
         return credits.lock() == null ? position + needed : 0;
     }
 
     /**
-     * Whether a read would find an entry, an error or the overrun state; also from other threads than the reading one,
-     * which see its position where it publishes it.
+     * Whether a read would find an entry, an error or the overrun state. Any thread may ask: the reading thread's
+     * position is taken from the file, where it publishes it.
      */
     @Override
     public boolean isReady() {
@@ -133,11 +146,12 @@ final class CompletionReader implements WaitSource {
     }
 
     /**
-     * Whether a blocking read has something to return: that many entries, an error among fewer, fewer while messages
-     * wait for slots of the driver's share, or the overrun state.
+     * Whether a blocking read has something to return. It has when one of these is there: {@code needed} entries; an
+     * error entry, even if there are fewer; any entry, while messages wait for slots of the driver's share; the overrun
+     * state.
      *
      * @param needed     entries, 1 to {@link #capacity()}.
-     * @param seenErrors has no meaning here: errors are entries.
+     * @param seenErrors ignored: here an error is an entry.
      */
     @Override
     public boolean isReady(long needed, long seenErrors) {
@@ -163,7 +177,7 @@ final class CompletionReader implements WaitSource {
         int ofClient = 0;
         int kind = kind(start);
         if (kind != KIND_SUCCESS) {
-            // most polls of those who spin
+            // most polls of a spinning thread take this path
             return whenNothing(limit, kind);
         }
         kind = 0;
@@ -199,7 +213,7 @@ final class CompletionReader implements WaitSource {
         return next != start ? (int) (next - start) : whenNothing(limit, kind);
     }
 
-    /** Lends up to {@code limit} entries to a batch; see {@link CompletionQueue#readInPlace}. */
+    /** Lends up to {@code limit} entries to a batch, where they are; see {@link CompletionQueue#readInPlace}. */
     int hold(CompletionQueue queue, CompletionBatch batch, int limit) {
         long start = position;
         long next = start;
@@ -232,7 +246,7 @@ final class CompletionReader implements WaitSource {
         return (int) (next - start);
     }
 
-    /** Gives back what a batch holds and what was lent of receive slabs; each reading call does so first. */
+    /** Gives back the entries of a batch, and the lent cells of receive slabs. Each reading call does so first. */
     void releaseHeld() {
         if (tookCells) {
             tookCells = slabs.giveBackLent();
@@ -314,7 +328,7 @@ final class CompletionReader implements WaitSource {
         return 1;
     }
 
-    /** Number of the first entry that is not there yet; takes nothing. */
+    /** Number of the first entry that is not written yet; takes nothing. */
     long end() {
         long number = position;
         while (kind(number) != 0) {
@@ -323,23 +337,24 @@ final class CompletionReader implements WaitSource {
         return number;
     }
 
-    /** Error entries of operations that are no receives, from a number on; takes nothing. */
+    /** Counts the error entries of operations other than receives, from an entry's number on; takes nothing. */
     long failedSends(long from) {
         long failed = 0;
         int kind;
         for (long number = from; (kind = kind(number)) != 0; number++) {
-            long flags = UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + BODY_OFFSET + 8);
+            long flags = UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + FLAGS);
             failed += kind != KIND_SUCCESS && (flags & (Flags.RECV | Flags.MULTI_RECV)) == 0 ? 1 : 0;
         }
         return failed;
     }
 
-    /** Kind of an entry, 0 if it is not there. */
+    /** Kind of the entry with that number; 0 if it is not written yet. */
     private int kind(long number) {
         long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
         return (int) word == (int) (number + 1) ? (int) (word >>> KIND_SHIFT) & 0xFF : 0;
     }
 
+    /** Gives back the slots of all entries before {@code next}; {@code ofClient} of them are of the client's share. */
     private void release(long next, int ofClient) {
         boolean ofDriver = next - position != ofClient;
         position = next;
@@ -350,18 +365,18 @@ final class CompletionReader implements WaitSource {
         }
     }
 
-    /** Receive slabs of the endpoints that report here. */
+    /** Receive slabs of the endpoints whose receives complete in this queue. */
     ReceiveSlabs slabs() {
         return slabs;
     }
 
-    /** An entry hands out a cell of a slab, which its flag {@code FLAG_BUFFERED} says, the word's sign. */
+    /** Takes the cell that an entry with {@code FLAG_BUFFERED} hands out; that flag is the sign bit of its word. */
     private boolean takesCell(long record) {
         tookCells = true;
-        return slabs.take(record, UnsafeApi.getLong(record + BODY_OFFSET));
+        return slabs.take(record, UnsafeApi.getLong(record + CONTEXT));
     }
 
-    /** Wakes the driver when entries of its share were read while messages wait for the slots. */
+    /** Sets the signal that wakes the driver if entries of its share are read while messages wait for their slots. */
     void driverSignal(QueueSignal signal) {
         driverSignal = signal;
     }
@@ -382,9 +397,10 @@ final class CompletionReader implements WaitSource {
     }
 
     /**
-     * The next entry is not there. The state stands on a line that the driver writes while it works, so it is looked at
-     * only if a whole ring of entries was read without a pause, which is how an overrun looks from here, and now and
-     * then; each time if the application took it upon itself that there is room.
+     * Called when the next entry is not written yet. The queue's state is on a cache line that the driver writes while
+     * it works, so it is read only when it may have changed: after more than half a ring of entries was read without an
+     * empty poll, because that comes before an overrun; in one of 1024 empty polls; and when the driver has ended. If
+     * the queue may overrun, because the application itself ensures that there is room, it is read in every empty poll.
      */
     private int whenEmpty() {
         if (overrun) {
@@ -401,7 +417,7 @@ final class CompletionReader implements WaitSource {
     private int whenSuspect() {
         boolean lost = UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
         boolean gone = driver.isGone();
-        // what was written before the end may have become visible after the first look
+        // entries written before the end may have become visible after the first check
         UnsafeApi.loadFence();
         long word = UnsafeApi.getLongAcquire(null, records + (position & mask) * RECORD_LENGTH);
         if ((int) word == (int) (position + 1)) {
@@ -418,13 +434,13 @@ final class CompletionReader implements WaitSource {
     private void fill(CompletionError error, long record, long cell) {
         long body = record + BODY_OFFSET;
         emptied(error)
-            .opContext(UnsafeApi.getLong(body))
-            .flags(UnsafeApi.getLong(body + 8))
-            .len(UnsafeApi.getLong(body + 16))
-            .buf(UnsafeApi.getLong(body + 24))
-            .data(UnsafeApi.getLong(body + 32))
-            .tag(UnsafeApi.getLong(body + 40))
-            .srcAddr(UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET))
+            .opContext(UnsafeApi.getLong(record + CONTEXT))
+            .flags(UnsafeApi.getLong(record + FLAGS))
+            .len(UnsafeApi.getLong(body + CompletionDecoder.lengthEncodingOffset()))
+            .buf(UnsafeApi.getLong(body + CompletionDecoder.bufEncodingOffset()))
+            .data(UnsafeApi.getLong(body + CompletionDecoder.dataEncodingOffset()))
+            .tag(UnsafeApi.getLong(body + CompletionDecoder.tagEncodingOffset()))
+            .srcAddr(UnsafeApi.getLong(body + CompletionDecoder.srcAddrEncodingOffset()))
             .olen(UnsafeApi.getLong(cell + ErrorCellDecoder.olenEncodingOffset()))
             .err(UnsafeApi.getInt(cell + ErrorCellDecoder.errEncodingOffset()))
             .provErrno(UnsafeApi.getInt(cell + ErrorCellDecoder.provErrnoEncodingOffset()));

@@ -1,9 +1,11 @@
 package org.jfabric;
 
+import java.nio.charset.StandardCharsets;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
-
-import java.nio.charset.StandardCharsets;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /** Private data and addresses on their way between the application's memory and commands. Stateless; any thread. */
 final class ConnectionData {

@@ -1,13 +1,25 @@
 package org.jfabric;
 
+import org.jfabric.info.EndpointSource;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Info;
+
 /**
  * A peer's request for a connection: the handle in the {@link Info} of an {@link EventType#CONNREQ} event.
+ *
+ * <pre>{@code
+ * Endpoint endpoint = domain.openEndpoint(event.info());
+ * endpoint.accept();
+ * }</pre>
  *
  * <p>It has one answer: {@link Endpoint#accept()} of an endpoint that was opened with that info,
  * {@link PassiveEndpoint#reject(ConnectionRequest)}, or the close of this object or of the passive endpoint, which
  * rejects it too. Until then it counts against the backlog. Source: fi_endpoint(3), section fi_endpoint; fi_cm(3).
  */
-public final class ConnectionRequest implements Fid {
+public final class ConnectionRequest implements Fid, EndpointSource {
     private final PassiveEndpoint passive;
     private final long id;
     private final String localAddress;
@@ -31,7 +43,7 @@ public final class ConnectionRequest implements Fid {
     }
 
     /**
-     * Who asks.
+     * The address of the peer that asks for the connection.
      *
      * @return the peer's address, also {@link Info#destAddr()} of the event.
      */
@@ -45,7 +57,7 @@ public final class ConnectionRequest implements Fid {
     }
 
     /**
-     * Whether it waits for its answer. The peer may be gone all the same.
+     * Whether the request waits for its answer. The peer may be gone nevertheless.
      *
      * @return false once it was accepted or rejected, or its passive endpoint is closed.
      */

@@ -3,6 +3,8 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Bytes of variable length that an entry was read with: copied into memory of the caller where it gave some, else into
@@ -55,7 +57,7 @@ final class CopiedData {
         size = copied;
     }
 
-    /** Takes a copy as before API 1.5: into the memory of this object always, and without telling the size. */
+    /** Takes a copy as before API 1.5: always into the memory of this object, and without its size. */
     void copyToOwn(DirectBuffer source, int offset, int length) {
         int copied = Math.min(length, own.capacity());
         own.putBytes(0, source, offset, copied);

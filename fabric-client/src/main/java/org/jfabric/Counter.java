@@ -1,29 +1,40 @@
 package org.jfabric;
 
-import org.jfabric.client.DriverState;
-import org.jfabric.client.Invoker;
-import org.jfabric.client.WaitChannel;
-import org.jfabric.client.WaitLine;
-import org.jfabric.layout.CounterDescriptor;
-
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.Invoker;
+import org.jfabric.client.WaitChannel;
+import org.jfabric.client.WaitLine;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Threading;
+import org.jfabric.info.WaitObject;
+import org.jfabric.layout.CounterDescriptor;
 
 /**
- * Counts operations of endpoints that have ended: one value for successes, an error value for failures, and each
- * operation in one of them.
+ * Counts completed operations of endpoints: one value for successes, an error value for failures. Each operation counts
+ * in one of them.
  *
- * <p>An endpoint counts here what it was bound for by {@link Endpoint#bind(Counter, long)}, whether an operation writes
- * a completion entry or not, at the moment at which it reaches its completion level. A failure counts in the error
- * value and has an error entry in the completion queue as well. Several endpoints may share a counter. It can also be
- * used for the application's own purposes, without any endpoint.
+ * <pre>{@code
+ * endpoint.bind(counter, Flags.RECV);
+ * int result = counter.await(1000, 1_000_000_000L);
+ * }</pre>
  *
- * <p>What ended is counted behind its entry and its payload: who sees the count sees these. Both values are taken
- * modulo 2^63, so they are never negative.
+ * <p>An endpoint counts here the kinds of operations for which {@link Endpoint#bind(Counter, long)} bound it, when they
+ * reach their completion level, whether or not they write a completion entry. A failure counts in the error value and
+ * has an error entry in the completion queue as well. Several endpoints may share a counter. An application may also
+ * use a counter for its own purposes, without any endpoint.
  *
- * <p>Calls never throw or allocate, but for control calls; they answer a value or a negative errno:
+ * <p>An operation is counted after its entry and its payload were written: a thread that sees the count sees these.
+ * Both values are taken modulo 2^63, so they are never negative.
+ *
+ * <p>Calls other than control calls never throw or allocate; they return a value or a negative errno:
  *
  * <ul>
  * <li>{@code -FI_EOPBADSTATE}: closed;</li>
@@ -31,8 +42,8 @@ import java.util.List;
  * <li>{@code -FI_ENOSYS}: waiting on a counter that was not opened for it.</li>
  * </ul>
  *
- * <p>After the driver's end the last values stay readable, and {@link #await} answers {@code -FI_ENODEV} unless the
- * value is there already.
+ * <p>After the driver has ended the last values stay readable, and {@link #await} returns {@code -FI_ENODEV} unless the
+ * threshold is already reached.
  *
  * <p>With an embedded driver in INVOKER mode {@link #read}, {@link #readErr}, {@link #await} and {@link #tryWait} run
  * duty cycles, so they belong to the thread that uses the domain.
@@ -49,7 +60,7 @@ public final class Counter implements Fid {
     private final CounterValues values;
     private final DriverState driver;
     private final Invoker invoker;
-    private final CompletionWait wait;
+    private final LineWait wait;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
@@ -73,13 +84,13 @@ public final class Counter implements Fid {
         this.driver = driver;
         this.invoker = invoker;
         this.values = new CounterValues(memory, domain != null && domain.locks());
-        this.wait = !waitObject.blocksCalls() ? null : new CompletionWait(
+        this.wait = !waitObject.blocksCalls() ? null : new LineWait(
             values, new WaitLine(memory.address() + CounterDescriptor.WAIT_OFFSET, memory),
             new CompletionQueueAttr().waitObject(waitObject), driver, invoker, waitSpinNs, waitSliceNs);
     }
 
     /**
-     * Operations that ended with success, and what was added (fi_cntr_read).
+     * Operations that succeeded, and the values added (fi_cntr_read).
      *
      * @return the value, or a negative errno of this class.
      */
@@ -92,8 +103,8 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Operations that failed, and what was added to them (fi_cntr_readerr). What went wrong stands in the completion
-     * queue.
+     * Operations that failed, and the error values added (fi_cntr_readerr). The reason of each failure is in the
+     * completion queue.
      *
      * @return the error value, or a negative errno of this class.
      */
@@ -136,7 +147,7 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Sets the value (fi_cntr_set). What the driver counts during the call comes on top of it.
+     * Sets the value (fi_cntr_set). Operations that the driver counts during the call are added to it.
      *
      * @param value 0 or more.
      * @return 0, or a negative errno of this class.
@@ -151,8 +162,8 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Sets the error value (fi_cntr_seterr), which ends every {@link #await} if it changes. What the driver counts
-     * during the call comes on top of it.
+     * Sets the error value (fi_cntr_seterr), which ends every {@link #await} if it changes. Operations that
+     * fail during the call are added to it.
      *
      * @param value 0 or more.
      * @return 0, or a negative errno of this class.
@@ -168,11 +179,11 @@ public final class Counter implements Fid {
 
     /**
      * Waits until the value has reached a threshold (fi_cntr_wait). An error value that changes after the call has
-     * begun ends it too. The time is right to about 10 ms where nothing wakes the thread. A virtual thread keeps its
+     * begun ends it too. The timeout is accurate to about 10 ms. A virtual thread keeps its
      * carrier while it sleeps here.
      *
      * @param threshold value to be reached, 0 or more.
-     * @param timeoutNs nanoseconds; negative for no limit, 0 only looks.
+     * @param timeoutNs nanoseconds; negative for no limit, 0 only checks.
      * @return 0 if the value is the threshold or more; {@code -FI_EAVAIL} if it is not but the error value has changed;
      *     {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was interrupted, whose flag stays set;
      *     {@code -FI_ENODEV} if the driver is gone; {@code -FI_ENOSYS} on a counter opened with {@link WaitObject#NONE}
@@ -183,7 +194,7 @@ public final class Counter implements Fid {
         if (refused != 0 || wait == null) {
             return refused != 0 ? refused : -FabricErrno.ENOSYS;
         }
-        // before the cycle: what fails in it is a change
+        // before the cycle, so that a failure in it counts as a change
         long seenErrors = values.errorValue();
         cycle();
         wait.awaitReady(threshold, seenErrors, System.nanoTime(), timeoutNs);
@@ -238,14 +249,17 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Tells about the wait object (fi_control).
+     * The lock and condition of a counter opened with {@link WaitObject#MUTEX_COND}.
      *
-     * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
-     * @param handle  receives it; with {@link WaitObject#SET} the set's.
-     * @return as {@link CompletionQueue#control}.
+     * @return always the same pair; {@link MutexCond} describes how to wait on it.
+     * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
      */
-    @Override
-    public int control(int command, WaitObjectHandle handle) {
+    public MutexCond mutexCond() {
+        return nativeWait().mutexCond(waitObject);
+    }
+
+    /** Answers {@link PortedCalls#control}. */
+    int control(int command, WaitObjectHandle handle) {
         if (closed) {
             return -FabricErrno.EOPBADSTATE;
         }
@@ -255,11 +269,11 @@ public final class Counter implements Fid {
         if (waitSet != null && command == ControlCommand.GETWAIT.code()) {
             return waitSet.control(command, handle);
         }
-        return CompletionWait.control(wait, command, waitObject, handle);
+        return LineWait.control(wait, command, waitObject, handle);
     }
 
     /**
-     * What the counter was opened with.
+     * Returns the wait object that the counter was opened with.
      *
      * @return the wait object.
      */
@@ -288,7 +302,7 @@ public final class Counter implements Fid {
     }
 
     /**
-     * Closes the counter; threads that wait return. Again does nothing. Control path.
+     * Closes the counter; threads that wait return. Has no effect if it is already closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that counts here is open, or while the
      *     counter is in a poll set; it then stays open.
@@ -312,7 +326,7 @@ public final class Counter implements Fid {
         return domain;
     }
 
-    /** What is opened besides the counter's own file, before anybody uses it; each may be null. */
+    /** Takes the objects opened besides the counter's own file, before it is used; each may be null. */
     void onOpened(WaitSet newWaitSet, WaitChannel channel) {
         waitSet = newWaitSet;
         if (channel != null) {
@@ -325,7 +339,7 @@ public final class Counter implements Fid {
         return waitSet;
     }
 
-    /** What a wait set and a poll set look at. */
+    /** Polled by a wait set and a poll set. */
     Waitable events() {
         return events;
     }
@@ -368,7 +382,7 @@ public final class Counter implements Fid {
         }
     }
 
-    private CompletionWait nativeWait() {
+    private LineWait nativeWait() {
         if (wait == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject
                 + " has no channel of the counter's own", "Open with FD, or ask the wait set.");

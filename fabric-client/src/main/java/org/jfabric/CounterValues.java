@@ -16,11 +16,11 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
  *
  * <p>Any number of threads; the memory orders are said in {@link org.jfabric.layout.CounterDescriptor}.
  */
-final class CounterValues implements WaitSource {
+final class CounterValues implements Waitable {
     private final MemorySegment memory;
     private final long address;
     private final boolean waitedForByMany;
-    // what was read last; whoever misses the newest of another thread looks once more than needed
+    // what was read last; a thread that misses the newest value of another one checks once more than needed
     private long seenValue;
     private long seenErrorValue;
 

@@ -1,9 +1,12 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.client.ClientConductor;
-import org.jfabric.client.ConnectionCommands;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverProxy;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EnableRequest;
@@ -13,16 +16,30 @@ import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.Codes;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.Threading;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
 
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * Objects that work together: what is bound to each other must be opened in one domain.
+ *
+ * <pre>{@code
+ * Domain domain = fabric.domain(fabric.info(hints).best());
+ * Endpoint endpoint = domain.openEndpoint(domain.info());
+ * }</pre>
  *
  * <p>Every call is a control call, from any thread; with an embedded driver in INVOKER mode from the one thread that
  * uses the domain, which then runs the driver's cycle until the answer is there.
@@ -41,14 +58,16 @@ public final class Domain implements Fid {
     private final DriverState driver;
     private final boolean locks;
     private final long context;
+    private final long number;
     private final DomainReports reports;
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final DomainRegions regions;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private boolean closed;
 
-    Domain(Fabric fabric, Info info, long context, ClientConductor conductor, DriverState driver) {
+    Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
         this.fabric = fabric;
+        this.number = number;
         this.info = info;
         this.context = context;
         this.conductor = conductor;
@@ -79,7 +98,7 @@ public final class Domain implements Fid {
      * Opens a completion queue.
      *
      * @param attr    attributes.
-     * @param context of the queue itself, told by {@link CompletionQueue#context()}.
+     * @param context of the queue itself, returned by {@link CompletionQueue#context()}.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException as {@link #openCompletionQueue(CompletionQueueAttr)}.
      */
@@ -110,7 +129,7 @@ public final class Domain implements Fid {
      * Opens a counter (fi_cntr_open).
      *
      * @param attr    attributes.
-     * @param context of the counter itself, told by {@link Counter#context()}.
+     * @param context of the counter itself, returned by {@link Counter#context()}.
      * @return the counter, both of its values 0.
      * @throws FabricException {@link FabricErrno#EINVAL} for flags, none are defined; for wait objects as
      *     {@link #openCompletionQueue(CompletionQueueAttr)}; or what the driver answers.
@@ -155,9 +174,9 @@ public final class Domain implements Fid {
     /**
      * Opens an address vector.
      *
-     * @param attr    attributes; with {@link Flags#EVENT} insertions are asynchronous and told by an event queue, see
-     *                {@link AddressVector#insert(String[], long[], long, long)}.
-     * @param context of the vector itself, told by {@link AddressVector#context()} and by nothing else.
+     * @param attr    attributes; with {@link Flags#EVENT} insertions are asynchronous and reported by an event queue,
+     *                see {@link AddressVector#insert(String[], long[], long, long)}.
+     * @param context of the vector itself, returned only by {@link AddressVector#context()}.
      * @return an empty vector.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, or what else the driver answers.
      */
@@ -165,7 +184,7 @@ public final class Domain implements Fid {
         AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.AddressVectorReady ready = conductor.openAddressVector(wanted);
+            DriverEvent.AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
             AddressVector vector = new AddressVector(
                 this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0, context);
             addressVectors.add(vector);
@@ -188,20 +207,35 @@ public final class Domain implements Fid {
      * Makes registered memory in a file that the driver maps too; it reads as zeros.
      *
      * @param lengthBytes bytes, 1 to 2^40.
-     * @param context     of the region itself, told by {@link MemoryRegion#context()}.
+     * @param context     of the region itself, returned by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
-     *     directory has no room, also after the memory of closed regions that nobody refers to was collected, or what
+     *     directory has no room, also after the memory of closed regions without references was collected, or what
      *     else the driver answers.
      */
     public MemoryRegion allocate(long lengthBytes, long context) {
+        return allocate(lengthBytes, new MemoryRegionAttr().context(context));
+    }
+
+    /**
+     * Makes registered memory in a file that the driver maps too; it reads as zeros. With {@link Flags#REMOTE_READ} or
+     * {@link Flags#REMOTE_WRITE} among the rights, peers of this domain's endpoints access it by its key.
+     *
+     * @param lengthBytes bytes, 1 to 2^40.
+     * @param attr        rights, key and context; read before the return.
+     * @return the region.
+     * @throws FabricException as {@link #allocate(long, long)}; {@link FabricErrno#ENOKEY} if another region of the
+     *     domain has the key, {@link FabricErrno#EINVAL} for other bits among the rights.
+     */
+    public MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
+        MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
         if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
             throw new FabricException(FabricErrno.EINVAL, "the length is " + lengthBytes + " bytes, needed is 1 to "
                 + MemoryRegionDescriptor.MAX_LENGTH);
         }
         synchronized (lock()) {
             requireOpen();
-            return regions.allocate(lengthBytes, context);
+            return regions.allocate(lengthBytes, wanted);
         }
     }
 
@@ -220,12 +254,25 @@ public final class Domain implements Fid {
      * Registers memory of this process; only with an embedded driver, because another process cannot map it.
      *
      * @param memory  native; its scope must stay alive until the region is closed and its operations have ended.
-     * @param context of the region itself, told by {@link MemoryRegion#context()}.
+     * @param context of the region itself, returned by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if the driver is another process, {@link
      *     FabricErrno#EINVAL} for heap memory or length 0, or what the driver answers.
      */
     public MemoryRegion register(MemorySegment memory, long context) {
+        return register(memory, new MemoryRegionAttr().context(context));
+    }
+
+    /**
+     * Registers memory of this process, as {@link #register(MemorySegment, long)}, with rights and a key for peers.
+     *
+     * @param memory native; its scope must stay alive until the region is closed and its operations have ended.
+     * @param attr   rights, key and context; read before the return.
+     * @return the region.
+     * @throws FabricException as {@link #register(MemorySegment, long)} and {@link #allocate(long, MemoryRegionAttr)}.
+     */
+    public MemoryRegion register(MemorySegment memory, MemoryRegionAttr attr) {
+        MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
         Codes.required(memory, "memory");
         if (connection().embedded() == null) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
@@ -239,7 +286,7 @@ public final class Domain implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            return regions.register(memory, context);
+            return regions.register(memory, wanted);
         }
     }
 
@@ -285,7 +332,7 @@ public final class Domain implements Fid {
     }
 
     /**
-     * What the domain was opened with.
+     * Returns the info that the domain was opened with.
      *
      * @return a copy.
      */
@@ -309,7 +356,7 @@ public final class Domain implements Fid {
     }
 
     /**
-     * Closes the domain. Again does nothing.
+     * Closes the domain. Has no effect if it is already closed.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} and their names while objects of it are open.
      */
@@ -338,10 +385,12 @@ public final class Domain implements Fid {
 
     /** Whether the addresses of its endpoints are those of sockets, not names within drivers. */
     boolean usesSocketNames() {
-        return switch (info.epAttr().protocol()) {
-            case UDP, SOCK_TCP, XNET, RXM, RXM_TCP, RDMA_CM_IB_RC -> true;
-            default -> false;
-        };
+        return addressImage() == AddressFormat.SOCKADDR;
+    }
+
+    /** The binary format of addresses. */
+    AddressFormat addressImage() {
+        return info.epAttr().protocol().addressImage();
     }
 
     /** The fabric's one lock of control calls. */
@@ -362,6 +411,11 @@ public final class Domain implements Fid {
         return endpoints;
     }
 
+    /** The client's number of it, from 1. */
+    long number() {
+        return number;
+    }
+
     /** Everything that stands behind {@link Endpoint#enable()}; under the lock, all checks done. */
     void enable(Endpoint endpoint) {
         EndpointBindings bindings = endpoint.bindings();
@@ -372,8 +426,8 @@ public final class Domain implements Fid {
             bindings.txFlags(),
             bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
             bindings.rxFlags(),
-            bindings.sendCounter() == null ? 0 : bindings.sendCounter().id(),
-            bindings.receiveCounter() == null ? 0 : bindings.receiveCounter().id(),
+            bindings.counterIds(),
+            number,
             bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
             endpoint.bufferedLimits().limit(),
             endpoint.bufferedLimits().min(),
@@ -381,7 +435,7 @@ public final class Domain implements Fid {
             endpoint.connection().passiveId(),
             endpointName(wanted.srcAddr()),
             null);
-        DriverEvent.EndpointReady ready = conductor.enableEndpoint(request, wanted);
+        DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
         boolean enabled = false;
         try {
             endpoint.openSlab(connection(), ready);
@@ -397,22 +451,22 @@ public final class Domain implements Fid {
 
     void publish(Endpoint endpoint, String service) {
         synchronized (lock()) {
-            conductor.publishService(endpoint.id(), service);
+            conductor.commands().publishService(endpoint.id(), service);
         }
     }
 
     long insert(AddressVector vector, String address) {
-        DriverEvent.AddressReady ready = conductor.insertAddress(vector.id(), address);
+        DriverEvent.AddressReady ready = conductor.commands().insertAddress(vector.id(), address);
         vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
         return ready.fiAddr();
     }
 
-    /** Submits them all; what becomes of each is told to the insertion. */
+    /** Submits them all; the insertion gets the result of each. */
     void insert(AddressVector vector, String[] addresses, AddressInsertion insertion) {
         for (int i = 0; i < addresses.length; i++) {
             int index = i;
             try {
-                conductor.insertAddress(vector.id(), addresses[i],
+                conductor.commands().insertAddress(vector.id(), addresses[i],
                     (answer, failure) -> insertion.onAnswer(index, answer, failure));
             } catch (FabricException refused) {
                 insertion.onAnswer(index, null, refused);
@@ -426,7 +480,7 @@ public final class Domain implements Fid {
     }
 
     void remove(AddressVector vector, long fiAddr) {
-        conductor.removeAddress(vector.id(), fiAddr);
+        conductor.commands().removeAddress(vector.id(), fiAddr);
     }
 
     void close(Endpoint endpoint) {
@@ -486,7 +540,7 @@ public final class Domain implements Fid {
         return reports.failedSinceDrainBegan();
     }
 
-    /** The fabric goes: everything is closed here, and the end of the connection closes it in the driver. */
+    /** The fabric closes: all objects are closed here; the end of the connection closes them in the driver. */
     void onFabricClosed() {
         for (Endpoint endpoint : endpoints) {
             endpoint.markClosed();
@@ -555,8 +609,8 @@ public final class Domain implements Fid {
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
     }
 
-    ConnectionCommands connections() {
-        return conductor.connections();
+    DriverProxy commands() {
+        return conductor.commands();
     }
 
     DriverConnection connection() {

@@ -1,14 +1,16 @@
 package org.jfabric;
 
-import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverEvent;
-import org.jfabric.codec.control.ObjectKind;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.MemoryRegionDescriptor;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * The memory regions of one domain.
@@ -16,7 +18,8 @@ import java.util.List;
  * <p>Owner: control calls, under the fabric's lock.
  */
 final class DomainRegions {
-    private static final long REGION_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
+    private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    private static final long LOCAL_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
     /** Half a second in all, for eight tries. */
     private static final long FIRST_PAUSE_NS = 2_000_000;
     private static final long LAST_PAUSE_NS = 256_000_000;
@@ -25,7 +28,7 @@ final class DomainRegions {
     private final ClientConductor conductor;
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final LocalMemory memory = new LocalMemory();
-    /** Memory of regions that were closed here may still be mapped, because the collector did not look yet. */
+    /** Memory of regions that were closed here may still be mapped, because the collector did not run yet. */
     private boolean hasClosedRegions;
 
     DomainRegions(Domain domain, ClientConductor conductor) {
@@ -34,14 +37,14 @@ final class DomainRegions {
     }
 
     /** A region in a file of its own. */
-    MemoryRegion allocate(long lengthBytes, long context) {
-        DriverEvent.RegionReady ready = makeRegion(lengthBytes);
+    MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
+        DriverEvent.RegionReady ready = makeRegion(lengthBytes, attr);
         MemoryRegion region = null;
         try {
             MemorySegment file = conductor.connection().open(FileType.MEMORY_REGION, ready.fileNumber(),
                 ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
             region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
-                ready.regionIndex(), ready.generation(), context);
+                ready.regionIndex(), ready.generation(), attr);
             add(region);
             return region;
         } finally {
@@ -52,9 +55,9 @@ final class DomainRegions {
     }
 
     /** A region over memory that an embedded driver sees as it is. */
-    MemoryRegion register(MemorySegment memory, long context) {
-        DriverEvent.RegionReady ready = conductor.registerRegion(memory.byteSize(), REGION_ACCESS, memory.address());
-        MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), context);
+    MemoryRegion register(MemorySegment memory, MemoryRegionAttr attr) {
+        DriverEvent.RegionReady ready = register(memory.byteSize(), attr, memory.address());
+        MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), attr);
         add(region);
         return region;
     }
@@ -100,15 +103,15 @@ final class DomainRegions {
 
     /**
      * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
-     * that nobody refers to it. An application that closes and allocates would be told that there is no room, although
+     * that it has no references. An application that closes and allocates would find no room, although
      * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
      * would be an error otherwise.
      */
-    private DriverEvent.RegionReady makeRegion(long lengthBytes) {
+    private DriverEvent.RegionReady makeRegion(long lengthBytes, MemoryRegionAttr attr) {
         long pauseNs = FIRST_PAUSE_NS;
         for (;;) {
             try {
-                return conductor.registerRegion(lengthBytes, REGION_ACCESS, 0);
+                return register(lengthBytes, attr, 0);
             } catch (FabricException full) {
                 if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
                     throw full;
@@ -125,5 +128,16 @@ final class DomainRegions {
                 pauseNs *= 2;
             }
         }
+    }
+
+    private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
+        long access = attr.access() | LOCAL_ACCESS;
+        if ((access & ~(LOCAL_ACCESS | REMOTE_ACCESS)) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "the rights are "
+                + Flags.toString(attr.access(), Flags.Kind.MR_ACCESS) + ", known are "
+                + Flags.toString(LOCAL_ACCESS | REMOTE_ACCESS, Flags.Kind.MR_ACCESS), "Leave the others out.");
+        }
+        return conductor.commands().registerRegion(
+            domain.number(), lengthBytes, access, attr.requestedKey(), nativeAddress);
     }
 }

@@ -1,21 +1,25 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.FileType;
 
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.Function;
-
 /**
- * What the operations of one domain report to: its completion queues and counters, and the poll sets that look at them.
+ * The objects to which operations of one domain report: its completion queues and counters, and their poll sets.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -36,13 +40,13 @@ final class DomainReports {
     /** A completion queue; the attributes are the caller's copy. */
     CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CompletionQueueReady ready = conductor.openCompletionQueue(wanted);
+        DriverEvent.CompletionQueueReady ready = conductor.commands().openCompletionQueue(wanted);
         CompletionQueue queue = opened(ObjectKind.COMPLETION_QUEUE, ready.cqId(), ready.waitToken(), channel -> {
             MemorySegment memory = conductor.connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
                 CompletionQueueDescriptor.fileLength(ready.capacity()));
             wanted.format(ready.format()).size(ready.clientShare());
             CompletionQueue fresh = new CompletionQueue(domain, ready.cqId(), context, wanted, memory,
-                ready.capacity(), driver, conductor.invoker(), domain.fabric().waitSpinNs(), CompletionWait.SLICE_NS);
+                ready.capacity(), driver, conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
             return fresh;
         });
@@ -56,12 +60,12 @@ final class DomainReports {
     /** A counter; the attributes are the caller's copy. */
     Counter openCounter(CounterAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CounterReady ready = conductor.openCounter(wanted);
+        DriverEvent.CounterReady ready = conductor.commands().openCounter(wanted);
         Counter counter = opened(ObjectKind.COUNTER, ready.counterId(), ready.waitToken(), channel -> {
             MemorySegment memory = conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0,
                 CounterDescriptor.FILE_LENGTH);
             Counter fresh = new Counter(domain, ready.counterId(), context, wanted.waitObject(), memory, driver,
-                conductor.invoker(), domain.fabric().waitSpinNs(), CompletionWait.SLICE_NS);
+                conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
             return fresh;
         });
@@ -122,7 +126,7 @@ final class DomainReports {
         return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
     }
 
-    /** The fabric goes, and the driver closes its side by itself. */
+    /** The fabric closes; the driver closes its side by itself. */
     void markAllClosed() {
         completionQueues.forEach(CompletionQueue::markClosed);
         counters.forEach(Counter::markClosed);
@@ -151,7 +155,7 @@ final class DomainReports {
         return waitObject == WaitObject.SET ? domain.fabric().waitSet(waitSetId) : null;
     }
 
-    /** What the driver cannot know; everything else is its decision. */
+    /** Checks what the driver cannot know; it checks everything else itself. */
     private void requireOffered(WaitObject waitObject) {
         if (!waitObject.existsHere() || waitObject == WaitObject.POLLFD) {
             throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject

@@ -1,7 +1,6 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.BufferedMode;
@@ -10,10 +9,32 @@ import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.PeekFlags;
+import org.jfabric.info.Codes;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.HmemPeerToPeer;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.PeerPath;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.SocketName;
+import org.jfabric.info.Threading;
 
 /**
  * An addressable end of communication: sends and receives are posted here and reported in the completion queues that
  * are bound for their direction.
+ *
+ * <pre>{@code
+ * endpoint.trecv(memory.address(0), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+ * endpoint.tsend(memory.address(64), 64, peer, 7, 2);
+ * }</pre>
  *
  * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(CompletionQueue, long)} queues and
  * {@link #bind(AddressVector)} the vector, {@link #enable()}, transfer, {@link #close()}.
@@ -42,10 +63,14 @@ import org.jfabric.client.PeekFlags;
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
+ * <p><b>Order of arguments.</b> All calls have one: the memory (address or buffer, offset, length), the destination or
+ * source, the tag, the bits of it to ignore, the data, the context, and the flags last. A call without one of them
+ * leaves it out. {@link SendRequest} and {@link ReceiveRequest} set them by name instead.
+ *
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
  * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
  * entry. All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags}; injects
- * have no level. Of several levels the strongest counts. What each level promises is in
+ * have no level. Of several levels the strongest counts. The guarantees of each level are in
  * {@code docs/completion-levels.md}.
  *
  * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory ({@link RecvContext},
@@ -59,11 +84,11 @@ import org.jfabric.client.PeekFlags;
  * error entry with that of the refusal; later {@link EventType#SHUTDOWN} when the peer has ended the connection,
  * closed its endpoint, or is lost ({@link EventEntry#data()} is 0, or the errno of the loss). Sends are taken from
  * CONNECTED to the end, receives always once the endpoint is enabled; those without a message end with
- * {@link FabricErrno#ECANCELED} when the connection ends. What came before the end can still be received. After a
- * refusal an endpoint may connect again; after a connection it is used up.
+ * {@link FabricErrno#ECANCELED} when the connection ends. Messages that arrived before the end can still be
+ * received. After a refusal an endpoint may connect again; after a connection it is used up.
  *
- * <p>What was posted and turns out to be impossible (memory that is not registered, an address that was removed, a peer
- * that died) ends with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
+ * <p>A posted operation that cannot be done (its memory is not registered, its address was removed, its peer has died)
+ * completes with an error entry. Addresses of memory are those of {@link MemoryRegion#address(long)}.
  *
  * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
  * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
@@ -86,6 +111,8 @@ public final class Endpoint implements Fid {
     private final OperationFlags opFlags;
     private final EndpointOptions options;
     private final EndpointConnection connection;
+    private final RemoteMemory remoteMemory;
+    private final Atomics atomics;
 
     private int state;
     /**
@@ -93,6 +120,8 @@ public final class Endpoint implements Fid {
      * reads it once, because the end of a connection sets it to null, on the client's thread.
      */
     private Submission transmit;
+    /** The same for accesses to remote memory. */
+    private Submission accesses;
     /** Where receives go; null if the endpoint does not receive. */
     private Submission receive;
     /** The same where messages have tags, else null. */
@@ -139,6 +168,8 @@ public final class Endpoint implements Fid {
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
         this.connection = new EndpointConnection(this, domain, info);
+        this.remoteMemory = new RemoteMemory(this, info.caps());
+        this.atomics = new Atomics(this, info.caps());
     }
 
     /**
@@ -148,7 +179,7 @@ public final class Endpoint implements Fid {
      * @param flags {@link Flags#TRANSMIT} and/or {@link Flags#RECV}; with {@link Flags#SELECTIVE_COMPLETION} successes
      *              of these directions write an entry only if the operation asks for it by {@link Flags#COMPLETION}.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a
-     *     direction or if the direction has a queue, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is
+     *     direction or if the direction has a queue, {@link FabricErrno#EOPBADSTATE} once enabled or if either is
      *     closed, {@link FabricErrno#EDOMAIN} for another domain's.
      */
     public void bind(CompletionQueue queue, long flags) {
@@ -157,15 +188,17 @@ public final class Endpoint implements Fid {
 
     /**
      * Binds a counter for kinds of operations, before the endpoint is enabled. It counts besides the completion queue,
-     * which each direction needs all the same, for its errors.
+     * which each direction needs nevertheless, for its errors.
      *
      * @param counter of the same domain; it may serve several endpoints.
-     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged.
-     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for
-     *     {@link Flags#READ}, {@link Flags#WRITE}, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE}, because
-     *     remote memory access is not offered yet, {@link FabricErrno#EINVAL} without a flag or if there is a counter
-     *     for the kind, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed,
-     *     {@link FabricErrno#EDOMAIN} for another domain's.
+     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged;
+     *                {@link Flags#READ} and {@link Flags#WRITE} for accesses to remote memory, {@link
+     *                Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE} for those of peers to the domain's memory.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for accesses
+     *     without the capability {@link Flags#RMA} and for those of peers without {@link Flags#RMA_EVENT},
+     *     {@link FabricErrno#EINVAL} without a flag or if there is a counter for the kind,
+     *     {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed, {@link FabricErrno#EDOMAIN} for another
+     *     domain's.
      */
     public void bind(Counter counter, long flags) {
         bind((Fid) counter, flags);
@@ -176,7 +209,7 @@ public final class Endpoint implements Fid {
      *
      * @param vector of the same domain.
      * @throws FabricException {@link FabricErrno#EINVAL} if there is one already or for a connection-oriented endpoint,
-     *     {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed, {@link FabricErrno#EDOMAIN} for
+     *     {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed, {@link FabricErrno#EDOMAIN} for
      *     another domain's.
      */
     public void bind(AddressVector vector) {
@@ -198,7 +231,7 @@ public final class Endpoint implements Fid {
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
-     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled or if one of both is closed.
+     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed.
      */
     public void bind(EventQueue queue, long flags) {
         bind((Fid) queue, flags);
@@ -302,43 +335,6 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * As {@link #getopt(EndpointOption)}, with numbers and bytes as libfabric has them.
-     *
-     * @param level  {@link EndpointOption#LEVEL_ENDPOINT}.
-     * @param name   a code of {@link EndpointOption}.
-     * @param value  receives the value in the byte order of this machine.
-     * @param offset of the value.
-     * @param length room in bytes.
-     * @return bytes stored.
-     * @throws FabricException as {@link #getopt(EndpointOption)}; {@link FabricErrno#ENOPROTOOPT} also for an unknown
-     *     level or name, {@link FabricErrno#ETOOSMALL} if the room is less than {@link EndpointOption#lengthBytes()},
-     *     {@link FabricErrno#EINVAL} if it is outside of the buffer.
-     */
-    public int getopt(int level, int name, MutableDirectBuffer value, int offset, int length) {
-        EndpointOption option = EndpointOptions.option(level, name);
-        long content = getopt(option);
-        EndpointOptions.requireRoom(option, value, offset, length);
-        return EndpointOptions.store(option, content, value, offset);
-    }
-
-    /**
-     * As {@link #setopt(EndpointOption, long)}, with numbers and bytes as libfabric has them.
-     *
-     * @param level  {@link EndpointOption#LEVEL_ENDPOINT}.
-     * @param name   a code of {@link EndpointOption}.
-     * @param value  holds the value in the byte order of this machine.
-     * @param offset of the value.
-     * @param length bytes of the value.
-     * @throws FabricException as {@link #setopt(EndpointOption, long)}; {@link FabricErrno#ENOPROTOOPT} also for an
-     *     unknown level or name, {@link FabricErrno#EINVAL} if the length is not {@link EndpointOption#lengthBytes()}
-     *     or the value is outside of the buffer.
-     */
-    public void setopt(int level, int name, DirectBuffer value, int offset, int length) {
-        EndpointOption option = EndpointOptions.option(level, name);
-        setopt(option, EndpointOptions.load(option, value, offset, length));
-    }
-
-    /**
      * Posts an untagged send.
      *
      * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
@@ -371,12 +367,12 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #send}.
      * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param opContext returned in the entry.
      * @return 0 or a negative errno of this class.
      */
-    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
+    public int senddata(long buf, long len, long destAddr, long data, long opContext) {
         return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
     }
 
@@ -412,6 +408,16 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts an untagged send with flags of its own, whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return.
+     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
+     */
+    public int sendmsg(SendRequest request) {
+        return request == null ? -FabricErrno.EINVAL : request.post(this);
+    }
+
+    /**
      * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
@@ -431,11 +437,11 @@ public final class Endpoint implements Fid {
      * @param source   as for {@link #inject}.
      * @param offset   as for {@link #inject}.
      * @param len      as for {@link #inject}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @return 0 or a negative errno of this class.
      */
-    public int injectdata(DirectBuffer source, int offset, int len, long data, long destAddr) {
+    public int injectdata(DirectBuffer source, int offset, int len, long destAddr, long data) {
         return postInject(Flags.MSG | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, 0, data);
     }
 
@@ -513,6 +519,16 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts a receive of an untagged message with flags of its own, whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return.
+     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
+     */
+    public int recvmsg(ReceiveRequest request) {
+        return request == null ? -FabricErrno.EINVAL : request.post(this);
+    }
+
+    /**
      * Posts a tagged send.
      *
      * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
@@ -546,13 +562,13 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #tsend}.
      * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
      * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param opContext returned in the entry.
      * @return 0 or a negative errno of this class.
      */
-    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
+    public int tsenddata(long buf, long len, long destAddr, long tag, long data, long opContext) {
         return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
     }
 
@@ -595,6 +611,16 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts a tagged send with flags of its own, whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return.
+     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
+     */
+    public int tsendmsg(SendRequest request) {
+        return request == null ? -FabricErrno.EINVAL : request.postTagged(this);
+    }
+
+    /**
      * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
@@ -615,12 +641,12 @@ public final class Endpoint implements Fid {
      * @param source   as for {@link #tinject}.
      * @param offset   as for {@link #tinject}.
      * @param len      as for {@link #tinject}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
      * @param tag      the message's tag.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @return 0 or a negative errno of this class.
      */
-    public int tinjectdata(DirectBuffer source, int offset, int len, long data, long destAddr, long tag) {
+    public int tinjectdata(DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
         return postInject(
             Flags.TAGGED | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, tag, data);
     }
@@ -641,6 +667,24 @@ public final class Endpoint implements Fid {
             return refused();
         }
         return claim == null ? -FabricErrno.EINVAL : claim.open(this, sends, lengthBytes);
+    }
+
+    /**
+     * Reads and writes of peers' registered memory.
+     *
+     * @return the same object always; without {@link Flags#RMA} its calls answer {@code -FI_EOPNOTSUPP}.
+     */
+    public RemoteMemory remoteMemory() {
+        return remoteMemory;
+    }
+
+    /**
+     * Atomic operations on peers' registered memory.
+     *
+     * @return the same object always; without {@link Flags#ATOMIC} its calls answer {@code -FI_EOPNOTSUPP}.
+     */
+    public Atomics atomics() {
+        return atomics;
     }
 
     /**
@@ -740,6 +784,16 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts a receive of a tagged message with flags of its own, whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return.
+     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
+     */
+    public int trecvmsg(ReceiveRequest request) {
+        return request == null ? -FabricErrno.EINVAL : request.postTagged(this);
+    }
+
+    /**
      * Asks to cancel one operation; if it has not begun, it ends with {@link FabricErrno#ECANCELED}. Sends and receives
      * that this thread posted before are searched; if several have the context one of them is cancelled. The call
      * counts as posting a send, or as posting a receive on an endpoint that only receives. A receive whose message was
@@ -792,7 +846,7 @@ public final class Endpoint implements Fid {
      * @param length  of the data in bytes.
      * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EOPBADSTATE}
      *     if it is closed, connecting, connected, or was, or was opened to accept a request, {@link FabricErrno#EINVAL}
-     *     for what is no address, or for a range outside of the buffer, {@link FabricErrno#EHOSTUNREACH} if no link of
+     *     for a malformed address, or for a range outside of the buffer, {@link FabricErrno#EHOSTUNREACH} if no link of
      *     the endpoint reaches the address; and as {@link #enable()}.
      */
     public void connect(String address, DirectBuffer param, int offset, int length) {
@@ -842,15 +896,15 @@ public final class Endpoint implements Fid {
      *
      * @param address multicast address as a {@link SocketName}; with port 0 messages are received at the endpoint's own
      *                port, so that all members have to have the same.
-     * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
      * @param opContext of the group, and of the event.
+     * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
      * @return the group, whose {@link MulticastGroup#fiAddr()} is the destination of sends.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} without {@link Flags#MULTICAST} among the endpoint's
      *     capabilities, {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for what is no group,
      *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join.
      */
-    public MulticastGroup join(String address, long flags, long opContext) {
-        return connection.join(address, flags, opContext);
+    public MulticastGroup join(String address, long opContext, long flags) {
+        return connection.join(address, opContext, flags);
     }
 
     /**
@@ -865,46 +919,13 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * As {@link #peer()}, into memory (fi_getpeer).
-     *
-     * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
-     * @param offset  of the address.
-     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address.
-     * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
-     *     buffer, or the negative errno of {@link #peer()}.
-     */
-    public int getpeer(MutableDirectBuffer addr, int offset, int[] addrlen) {
-        try {
-            return ConnectionData.put(peer(), addr, offset, addrlen);
-        } catch (FabricException refused) {
-            return -refused.errno();
-        }
-    }
-
-    /**
-     * As {@link #name()}, into memory (fi_getname).
-     *
-     * @param addr    as for {@link #getpeer}.
-     * @param offset  as for {@link #getpeer}.
-     * @param addrlen as for {@link #getpeer}.
-     * @return 0, {@code -FI_ETOOSMALL}, {@code -FI_EINVAL}, or the negative errno of {@link #name()}.
-     */
-    public int getname(MutableDirectBuffer addr, int offset, int[] addrlen) {
-        try {
-            return ConnectionData.put(name(), addr, offset, addrlen);
-        } catch (FabricException refused) {
-            return -refused.errno();
-        }
-    }
-
-    /**
-     * Asks for another address, before the endpoint is enabled (fi_setname). Whether it can have it is found out then.
+     * Asks for another address, before the endpoint is enabled (fi_setname). {@link #enable()} fails if it is taken.
      *
      * @param address for example {@code jfabric://default/quotes}, of this driver, or that of a socket over links with
      *     such addresses.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} once enabled, if closed, or if it was opened for a
      *     connection request or has the address of a passive endpoint, {@link FabricErrno#EADDRNOTAVAIL} for an address
-     *     of another driver, {@link FabricErrno#EINVAL} for what is no address.
+     *     of another driver, {@link FabricErrno#EINVAL} for a malformed address.
      */
     public void setname(String address) {
         connection.setname(address);
@@ -925,8 +946,8 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Sends that may be posted now (fi_tx_size_left); others may be refused all the same. One that ends makes room a
-     * moment before its entry can be read.
+     * Sends that may be posted now (fi_tx_size_left); a post may be refused nevertheless. A completed one makes room
+     * a moment before its entry can be read.
      *
      * @return a count, or a negative errno of this class.
      */
@@ -938,8 +959,8 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Receives that may be posted now (fi_rx_size_left); others may be refused all the same. One that ends makes room a
-     * moment before its entry can be read.
+     * Receives that may be posted now (fi_rx_size_left); a post may be refused nevertheless. A completed one makes room
+     * a moment before its entry can be read.
      *
      * @return a count, or a negative errno of this class.
      */
@@ -983,7 +1004,7 @@ public final class Endpoint implements Fid {
                 throw new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is "
                     + (state == CLOSED ? "closed" : "not enabled"), "Ask while it is enabled.");
             }
-            return domain.connections().path(id, name, fiAddr);
+            return domain.commands().path(id, name, fiAddr);
         }
     }
 
@@ -998,7 +1019,7 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * What the endpoint was opened with.
+     * Returns the info that the endpoint was opened with.
      *
      * @return a copy.
      */
@@ -1012,17 +1033,13 @@ public final class Endpoint implements Fid {
     }
 
     @Override
-    public int control(int command, WaitObjectHandle handle) {
-        // passive endpoints have one
-        return command == ControlCommand.BACKLOG.code() ? -FabricErrno.EINVAL : Fid.super.control(command, handle);
-    }
-
-    @Override
     public boolean isOpen() {
         return state != CLOSED;
     }
 
-    /** Closes the endpoint; operations that have not ended are dropped without an entry. Again does nothing. */
+    /**
+     * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
+     */
     @Override
     public void close() {
         domain.close(this);
@@ -1053,9 +1070,10 @@ public final class Endpoint implements Fid {
         applyOpFlags();
         submission = new Submission(
             port, info.transmits() ? bindings.txCq().credits() : null,
-            info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects());
+            info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects(),
+            context);
         onConnection(!info.connects());
-        receive = info.receives() ? submission : null;
+        receive = exchanges(Flags.RECV) ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.submission(submission);
@@ -1187,6 +1205,11 @@ public final class Endpoint implements Fid {
         return state == ENABLED && !driver.isGone();
     }
 
+    /** Where accesses to remote memory go; null while none is taken, {@link #refused()}. */
+    Submission accesses() {
+        return isUsable() ? accesses : null;
+    }
+
     /** Why an operation is not taken, a negative errno. */
     int refused() {
         if (!isUsable()) {
@@ -1202,14 +1225,14 @@ public final class Endpoint implements Fid {
     void onClaimed() {
         if (!submission.isShared()) {
             isClaimed = true;
-            transmit = null;
+            transmitTo(null);
         }
     }
 
     void onClaimEnded() {
         if (isClaimed) {
             isClaimed = false;
-            transmit = isUnconnected ? null : submission;
+            transmitTo(isUnconnected ? null : submission);
         }
     }
 
@@ -1220,12 +1243,25 @@ public final class Endpoint implements Fid {
         }
         // in this order: another thread that finds nowhere to send to finds out why
         if (isConnected) {
-            transmit = submission;
+            transmitTo(submission);
             isUnconnected = false;
         } else {
             isUnconnected = true;
-            transmit = null;
+            transmitTo(null);
         }
+    }
+
+    private void transmitTo(Submission target) {
+        transmit = exchanges(Flags.SEND) ? target : null;
+        accesses = target;
+    }
+
+    /** Whether messages go in that direction: an endpoint that only accesses memory has none. */
+    private boolean exchanges(long direction) {
+        long caps = info.caps();
+        boolean accessesMemory = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+        boolean hasMessages = !accessesMemory || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
+        return hasMessages && ((caps & (Flags.SEND | Flags.RECV)) == 0 || (caps & direction) != 0);
     }
 
     /** Carried by sends without flags of their own. */

@@ -1,24 +1,33 @@
 package org.jfabric;
 
+import org.jfabric.client.CounterIds;
 import org.jfabric.client.QueueSignal;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
- * What an endpoint is bound to, and the rules of binding.
+ * The objects to which an endpoint is bound, and the rules of binding.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
 final class EndpointBindings {
     private static final long BIND_FLAGS = Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION;
-    private static final long REMOTE_MEMORY = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-    private static final long COUNTER_FLAGS = Flags.SEND | Flags.RECV;
+    /** What counters count, in the order of {@link #counters}. */
+    private static final long[] COUNTED = {
+        Flags.SEND, Flags.RECV, Flags.READ, Flags.WRITE, Flags.REMOTE_READ, Flags.REMOTE_WRITE};
+    private static final long LOCAL_ACCESS = Flags.READ | Flags.WRITE;
+    private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    private static final long COUNTER_FLAGS = Flags.SEND | Flags.RECV | LOCAL_ACCESS | REMOTE_ACCESS;
 
     private final Endpoint endpoint;
     private CompletionQueue txCq;
     private CompletionQueue rxCq;
     private boolean txSelective;
     private boolean rxSelective;
-    private Counter sendCounter;
-    private Counter receiveCounter;
+    private final Counter[] counters = new Counter[COUNTED.length];
     private AddressVector addressVector;
     private EventQueue eventQueue;
 
@@ -69,33 +78,36 @@ final class EndpointBindings {
     }
 
     private void bindCounter(Counter counter, long flags) {
-        if ((flags & ~(COUNTER_FLAGS | REMOTE_MEMORY)) != 0) {
+        if ((flags & ~COUNTER_FLAGS) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "bind flags are "
-                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", known are SEND and RECV");
+                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", known are "
+                + Flags.toString(COUNTER_FLAGS, Flags.Kind.COUNTER_BIND));
         }
         if (flags == 0) {
             throw new FabricException(FabricErrno.EINVAL,
                 "bind flags name nothing to count", "Add Flags.SEND, Flags.RECV or both.");
         }
-        if ((flags & REMOTE_MEMORY) != 0) {
+        long caps = endpoint.requested().caps();
+        boolean accesses = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+        if ((flags & LOCAL_ACCESS) != 0 && !accesses || (flags & REMOTE_ACCESS) != 0
+            && !(accesses && (caps & Flags.RMA_EVENT) != 0)) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "bind flags are "
-                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", but the endpoint has no remote memory access"
-                + ((flags & (Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0 ? " and no capability RMA_EVENT" : ""),
-                "Count SEND and RECV.");
+                + Flags.toString(flags, Flags.Kind.COUNTER_BIND) + ", but the endpoint has "
+                + (accesses ? "no capability RMA_EVENT" : "no remote memory access"),
+                "Count SEND and RECV, or ask for RMA" + ((flags & REMOTE_ACCESS) != 0 ? " and RMA_EVENT." : "."));
         }
         requireBindable("a counter", counter.domain(), counter.isOpen());
-        boolean sends = (flags & Flags.SEND) != 0;
-        boolean receives = (flags & Flags.RECV) != 0;
-        if (sends && sendCounter != null || receives && receiveCounter != null) {
-            throw new FabricException(FabricErrno.EINVAL, "a counter is bound for "
-                + (sends && sendCounter != null ? "sends" : "receives") + " already",
-                "Bind one for each kind of operation.");
+        for (int i = 0; i < COUNTED.length; i++) {
+            if ((flags & COUNTED[i]) != 0 && counters[i] != null) {
+                throw new FabricException(FabricErrno.EINVAL, "a counter is bound for "
+                    + Flags.toString(COUNTED[i], Flags.Kind.COUNTER_BIND) + " already",
+                    "Bind one for each kind of operation.");
+            }
         }
-        if (sends) {
-            sendCounter = counter;
-        }
-        if (receives) {
-            receiveCounter = counter;
+        for (int i = 0; i < COUNTED.length; i++) {
+            if ((flags & COUNTED[i]) != 0) {
+                counters[i] = counter;
+            }
         }
         if (!counter.endpoints().contains(endpoint)) {
             counter.endpoints().add(endpoint);
@@ -143,14 +155,14 @@ final class EndpointBindings {
         }
         if (info.connects()) {
             if (eventQueue == null) {
-                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which connections are told by");
+                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which reports connections");
             }
         } else if (addressVector == null) {
             throw new FabricException(FabricErrno.ENOAV, "no address vector is bound");
         }
     }
 
-    /** What wakes the driver when entries of receives were read. */
+    /** Sets the signal that wakes the driver after entries of receives were read. */
     void driverSignal(QueueSignal signal) {
         if (rxCq != null) {
             rxCq.driverSignal(signal);
@@ -173,11 +185,10 @@ final class EndpointBindings {
         if (rxCq != null) {
             rxCq.endpoints().remove(endpoint);
         }
-        if (sendCounter != null) {
-            sendCounter.endpoints().remove(endpoint);
-        }
-        if (receiveCounter != null) {
-            receiveCounter.endpoints().remove(endpoint);
+        for (Counter counter : counters) {
+            if (counter != null) {
+                counter.endpoints().remove(endpoint);
+            }
         }
         if (addressVector != null) {
             addressVector.endpoints().remove(endpoint);
@@ -213,14 +224,14 @@ final class EndpointBindings {
         return rxCq == null ? 0 : Flags.RECV | (rxSelective ? Flags.SELECTIVE_COMPLETION : 0);
     }
 
-    /** Null if none is bound. */
-    Counter sendCounter() {
-        return sendCounter;
+    /** The driver's numbers of the counters. */
+    CounterIds counterIds() {
+        return new CounterIds(
+            counterId(0), counterId(1), counterId(2), counterId(3), counterId(4), counterId(5));
     }
 
-    /** Null if none is bound. */
-    Counter receiveCounter() {
-        return receiveCounter;
+    private long counterId(int counted) {
+        return counters[counted] == null ? 0 : counters[counted].id();
     }
 
     AddressVector addressVector() {

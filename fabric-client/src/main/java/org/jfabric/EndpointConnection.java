@@ -1,14 +1,18 @@
 package org.jfabric;
 
-import org.agrona.DirectBuffer;
-import org.jfabric.client.DriverEvent;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.DirectBuffer;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.info.Codes;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 
 /**
  * Connection management of one active endpoint (fi_cm): its connection and its peer, the names that it asks for, and
- * its multicast groups. What the calls do and refuse is described at those of {@link Endpoint}.
+ * its multicast groups. The calls are described at those of {@link Endpoint}.
  *
  * <p>Owner: control calls under the fabric's lock; events on the client's thread, or in the cycle of an embedded
  * driver.
@@ -47,7 +51,7 @@ final class EndpointConnection {
             begin();
             boolean begun = false;
             try {
-                domain.connections().connect(endpoint.id(), address, data);
+                domain.commands().connect(endpoint.id(), address, data);
                 begun = true;
             } finally {
                 giveUpUnless(begun);
@@ -68,7 +72,7 @@ final class EndpointConnection {
             boolean begun = false;
             try {
                 request.answer();
-                domain.connections().accept(endpoint.id(), request.id(), data);
+                domain.commands().accept(endpoint.id(), request.id(), data);
                 begun = true;
             } finally {
                 giveUpUnless(begun);
@@ -91,7 +95,7 @@ final class EndpointConnection {
                 end();
             }
             try {
-                domain.connections().shutdown(endpoint.id());
+                domain.commands().shutdown(endpoint.id());
             } catch (FabricException refused) {
                 // the peer's end came first
                 if (refused.errno() != FabricErrno.ENOTCONN) {
@@ -101,13 +105,13 @@ final class EndpointConnection {
         }
     }
 
-    MulticastGroup join(String address, long flags, long opContext) {
+    MulticastGroup join(String address, long opContext, long flags) {
         Codes.required(address, "address");
         synchronized (domain.lock()) {
             if (endpoint.state() != Endpoint.ENABLED) {
                 throw badState("is not enabled", "Enable it first.");
             }
-            DriverEvent.AddressReady ready = domain.connections().join(endpoint.id(), flags, address);
+            DriverEvent.AddressReady ready = domain.commands().join(endpoint.id(), flags, address);
             AddressVector vector = endpoint.bindings().addressVector();
             vector.onInserted(ready.fiAddr(), ready.address());
             MulticastGroup group = new MulticastGroup(domain, endpoint, ready.address(), ready.fiAddr(), opContext);

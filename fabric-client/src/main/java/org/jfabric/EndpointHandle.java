@@ -1,7 +1,13 @@
 package org.jfabric;
 
+import org.jfabric.info.EndpointSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+
 /**
- * What an active endpoint may be opened for: {@link Info#handle()}. Control path, under the fabric's lock.
+ * Checks the object for which an active endpoint is opened: {@link Info#handle()}. Control path, under the fabric's
+ * lock.
  */
 final class EndpointHandle {
     private EndpointHandle() {
@@ -15,7 +21,7 @@ final class EndpointHandle {
      * @throws FabricException as {@link Domain#openEndpoint(Info, long)}.
      */
     static void take(Info wanted, Fabric fabric) {
-        Fid handle = wanted.handle();
+        EndpointSource handle = wanted.handle();
         if (handle == null) {
             return;
         }

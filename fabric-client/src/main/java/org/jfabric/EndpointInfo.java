@@ -1,8 +1,16 @@
 package org.jfabric;
 
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.TrafficClass;
+
 /**
- * What an endpoint may be opened with: an offer of discovery for this domain, perhaps edited, whose parts fit together.
- * What the links offer is the driver's decision when the endpoint is enabled.
+ * Checks the info for an endpoint: an offer of discovery for this domain, possibly edited, that must be consistent. The
+ * driver checks what the links offer when the endpoint is enabled.
  *
  * <p>Stateless; any thread.
  */

@@ -1,17 +1,22 @@
 package org.jfabric;
 
+import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.jfabric.client.Attachment;
 import org.jfabric.client.BufferedMode;
-
-import java.nio.ByteOrder;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.HmemPeerToPeer;
+import org.jfabric.info.Info;
 
 /**
- * The options of one endpoint: which there are, their values and ranges.
+ * The options of one endpoint, their values and ranges.
  *
- * <p>Device memory is not offered, so the policy for it is only kept. What belongs to sockets is refused, as are the
- * forbidden directions.
+ * <p>Device memory is not offered, so the policy for it is stored without effect. Options of sockets are refused, and
+ * so is reading or setting an option that does not allow it.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */

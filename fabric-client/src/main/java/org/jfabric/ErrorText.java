@@ -1,9 +1,11 @@
 package org.jfabric;
 
+import java.nio.charset.StandardCharsets;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
-
-import java.nio.charset.StandardCharsets;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.ProtocolErrno;
+import org.jfabric.info.VerbsErrno;
 
 /** The text of an error entry's {@code provErrno} and error data, for every kind of queue. */
 final class ErrorText {

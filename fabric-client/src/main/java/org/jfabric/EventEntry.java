@@ -2,12 +2,22 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 
 /**
  * Holder for one event of an event queue: fi_eq_entry or fi_eq_cm_entry, and the bytes behind it where the event has
  * some.
  *
- * <p>Make one, pass it to each {@code read}, look at the members. Reading into it allocates nothing. Bytes are copied,
+ * <pre>{@code
+ * if (events.read(entry, 0) == 1) {
+ *     System.out.println(entry.event() + " of " + entry.fid());
+ * }
+ * }</pre>
+ *
+ * <p>Make one, pass it to each {@code read}, read the members. Reading into it allocates nothing. Bytes are copied,
  * either into memory of the caller given by {@link #dataBuffer(MutableDirectBuffer, int, int)} or into memory of this
  * object, so they stay valid until the next read with this object. Source: fi_eq(3), section fi_eq_read. Owner: the
  * thread that reads with it.
@@ -28,7 +38,7 @@ public final class EventEntry {
     }
 
     /**
-     * What happened: {@link EventType#code()}, or the number that the application gave to
+     * The event: {@link EventType#code()}, or the number that the application gave to
      * {@link EventQueue#write(int, Object, long, long, long)}.
      *
      * @return a number.
@@ -38,7 +48,7 @@ public final class EventEntry {
     }
 
     /**
-     * What happened, as a constant.
+     * The event as a constant.
      *
      * @return the constant, or null if {@link #event()} is a number of the application.
      */
@@ -56,17 +66,17 @@ public final class EventEntry {
     }
 
     /**
-     * What a peer asks for, of an {@link EventType#CONNREQ}: to be opened an endpoint with, whose
-     * {@link Info#handle()} is the {@link ConnectionRequest}.
+     * The info of an {@link EventType#CONNREQ} with which to open the endpoint that accepts; its {@link Info#handle()}
+     * is the {@link ConnectionRequest}.
      *
-     * @return the info, null of every other event.
+     * @return the info; null for every other event.
      */
     public Info info() {
         return info;
     }
 
     /**
-     * Context of the operation that ended, or what the application wrote.
+     * Context of the completed operation, or the value that the application wrote.
      *
      * @return the value.
      */
@@ -75,7 +85,7 @@ public final class EventEntry {
     }
 
     /**
-     * What the event has to say in a number, for example how many addresses were inserted.
+     * A number that belongs to the event, for example how many addresses were inserted.
      *
      * @return the value, 0 if the event has none.
      */

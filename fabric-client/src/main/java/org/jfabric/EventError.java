@@ -2,11 +2,20 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.VerbsErrno;
 
 /**
  * Holder for one error entry of an event queue: every member of fi_eq_err_entry.
  *
- * <p>Make one, pass it to each {@code readErr}, look at the members. Reading into it allocates nothing. The error data
+ * <pre>{@code
+ * if (events.readErr(error, 0) == 1) {
+ *     System.err.println(error.fid() + ": " + FabricErrno.name(error.err()));
+ * }
+ * }</pre>
+ *
+ * <p>Make one, pass it to each {@code readErr}, read the members. Reading into it allocates nothing. The error data
  * is copied, either into memory of the caller given by {@link #errDataBuffer(MutableDirectBuffer, int, int)} or into
  * memory of this object, so it stays valid until the next {@code readErr} with this object. Source: fi_eq(3), section
  * fi_eq_readerr. Owner: the thread that reads with it.
@@ -46,7 +55,7 @@ public final class EventError {
     }
 
     /**
-     * Which part failed: the index of an address of an insertion, or the number of the peer that an endpoint lost.
+     * Detail of the failure: the index of an address of an insertion, or the number of the peer that an endpoint lost.
      *
      * @return the value, 0 if there is none.
      */
@@ -55,7 +64,7 @@ public final class EventError {
     }
 
     /**
-     * What went wrong.
+     * The error.
      *
      * @return a positive {@link FabricErrno}; 0 only while this holder is empty.
      */
@@ -66,7 +75,7 @@ public final class EventError {
     /**
      * Detail for debugging, see {@link EventQueue#strerror(int)}.
      *
-     * @return the same as {@link #err()}, or what an RDMA device said, see {@link VerbsErrno}.
+     * @return the same as {@link #err()}, or the code that an RDMA device reported, see {@link VerbsErrno}.
      */
     public int provErrno() {
         return provErrno;

@@ -1,23 +1,32 @@
 package org.jfabric;
 
+import java.nio.channels.SelectableChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.Invoker;
 import org.jfabric.ffi.Affinity;
-import org.jfabric.client.SignalPipe;
-
-import java.nio.channels.SelectableChannel;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 
 /**
- * Reports what happens besides operations: ends of asynchronous control calls, peers and queues that fail, and events
- * that the application writes itself.
+ * Reports events other than completions of transfers: completions of asynchronous control calls, connections, failures
+ * of peers and queues, and events that the application writes itself.
+ *
+ * <pre>{@code
+ * EventQueue events = fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.UNSPEC));
+ * int result = events.sread(entry, 1000, 0);
+ * }</pre>
  *
  * <p>Reading and writing calls return 1 for one event, or a negative fabric errno; they never throw:
  *
@@ -37,12 +46,12 @@ import java.util.concurrent.locks.ReentrantLock;
  *     {@link Flags#WRITE}.</li>
  * </ul>
  *
- * <p>What comes: {@link EventType#AV_COMPLETE} for insertions into an address vector that was opened with
+ * <p>The events are: {@link EventType#AV_COMPLETE} for insertions into an address vector that was opened with
  * {@link Flags#EVENT}; error entries when a bound endpoint loses a peer, or when a completion queue of it overruns;
  * {@link EventType#CONNREQ} for a {@link PassiveEndpoint}, {@link EventType#CONNECTED} and {@link EventType#SHUTDOWN}
- * for an {@link Endpoint}, and error entries for connections that are not made; user events.
- * {@link EventType#JOIN_COMPLETE} comes for each multicast group that an endpoint joins. Registration is never
- * asynchronous, so {@link EventType#MR_COMPLETE} comes only if the application writes it.
+ * for an {@link Endpoint}, and error entries for connections that are not made; {@link EventType#JOIN_COMPLETE} for
+ * each multicast group that an endpoint joins; and events of the application. Registration is never asynchronous, so
+ * {@link EventType#MR_COMPLETE} comes only if the application writes it.
  *
  * <p>The queue lives in this process. With an attached driver the client's thread writes into it. With an embedded
  * driver in INVOKER mode the driver's events come in its cycles: each read, wait and {@link #tryWait} runs one first,
@@ -56,9 +65,6 @@ public final class EventQueue implements Fid {
     static final int DEFAULT_SIZE = 256;
     static final int MAX_SIZE = 1 << 16;
     private static final UnsafeBuffer NO_BYTES = new UnsafeBuffer(0, 0);
-    /** So many cycles of an embedded driver without an event, then it is run at intervals. */
-    private static final int SPINS = 1000;
-    private static final long CYCLE_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final Fabric fabric;
     private final long context;
@@ -68,13 +74,11 @@ public final class EventQueue implements Fid {
     private final Invoker invoker;
     /** Also the monitor of everything that changes and that sleepers wait on. */
     private final EventRing ring;
-    private final SignalPipe pipe;
-    private final ReentrantLock mutex;
-    private final Condition cond;
+    private final Waitable waitable = this::isReady;
+    private final EventWait wait;
     /** Endpoints and address vectors bound to this queue; control path, under the fabric's lock. */
     private final List<Object> users = new ArrayList<>();
     private WaitSet waitSet;
-    private Waitable waitable;
     private boolean overrun;
     private boolean gone;
     private volatile boolean closed;
@@ -89,9 +93,7 @@ public final class EventQueue implements Fid {
         writable = (attr.flags() & Flags.WRITE) != 0;
         waitObject = attr.waitObject();
         ring = new EventRing(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
-        pipe = waitObject == WaitObject.FD ? new SignalPipe() : null;
-        mutex = waitObject == WaitObject.MUTEX_COND ? new ReentrantLock() : null;
-        cond = mutex == null ? null : mutex.newCondition();
+        wait = new EventWait(waitable, ring, waitObject, invoker);
     }
 
     /**
@@ -107,21 +109,7 @@ public final class EventQueue implements Fid {
             return refused;
         }
         progress();
-        synchronized (ring) {
-            EventRing.Slot slot = closed ? null : ring.first();
-            if (slot == null) {
-                return whenEmpty();
-            }
-            if (slot.err != 0) {
-                return -FabricErrno.EAVAIL;
-            }
-            if (!entry.hasRoomFor(slot)) {
-                return -FabricErrno.ETOOSMALL;
-            }
-            entry.set(slot);
-            consume(flags);
-            return 1;
-        }
+        return take(entry, flags);
     }
 
     /**
@@ -177,15 +165,13 @@ public final class EventQueue implements Fid {
         if (result != -FabricErrno.EAGAIN || timeoutMs == 0) {
             return result;
         }
-        long timeoutNs = timeoutMs < 0 ? Long.MAX_VALUE : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         long startNs = System.nanoTime();
-        long leftNs = timeoutNs;
-        int rounds = 0;
-        while (result == -FabricErrno.EAGAIN && leftNs > 0 && !Thread.currentThread().isInterrupted()) {
-            pause(leftNs, rounds++);
-            result = read(entry, flags);
-            leftNs = timeoutMs < 0 ? timeoutNs : timeoutNs - (System.nanoTime() - startNs);
-        }
+        int ended;
+        do {
+            ended = wait.awaitReady(1, 0, startNs, WaitLoop.nanos(timeoutMs));
+            result = take(entry, flags);
+            // another reader was faster
+        } while (result == -FabricErrno.EAGAIN && ended == WaitLoop.READY && wait.goesOn(startNs, timeoutMs));
         return result;
     }
 
@@ -194,13 +180,13 @@ public final class EventQueue implements Fid {
      *
      * @param event     any number, for example that of {@link EventType#NOTIFY}.
      * @param fid       the object that it is about, or null.
-     * @param opContext shown as {@link EventEntry#context()}.
      * @param data      shown as {@link EventEntry#data()}.
+     * @param opContext shown as {@link EventEntry#context()}.
      * @param flags     0; no bits are defined.
      * @return 1, or a negative errno of this class: {@code -FI_ENOSYS} without {@link Flags#WRITE} at open,
      *     {@code -FI_EAGAIN} if the queue is full. Such events never overrun it.
      */
-    public int write(int event, Object fid, long opContext, long data, long flags) {
+    public int write(int event, Object fid, long data, long opContext, long flags) {
         return write(event, fid, opContext, data, NO_BYTES, 0, 0, flags);
     }
 
@@ -228,7 +214,7 @@ public final class EventQueue implements Fid {
      * only saves a turn, because the channel is readable exactly while a read would not answer {@code -FI_EAGAIN}; with
      * an embedded driver it runs a cycle, without which nothing of the driver comes.
      *
-     * @return 0, or {@code -FI_EAGAIN} if there is something to read or to be told, or {@code -FI_ENOSYS} if the queue
+     * @return 0, or {@code -FI_EAGAIN} if there is something to read, or {@code -FI_ENOSYS} if the queue
      *     was opened with {@link WaitObject#NONE} or, ask the set then, {@link WaitObject#SET}.
      */
     public int tryWait() {
@@ -237,12 +223,12 @@ public final class EventQueue implements Fid {
         }
         progress();
         synchronized (ring) {
-            return hasNews() ? -FabricErrno.EAGAIN : 0;
+            return isReadable() ? -FabricErrno.EAGAIN : 0;
         }
     }
 
     /**
-     * What the queue was opened with.
+     * Returns the wait object that the queue was opened with.
      *
      * @return the wait object.
      */
@@ -253,35 +239,31 @@ public final class EventQueue implements Fid {
     /**
      * The wait object of a queue opened with {@link WaitObject#FD} (FI_GETWAIT): readable exactly while a read would
      * not answer {@code -FI_EAGAIN}. It is non-blocking, to be registered with a {@link java.nio.channels.Selector} for
-     * reading; nobody but the queue reads it.
+     * reading; only the queue reads it.
      *
      * @return the channel. {@link #close()} makes it readable for ever, so that a selector that is about to sleep is
-     *     woken, and leaves it open: who asks for it closes it after the queue. One that is first asked for after the
+     *     woken, and leaves it open: the caller closes it after the queue. One that is first asked for after the
      *     close is closed.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
     public SelectableChannel waitChannel() {
-        if (pipe == null) {
+        SelectableChannel channel = wait.channel();
+        if (channel == null) {
             throw otherWaitObject("FD");
         }
-        synchronized (ring) {
-            return pipe.channel();
-        }
+        return channel;
     }
 
     /**
-     * The lock of a queue opened with {@link WaitObject#MUTEX_COND} (FI_GETWAIT). Whoever waits takes it, reads, and as
-     * long as the answer is {@code -FI_EAGAIN} awaits {@link #waitCond()}. Hold it for nothing else, least of all over
-     * a control call: the thread that brings events, and the answers to control calls, takes it too.
+     * The lock of a queue opened with {@link WaitObject#MUTEX_COND} (FI_GETWAIT). A waiting thread takes it, reads, and
+     * as long as the answer is {@code -FI_EAGAIN} awaits {@link #waitCond()}. Hold it for nothing else, least of all
+     * over a control call: the thread that brings events, and the answers to control calls, takes it too.
      *
      * @return the lock.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
     public Lock waitMutex() {
-        if (mutex == null) {
-            throw otherWaitObject("MUTEX_COND");
-        }
-        return mutex;
+        return pair().lock();
     }
 
     /**
@@ -292,10 +274,7 @@ public final class EventQueue implements Fid {
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
     public Condition waitCond() {
-        if (cond == null) {
-            throw otherWaitObject("MUTEX_COND");
-        }
-        return cond;
+        return pair().condition();
     }
 
     /**
@@ -352,7 +331,8 @@ public final class EventQueue implements Fid {
     }
 
     /**
-     * Closes the queue; unread events are lost, and who waits is woken. Again does nothing. Control path.
+     * Closes the queue; unread events are lost, and waiting threads are woken. Has no effect if it is already
+     * closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an object that is bound to it is open; the queue
      *     stays as it is.
@@ -398,16 +378,15 @@ public final class EventQueue implements Fid {
         add(0, fid, null, opContext, data, err, provErrno, new UnsafeBuffer(errData));
     }
 
-    /** Joins a wait set, before anybody uses the queue; under the fabric's lock. */
+    /** Joins a wait set, before the queue is used; under the fabric's lock. */
     void join(WaitSet set) {
         waitSet = set;
-        waitable = this::isReady;
         set.attach(waitable);
     }
 
     private boolean isReady() {
         synchronized (ring) {
-            return hasNews();
+            return isReadable();
         }
     }
 
@@ -430,35 +409,20 @@ public final class EventQueue implements Fid {
         }
     }
 
-    /** Wakes who waits for a queue that is closed now; with no lock held. */
+    /** Wakes the threads that wait for a queue that was just closed; with no lock held. */
     void onClosed() {
-        signalled();
-        if (pipe != null) {
-            synchronized (ring) {
-                pipe.close();
-            }
+        wait.close();
+        if (waitSet != null) {
+            waitSet.onReady();
         }
     }
 
     /**
-     * There may be something to tell: wakes everyone who waits for this queue. Called after each change that a sleeper
+     * There may be something to read: wakes all who wait for this queue. Called after each change that a sleeper
      * must see, with no lock held, because the application reads with its lock held.
      */
     void signalled() {
-        synchronized (ring) {
-            if (pipe != null) {
-                pipe.set(hasNews());
-            }
-            ring.notifyAll();
-        }
-        if (mutex != null) {
-            mutex.lock();
-            try {
-                cond.signalAll();
-            } finally {
-                mutex.unlock();
-            }
-        }
+        wait.wake();
         if (waitSet != null) {
             waitSet.onReady();
         }
@@ -508,23 +472,39 @@ public final class EventQueue implements Fid {
         return holder == null ? -FabricErrno.EINVAL : 0;
     }
 
+    private int take(EventEntry entry, long flags) {
+        synchronized (ring) {
+            EventRing.Slot slot = closed ? null : ring.first();
+            if (slot == null) {
+                return whenEmpty();
+            }
+            if (slot.err != 0) {
+                return -FabricErrno.EAVAIL;
+            }
+            if (!entry.hasRoomFor(slot)) {
+                return -FabricErrno.ETOOSMALL;
+            }
+            entry.set(slot);
+            consume(flags);
+            return 1;
+        }
+    }
+
     private void progress() {
         if (invoker != null && !closed) {
             invoker.cycle();
         }
     }
 
-    /** Drops the oldest entry unless it was only looked at; under the monitor. */
+    /** Drops the oldest entry unless it was only peeked at; under the monitor. */
     private void consume(long flags) {
         if ((flags & Flags.PEEK) == 0) {
             ring.consume();
-            if (pipe != null) {
-                pipe.set(hasNews());
-            }
+            wait.onTaken();
         }
     }
 
-    private boolean hasNews() {
+    private boolean isReadable() {
         return ring.count() != 0 || overrun || gone || closed;
     }
 
@@ -538,33 +518,11 @@ public final class EventQueue implements Fid {
         return gone ? -FabricErrno.ENODEV : -FabricErrno.EAGAIN;
     }
 
-    /** Lets time pass until there may be something to read; the round decides how. */
-    private void pause(long mostNs, int round) {
-        if (waitObject == WaitObject.YIELD) {
-            Thread.yield();
-        } else if (invoker == null) {
-            sleep(mostNs);
-        } else if (round < SPINS) {
-            Thread.onSpinWait();
-        } else {
-            sleep(Math.min(mostNs, CYCLE_INTERVAL_NS));
+    private MutexCond pair() {
+        if (wait.pair() == null) {
+            throw otherWaitObject("MUTEX_COND");
         }
-    }
-
-    /** Sleeps until {@link #signalled()}, or less if the time is over or the thread is interrupted. */
-    private void sleep(long mostNs) {
-        // a monitor's shortest time; 0 would have no limit
-        long mostMs = mostNs == Long.MAX_VALUE ? 0
-            : TimeUnit.NANOSECONDS.toMillis(mostNs + TimeUnit.MILLISECONDS.toNanos(1) - 1);
-        synchronized (ring) {
-            try {
-                if (!hasNews()) {
-                    ring.wait(mostMs);
-                }
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return wait.pair();
     }
 
     private FabricException otherWaitObject(String needed) {

@@ -2,11 +2,12 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.Info;
 
 /**
  * The events of one queue, oldest first, in slots that are made once.
  *
- * <p>Owner: whoever holds its monitor.
+ * <p>Owner: the thread that holds its monitor.
  */
 final class EventRing {
     /** One event or error. */
@@ -82,7 +83,7 @@ final class EventRing {
 
     /** Drops the oldest one. */
     void consume() {
-        // an object that was closed must not be kept by a queue that nobody fills any more
+        // an object that was closed must not be kept by a queue that is no longer filled
         slot(read).fid = null;
         slot(read).info = null;
         read++;

@@ -1,5 +1,12 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
@@ -10,16 +17,21 @@ import org.jfabric.client.LocalDrivers;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.info.Codes;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
+import org.jfabric.info.Threading;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.WaitDescriptor;
-
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * A connection to one driver, and the root of all objects opened through it.
@@ -34,12 +46,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to {@link
  * FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one thread at a
  * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
- * driver's death, control calls throw what {@link FabricListener#onDriverGone} was told; only closing still works.
+ * driver's death, control calls throw the failure that {@link FabricListener#onDriverGone} got; only closing still
+ * works.
  */
 public final class Fabric implements Fid {
     private static final long INFO_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
 
     private final Object lock = new Object();
+    private long domainsOpened;
     private final List<Domain> domains = new ArrayList<>();
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
@@ -79,7 +93,7 @@ public final class Fabric implements Fid {
     /**
      * Connects to a driver in another process, or in this one if it has threads of its own.
      *
-     * @param config where it is, how long to wait, whom to tell.
+     * @param config where it is, how long to wait, and the listener.
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
@@ -103,6 +117,8 @@ public final class Fabric implements Fid {
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
      *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
      */
+    // called by the driver, which sees the package of the parameter
+    @SuppressWarnings("exports")
     public static Fabric embedded(EmbeddedDriver embedded, FabricConfig config) {
         return open(DriverConnection.embedded(Codes.required(embedded, "embedded")), Codes.required(config, "config"));
     }
@@ -131,7 +147,7 @@ public final class Fabric implements Fid {
      *                With {@link Flags#PROV_ATTR_ONLY} there is one match for each link of the driver, whatever the
      *                hints ask for, with nothing but {@link Info#fabricAttr()}.
      *                With {@link Flags#NUMERICHOST} links with socket addresses take a node only if it is an address as
-     *                a number; without it they look a name up.
+     *                a number; without it names are resolved.
      * @return matches, the best one first; perhaps none.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
      *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this
@@ -146,7 +162,7 @@ public final class Fabric implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            return conductor.queryInfo(wanted, flags, node, service);
+            return conductor.commands().queryInfo(wanted, flags, node, service);
         }
     }
 
@@ -174,7 +190,7 @@ public final class Fabric implements Fid {
      * Opens a domain.
      *
      * @param info    a match of {@link #info(Info)}, perhaps edited.
-     * @param context of the domain itself, told by {@link Domain#context()}.
+     * @param context of the domain itself, returned by {@link Domain#context()}.
      * @return an empty domain.
      * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
      *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
@@ -187,7 +203,7 @@ public final class Fabric implements Fid {
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
-            Domain domain = new Domain(this, wanted, context, conductor, driver);
+            Domain domain = new Domain(this, wanted, context, ++domainsOpened, conductor, driver);
             domains.add(domain);
             return domain;
         }
@@ -208,7 +224,7 @@ public final class Fabric implements Fid {
      * Opens an event queue. It belongs to the fabric and not to a domain, and may serve objects of several domains.
      *
      * @param attr    attributes.
-     * @param context of the queue itself, told by {@link EventQueue#context()}.
+     * @param context of the queue itself, returned by {@link EventQueue#context()}.
      * @return an empty queue.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
      *     {@link WaitObject#CRITSEC_COND}, {@link FabricErrno#EINVAL} for a wait set that is not open, other flags than
@@ -227,7 +243,7 @@ public final class Fabric implements Fid {
             }
             eventQueues.add(queue);
             if (driver.reason() != null) {
-                // the end came after the first look, and may have passed by this queue
+                // the end came after the first check, and this queue may have missed it
                 queue.onDriverGone();
             }
             return queue;
@@ -250,7 +266,7 @@ public final class Fabric implements Fid {
      *
      * @param info    a match of {@link #info(Info)} for {@link EndpointType#MSG}; its {@code srcAddr} is the address,
      *                if it has one, else the driver chooses.
-     * @param context of the passive endpoint itself, told by {@link PassiveEndpoint#context()}.
+     * @param context of the passive endpoint itself, returned by {@link PassiveEndpoint#context()}.
      * @return the passive endpoint; it has an address and does not listen.
      * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type, or an address that is none,
      *     {@link FabricErrno#EADDRINUSE} if the address is taken, {@link FabricErrno#EADDRNOTAVAIL} if it is another
@@ -281,7 +297,7 @@ public final class Fabric implements Fid {
         synchronized (lock()) {
             requireOpen();
             requireShareable(wanted.waitObject());
-            DriverEvent.WaitSetReady ready = conductor.openWaitSet(wanted);
+            DriverEvent.WaitSetReady ready = conductor.commands().openWaitSet(wanted);
             WaitSet waitSet = null;
             WaitChannel channel = null;
             try {
@@ -289,7 +305,7 @@ public final class Fabric implements Fid {
                 MemorySegment memory = conductor.connection().open(
                     FileType.WAIT_SET, ready.fileNumber(), 0, WaitDescriptor.WAIT_FILE_LENGTH);
                 waitSet = new WaitSet(this, ready.waitSetId(), wanted.waitObject(), memory, channel, driver,
-                    conductor.invoker(), waitSpinNs, CompletionWait.SLICE_NS);
+                    conductor.invoker(), waitSpinNs, LineWait.SLICE_NS);
                 waitSets.put(waitSet.id(), waitSet);
                 return waitSet;
             } finally {
@@ -341,7 +357,10 @@ public final class Fabric implements Fid {
         return context;
     }
 
-    /** Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Again does nothing. */
+    /**
+     * Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Has no effect if it is already
+     * closed.
+     */
     @Override
     public void close() {
         close(closeTimeoutNs);
@@ -393,12 +412,12 @@ public final class Fabric implements Fid {
             + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
     }
 
-    /** Whether error data always stays with the library and its size is not told, as before API 1.5. */
+    /** Whether error data always stays with the library and its size is not reported, as before API 1.5. */
     boolean keepsErrData() {
         return new FabricAttr().apiVersion(apiVersion).precedes(1, 5);
     }
 
-    /** An info may leave the version out; whoever names one expects its rules, and those are the fabric's. */
+    /** An info may leave the version out; one that names it expects its rules, and those are the fabric's. */
     void requireVersion(Info info) {
         int named = info.fabricAttr().apiVersion();
         if (named != 0 && FabricAttr.offered(named) != apiVersion) {
@@ -420,7 +439,7 @@ public final class Fabric implements Fid {
         return lock;
     }
 
-    /** How long a waiting reader looks before it sleeps. */
+    /** How long a waiting reader spins before it sleeps. */
     long waitSpinNs() {
         return waitSpinNs;
     }
@@ -480,7 +499,7 @@ public final class Fabric implements Fid {
             return;
         }
         try {
-            conductor.closeObject(kind, objectId);
+            conductor.commands().closeObject(kind, objectId);
         } catch (FabricException failed) {
             // a driver that dies meanwhile has closed the object as well
             if (driver.reason() == null) {

@@ -1,13 +1,20 @@
 package org.jfabric;
 
-import org.agrona.SystemUtil;
-import org.jfabric.client.DefaultDirectory;
-
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.agrona.SystemUtil;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Options of a client. A new object holds what the system properties say, else the defaults.
+ *
+ * <pre>{@code
+ * Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of("/dev/shm/jfabric-1000/desk")));
+ * }</pre>
  *
  * <p>Driver and client find each other by the directory; {@code jfabric.dir.base} and {@code jfabric.dir.name} mean the
  * same to both. Durations of properties are whole numbers of nanoseconds, or with ns, us, ms or s. Owner: the thread
@@ -144,7 +151,7 @@ public final class FabricConfig {
     }
 
     /**
-     * How long a blocking read looks for entries before it sleeps, in nanoseconds; 0 sleeps at once. Default 20
+     * How long a blocking read spins before it sleeps, in nanoseconds; 0 sleeps at once. Default 20
      * microseconds, about what a sleep and a wake-up cost.
      */
     public long waitSpinNs() {
@@ -158,7 +165,7 @@ public final class FabricConfig {
     }
 
     /**
-     * Longest pause of this process that {@link FabricListener#onPaused} is not told of, in nanoseconds.
+     * Longest pause of this process that {@link FabricListener#onPaused} does not report, in nanoseconds.
      * Default 1 s.
      */
     public long pauseThresholdNs() {
@@ -171,7 +178,7 @@ public final class FabricConfig {
         return this;
     }
 
-    /** The application's own value of the fabric, told by {@link Fabric#context()}. Default 0. */
+    /** The application's own value of the fabric, returned by {@link Fabric#context()}. Default 0. */
     public long context() {
         return context;
     }
@@ -185,7 +192,7 @@ public final class FabricConfig {
     /**
      * Version of the interface that the application was written for, as {@link FabricAttr#version(int, int)} makes it;
      * 0 is {@link FabricAttr#API_VERSION}. Below 1.5 error data always goes into the library's own memory, its size is
-     * not told by {@link CompletionError#errDataSize()}, and authorization keys are ignored. Default 0.
+     * not reported by {@link CompletionError#errDataSize()}, and authorization keys are ignored. Default 0.
      */
     public int apiVersion() {
         return apiVersion;
@@ -197,7 +204,7 @@ public final class FabricConfig {
         return this;
     }
 
-    /** Told of events. Default does nothing. */
+    /** Notified of events. Default does nothing. */
     public FabricListener listener() {
         return listener;
     }

@@ -1,14 +1,16 @@
 package org.jfabric;
 
-import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverEvent;
-
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Hands events of the driver to the application; what its listener throws must not end the client's thread.
@@ -51,11 +53,11 @@ final class FabricEvents implements ClientConductor.Listener {
 
     @Override
     public void onCompletionQueueOverrun(long cqId) {
-        Set<EventQueue> told = new HashSet<>();
+        Set<EventQueue> notified = new HashSet<>();
         for (Endpoint endpoint : endpoints.values()) {
             CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
             EventQueue queue = endpoint.bindings().eventQueue();
-            if (overrun != null && queue != null && told.add(queue)) {
+            if (overrun != null && queue != null && notified.add(queue)) {
                 guarded(() -> queue.reportError(overrun, overrun.context(), 0, FabricErrno.EOVERRUN, NO_DATA));
             }
         }

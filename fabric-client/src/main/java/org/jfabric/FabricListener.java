@@ -1,7 +1,20 @@
 package org.jfabric;
 
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+
 /**
- * Told of what concerns a whole fabric. Every method does nothing unless overridden.
+ * Receives the events of a whole fabric. Every method does nothing unless overridden.
+ *
+ * <pre>{@code
+ * FabricConfig config = new FabricConfig().listener(new FabricListener() {
+ *     public void onPeerDown(Endpoint endpoint, long fiAddr, int errno, String address) {
+ *         System.err.println("lost " + address);
+ *     }
+ * });
+ * }</pre>
  *
  * <p>The calling thread is the client's own, so return soon; control calls are refused in here with
  * {@link FabricErrno#EOPBADSTATE} while the driver lives. With an embedded driver in INVOKER mode the calling thread is
@@ -9,7 +22,7 @@ package org.jfabric;
  */
 public interface FabricListener {
     /**
-     * A peer is gone: each of its operations ends with an error entry, all others go on. Receives that name it
+     * A peer is gone: each of its operations ends with an error entry, all others continue. Receives that name it
      * ({@link Flags#DIRECTED_RECV}) and that the driver reads behind that moment wait for its return under the same
      * address, until {@link Endpoint#cancel(long)} or a send that does not reach it ends them.
      *
@@ -23,7 +36,7 @@ public interface FabricListener {
     }
 
     /**
-     * This process did not run for a while (stopped, or starved); told once for each pause.
+     * This process did not run for a while (stopped, or starved); called once for each pause.
      *
      * @param pauseNs how long at least, in nanoseconds.
      */
@@ -31,7 +44,7 @@ public interface FabricListener {
     }
 
     /**
-     * The driver is gone; told once. Entries that it wrote before stay readable.
+     * The driver is gone; called once. Entries that it wrote before stay readable.
      *
      * @param why what happened and what to do.
      */
@@ -39,7 +52,7 @@ public interface FabricListener {
     }
 
     /**
-     * Something failed that no caller can be told, for instance another method of this listener.
+     * Something failed that no call can report, for instance another method of this listener.
      *
      * @param error the failure.
      */

@@ -1,24 +1,35 @@
 package org.jfabric;
 
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+
 /**
- * What all objects have in common (struct fid): a class, a context of the application's, and the operations close, bind
- * and control. For code that handles objects without knowing their kind; each kind says more in its own class.
+ * The common base of all fabric objects (struct fid): a class, a context of the application, and the operations close
+ * and bind. It is for code that handles objects without knowing their class.
  *
- * <p>All calls are control calls, but for {@link #fidClass()}, {@link #context()} and {@link #isOpen()}, which only
- * tell what is known. Source: fi_fabric(3) and the header fabric.h.
+ * <pre>{@code
+ * Fid[] objects = {endpoint, queue, domain};
+ * for (Fid object : objects) {
+ *     object.close();
+ * }
+ * }</pre>
+ *
+ * <p>All calls are control calls except {@link #fidClass()}, {@link #context()} and {@link #isOpen()}, which only read
+ * fields. Source: fi_fabric(3) and the header fabric.h.
  */
 public sealed interface Fid extends AutoCloseable
     permits Fabric, Domain, Endpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter, EventQueue,
     AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet {
     /**
-     * Which kind of object it is.
+     * Returns the class of the object.
      *
-     * @return the class, the same one always.
+     * @return the class; it never changes.
      */
     FidClass fidClass();
 
     /**
-     * The application's own value, given when the object was opened; nothing here looks at it. Wait sets and poll sets
+     * The application's own value, given when the object was opened; JFabric does not use it. Wait sets and poll sets
      * are opened without one, as in libfabric.
      *
      * @return the value, 0 if none was given.
@@ -35,14 +46,14 @@ public sealed interface Fid extends AutoCloseable
     boolean isOpen();
 
     /**
-     * Binds another object to this one (fi_ep_bind and others). What can be bound, and with which flags, is said by the
-     * {@code bind} methods of the object's own class.
+     * Binds another object to this one (fi_ep_bind and others). The {@code bind} methods of each class describe which
+     * objects can be bound, and with which flags.
      *
      * @param object to be bound.
      * @param flags  of that kind of binding.
      * @throws FabricException {@link FabricErrno#ENOSYS} if nothing can be bound to this object,
-     *     {@link FabricErrno#EINVAL} for a kind that cannot be bound to it, and what the object's own {@code bind}
-     *     throws.
+     *     {@link FabricErrno#EINVAL} for a class that cannot be bound to it, and the errors of the object's own
+     *     {@code bind}.
      */
     default void bind(Fid object, long flags) {
         throw new FabricException(FabricErrno.ENOSYS, "nothing can be bound to an object of class " + fidClass(),
@@ -50,22 +61,9 @@ public sealed interface Fid extends AutoCloseable
     }
 
     /**
-     * Tells about a wait object (fi_control). Other commands of libfabric are methods of their own here, for example
-     * {@link Endpoint#setOpFlags(long)} and {@link Endpoint#enable()}.
+     * Closes the object. Has no effect if it is already closed.
      *
-     * @param command a code of {@link ControlCommand}.
-     * @param handle  receives the answer.
-     * @return 0, or a negative errno; {@code -FI_ENOSYS} for a command that the object does not have,
-     *     {@code -FI_EOPBADSTATE} if the object is closed.
-     */
-    default int control(int command, WaitObjectHandle handle) {
-        return isOpen() ? -FabricErrno.ENOSYS : -FabricErrno.EOPBADSTATE;
-    }
-
-    /**
-     * Closes the object. Again does nothing.
-     *
-     * @throws FabricException {@link FabricErrno#EBUSY} while others need it; it then stays open.
+     * @throws FabricException {@link FabricErrno#EBUSY} while other objects use it; it then stays open.
      */
     @Override
     void close();

@@ -1,9 +1,17 @@
 package org.jfabric;
 
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
  * Pieces of registered memory that one message is gathered from or scattered over, in order (struct iovec).
+ *
+ * <pre>{@code
+ * pieces.clear().add(header.address(), 16).add(body.address(), 4096);
+ * endpoint.tsendv(pieces, peer, 7, 1);
+ * }</pre>
  *
  * <p>Made once with room for some pieces and used again and again; the calls copy it, so it may be changed as soon as
  * they return. Pieces may lie in different regions, may be empty and may overlap in a send. Adding pieces allocates
@@ -34,7 +42,7 @@ public final class IoVec {
     }
 
     /**
-     * Adds a piece behind the others. What it names is checked when it is used.
+     * Adds a piece after the others. Its memory is checked when it is used.
      *
      * @param address     in registered memory, as of {@link MemoryRegion#address(long)}.
      * @param lengthBytes bytes of the piece.

@@ -9,7 +9,7 @@ import java.util.Arrays;
 /**
  * Where the registered memory of one domain is in this process, for operations that take its bytes before they return.
  *
- * <p>Regions are added and removed by control calls, under the fabric's lock; any thread looks them up.
+ * <p>Regions are added and removed by control calls, under the fabric's lock; any thread finds them.
  */
 final class LocalMemory {
     /** By the index that addresses carry; replaced by a longer one when it is too short. */

@@ -1,7 +1,15 @@
 package org.jfabric;
 
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+
 /**
  * Slices of one length out of one region. Taking and giving back allocates nothing.
+ *
+ * <pre>{@code
+ * MemorySlice slice = pool.take();
+ * endpoint.trecv(slice.address(), slice.lengthBytes(), FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+ * }</pre>
  *
  * <p>Owner: one thread at a time.
  */

@@ -1,12 +1,20 @@
 package org.jfabric;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.layout.MemoryRegionDescriptor;
-
 import java.lang.foreign.MemorySegment;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * Registered memory: the driver reads what is sent and writes what is received right here.
+ *
+ * <pre>{@code
+ * MemoryRegion memory = domain.allocate(1 << 16);
+ * memory.buffer().putLong(0, 42);
+ * }</pre>
  *
  * <p>Operations name memory by {@link #address(long)}, the application reads and writes it by {@link #buffer()} or
  * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish;
@@ -21,13 +29,15 @@ public final class MemoryRegion implements Fid {
     private final MemorySegment data;
     private final long base;
     private final long context;
+    private final long key;
     private volatile boolean closed;
 
-    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation, long context) {
+    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation, MemoryRegionAttr attr) {
         this.domain = domain;
         this.data = data;
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
-        this.context = context;
+        this.context = attr.context();
+        this.key = attr.isRemote() ? attr.requestedKey() : base >>> 40;
     }
 
     /**
@@ -115,12 +125,12 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * Key of the region (fi_mr_key): its index and generation, unique among the regions of this client.
+     * Key of the region (fi_mr_key), by which peers name it.
      *
-     * @return 24 bits, never 0.
+     * @return the requested key; of a region that peers cannot access its index and generation, 24 bits and never 0.
      */
     public long key() {
-        return base >>> 40;
+        return key;
     }
 
     /**

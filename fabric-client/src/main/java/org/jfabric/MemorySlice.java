@@ -5,7 +5,12 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A part of a memory region, with the address that operations take and the buffer that the application uses.
  *
- * <p>Immutable; it keeps the memory mapped. Owner: whoever took it from its {@link MemoryPool}.
+ * <pre>{@code
+ * MemorySlice slice = memory.slice(64, 128);
+ * endpoint.tsend(slice.address(), slice.lengthBytes(), peer, 7, 1);
+ * }</pre>
+ *
+ * <p>Immutable; it keeps the memory mapped. Owner: the thread that took it from its {@link MemoryPool}.
  */
 public final class MemorySlice {
     private final UnsafeBuffer buffer;

@@ -3,6 +3,10 @@ package org.jfabric;
 /**
  * Takes messages where they are; see {@link CompletionQueue#pollMessages}.
  *
+ * <pre>{@code
+ * queue.pollMessages(message -> onEnd(message.messageLength()), entry -> onEnd(entry.opContext()), 16);
+ * }</pre>
+ *
  * <p>Keep one handler and pass it to each poll: a lambda that captures variables is a new object each time. Owner: the
  * thread that polls.
  */

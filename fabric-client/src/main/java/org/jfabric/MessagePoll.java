@@ -47,7 +47,7 @@ final class MessagePoll implements CompletionHandler {
         return shown == 0 ? read : shown + Math.max(0, read);
     }
 
-    /** What has an entry. */
+    /** Handles a message or another completion that has an entry. */
     @Override
     public void onCompletion(Completion entry) {
         if (!entry.isBuffered()) {

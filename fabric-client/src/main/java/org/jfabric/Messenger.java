@@ -1,7 +1,15 @@
 package org.jfabric;
 
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.Codes;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+
 /**
- * The short way in: an enabled endpoint with all that it needs, opened in one step with usual settings. Everything in
+ * An enabled endpoint with all the objects that it needs, opened in one step with usual settings. Everything in
  * it is an ordinary object of the API, so a program that outgrows it uses those.
  *
  * <pre>{@code
@@ -147,7 +155,7 @@ public final class Messenger implements AutoCloseable {
         return new FabricException(result, "the queue cannot be read, after " + seen + " of " + count + " entries");
     }
 
-    /** Closes what was opened with it, not the fabric. Again does nothing. */
+    /** Closes the objects opened with it, not the fabric. Has no effect if it is already closed. */
     @Override
     public void close() {
         endpoint.close();
@@ -177,7 +185,7 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
-         * What the endpoint must be able to do.
+         * Sets the capabilities and attributes that the endpoint must have.
          *
          * @param newHints copied; default is tagged and untagged messages of a reliable-datagram endpoint.
          * @return this.

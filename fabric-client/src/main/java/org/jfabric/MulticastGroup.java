@@ -1,8 +1,17 @@
 package org.jfabric;
 
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.SocketName;
+
 /**
  * A multicast group that an endpoint has joined (fi_join, fid_mc): what is sent to its address reaches all members, as
- * far as datagrams reach anybody, and so does what this endpoint sends there itself.
+ * far as datagrams arrive at all, and so does what this endpoint sends there itself.
+ *
+ * <pre>{@code
+ * MulticastGroup group = endpoint.join("fi_sockaddr_in://239.1.1.1:40000", 0, 0);
+ * endpoint.send(memory.address(), 64, group.fiAddr(), 1);
+ * }</pre>
  *
  * <p>Opened by {@link Endpoint#join(String, long, long)}. Messages that came by a group are marked with
  * {@link Flags#MULTICAST} in their entries. Control calls, from any thread; with an embedded driver from the thread
@@ -67,14 +76,14 @@ public final class MulticastGroup implements Fid {
         return open;
     }
 
-    /** Leaves the group; also when its endpoint is closed. Again does nothing. */
+    /** Leaves the group; closing its endpoint does so too. Has no effect if it is already closed. */
     @Override
     public void close() {
         synchronized (domain.lock()) {
             if (open) {
                 open = false;
                 endpoint.connection().onLeft(this);
-                domain.connections().leave(endpoint.id(), fiAddr);
+                domain.commands().leave(endpoint.id(), fiAddr);
             }
         }
     }

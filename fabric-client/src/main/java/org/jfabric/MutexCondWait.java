@@ -1,16 +1,16 @@
 package org.jfabric;
 
-import org.jfabric.client.WaitLine;
-
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import org.jfabric.client.WaitLine;
+import org.jfabric.info.WaitObject;
 
 /**
  * Waiting at a lock and condition, {@link WaitObject#MUTEX_COND}.
  *
  * <p>The driver never takes an application's lock: a thread of the client sleeps where the driver wakes, and signals
- * the condition. It is parked while nobody waits.
+ * the condition. It is parked while no thread waits.
  */
 final class MutexCondWait extends NativeWait {
     private final MutexCond pair;
@@ -22,7 +22,7 @@ final class MutexCondWait extends NativeWait {
     private volatile boolean closed;
 
     /**
-     * A pair that nobody waits at.
+     * A pair without waiting threads.
      *
      * @param line    slept on.
      * @param due     whether a waiter has to be woken; any thread.
@@ -57,7 +57,7 @@ final class MutexCondWait extends NativeWait {
 
     @Override
     void signal() {
-        // the caller has woken the line, where the bridge sleeps while somebody waits
+        // the caller has woken the line, where the bridge sleeps while a thread waits
     }
 
     @Override

@@ -6,19 +6,19 @@ package org.jfabric;
  */
 abstract class NativeWait {
     /**
-     * Somebody is about to wait; one more look at what it waits for must follow.
+     * A thread is about to wait; one more check of what it waits for must follow.
      *
      * @return false if it would not wait, because the object has come to its end.
      */
     abstract boolean arm();
 
-    /** Nobody waits after all. */
+    /** The thread does not wait after all. */
     abstract void disarm();
 
-    /** Wakes who waits, because of something that is not an entry. */
+    /** Wakes waiting threads, because of something that is not an entry. */
     abstract void signal();
 
-    /** Wakes who waits, and gives the object back. */
+    /** Wakes waiting threads, and gives the object back. */
     abstract void close();
 
     /** Shows the object to the application. */

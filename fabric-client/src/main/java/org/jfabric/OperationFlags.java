@@ -1,6 +1,11 @@
 package org.jfabric;
 
 import org.jfabric.client.PeekFlags;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
  * Which operation flags are offered, for calls with a flags argument and as defaults of the calls without one, and what
@@ -15,15 +20,17 @@ final class OperationFlags {
     /** The completion levels that our own wires give, the weakest first. */
     static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
         | Flags.MATCH_COMPLETE;
-    /** What a send call may carry. */
+    /** Those of remote accesses, which match nothing. */
+    static final long ACCESS_LEVELS = LEVELS & ~Flags.MATCH_COMPLETE;
+    /** Flags that a send call may carry. */
     static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | Flags.INJECT
         | LEVELS;
-    /** What a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
+    /** Flags that a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
-    /** What a receive call may carry that looks at messages which wait. */
+    /** Flags that a receive call may carry that peeks at unexpected messages. */
     static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
 
-    /** What a send call of a datagram endpoint may carry: nobody there can tell that a message was delivered. */
+    /** Flags that a send call of a datagram endpoint may carry: delivery is not reported there. */
     private static final long DATAGRAM_SEND_CALL = Flags.COMPLETION | Flags.MORE | Flags.INJECT
         | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
 
@@ -46,16 +53,7 @@ final class OperationFlags {
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
         this.multicast = info.caps() & Flags.MULTICAST;
         this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
-            : SEND_CALL & ~missingLevels(info.epAttr().protocol());
-    }
-
-    /** The levels that no peer can tell of by that protocol. */
-    private static long missingLevels(Protocol protocol) {
-        return switch (protocol) {
-            case SOCK_TCP, XNET -> Flags.MATCH_COMPLETE;
-            case RXM, RXM_TCP -> LEVELS & ~Flags.INJECT_COMPLETE;
-            default -> 0;
-        };
+            : SEND_CALL & ~info.epAttr().protocol().missingLevels();
     }
 
     /** The flags of one direction, without its bit. */
@@ -80,32 +78,32 @@ final class OperationFlags {
         }
     }
 
-    /** What a send call with flags of its own may carry. */
+    /** Flags that a send call with flags of its own may carry. */
     long sendCall() {
         return sendCall;
     }
 
-    /** What a receive call may carry that looks at messages which wait; datagrams wait where nobody can look. */
+    /** Flags that a peeking receive call may carry; 0 for datagrams, at which no call can peek. */
     long peekCall() {
         return isDatagram ? 0 : PEEK_CALL;
     }
 
-    /** What each send without flags of its own carries. */
+    /** Flags of each send without flags of its own. */
     long sendDefault(boolean selective) {
         return transmit & (SEND_DEFAULT | multicast) | always(selective);
     }
 
-    /** What each receive without flags of its own carries. */
+    /** Flags of each receive without flags of its own. */
     long recvDefault(boolean selective) {
         return receive & RECV_DEFAULT | always(selective);
     }
 
-    /** What each untagged receive without flags of its own carries besides; tagged ones ignore it. */
+    /** Additional flags of each untagged receive without flags of its own; tagged ones ignore them. */
     long untaggedRecvDefault() {
         return receive & multiReceive;
     }
 
-    /** What an untagged receive call may carry. */
+    /** Flags that an untagged receive call may carry. */
     long untaggedRecvCall() {
         return RECV_CALL | multiReceive;
     }

@@ -1,13 +1,26 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.info.Codes;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.EndpointSource;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
 
 /**
  * An endpoint that transfers nothing: it listens for requests of connections, or keeps an address for an active
  * endpoint (fi_passive_ep).
+ *
+ * <pre>{@code
+ * passive.bind(events, 0);
+ * passive.listen();
+ * }</pre>
  *
  * <p>Use: {@link Fabric#openPassiveEndpoint(Info)}, {@link #bind(EventQueue, long)}, {@link #listen()}. Each request is
  * an {@link EventType#CONNREQ} in the event queue, with the peer's private data and an {@link Info} to open an endpoint
@@ -17,7 +30,7 @@ import org.jfabric.client.DriverEvent;
  * <p>Every call is a control call and may come from any thread. Source: fi_cm(3); fi_endpoint(3), sections
  * fi_passive_ep, fi_pep_bind and fi_control.
  */
-public final class PassiveEndpoint implements Fid {
+public final class PassiveEndpoint implements Fid, EndpointSource {
     private static final int OPEN = 0;
     private static final int LISTENING = 1;
     private static final int TAKEN_OVER = 2;
@@ -44,7 +57,7 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * Binds the event queue that tells of requests, before it listens (fi_pep_bind).
+     * Binds the event queue that reports requests, before it listens (fi_pep_bind).
      *
      * @param queue of the same fabric.
      * @param flags 0; no bits are defined.
@@ -113,7 +126,7 @@ public final class PassiveEndpoint implements Fid {
         synchronized (owner.lock()) {
             requireIdle();
             if (eventQueue == null) {
-                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which requests are told by",
+                throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which reports requests",
                     "Bind one before listen().");
             }
             name = owner.commands().listen(id, backlog);
@@ -124,7 +137,7 @@ public final class PassiveEndpoint implements Fid {
     /**
      * Rejects a request without private data.
      *
-     * @param request as told by a CONNREQ event.
+     * @param request as a CONNREQ event reported it.
      * @throws FabricException as {@link #reject(ConnectionRequest, DirectBuffer, int, int)}.
      */
     public void reject(ConnectionRequest request) {
@@ -135,7 +148,7 @@ public final class PassiveEndpoint implements Fid {
      * Rejects a request (fi_reject): the peer's event queue gets an error entry with
      * {@link FabricErrno#ECONNREFUSED} and the data. Nothing happens if the peer is gone.
      *
-     * @param request as told by a CONNREQ event of this passive endpoint.
+     * @param request as a CONNREQ event reported it of this passive endpoint.
      * @param param   private data for the peer; what exceeds {@link EndpointOption#CM_DATA_SIZE} is cut off.
      * @param offset  of the data.
      * @param length  of the data in bytes.
@@ -171,28 +184,11 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * As {@link #name()}, into memory (fi_getname).
-     *
-     * @param addr    receives the address in ASCII, without an end mark; as much as there is room for.
-     * @param offset  of the address.
-     * @param addrlen on the way in element 0 is the room in bytes, on the way out the length of the address.
-     * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, {@code -FI_EINVAL} for a range outside of the
-     *     buffer, {@code -FI_EOPBADSTATE} if closed.
-     */
-    public int getname(MutableDirectBuffer addr, int offset, int[] addrlen) {
-        try {
-            return ConnectionData.put(name(), addr, offset, addrlen);
-        } catch (FabricException refused) {
-            return -refused.errno();
-        }
-    }
-
-    /**
      * Gives it another address, before it listens (fi_setname).
      *
      * @param address for example {@code jfabric://default/quotes}, of this driver, or that of a socket if it has one.
      * @throws FabricException {@link FabricErrno#EADDRINUSE} if it is taken, {@link FabricErrno#EADDRNOTAVAIL} for an
-     *     address of another driver, {@link FabricErrno#EINVAL} for what is no address,
+     *     address of another driver, {@link FabricErrno#EINVAL} for a malformed address,
      *     {@link FabricErrno#EOPBADSTATE} once it listens, was taken over, or is closed.
      */
     public void setname(String address) {
@@ -232,7 +228,7 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * What it was opened with.
+     * Returns the info that the endpoint was opened with.
      *
      * @return a copy.
      */
@@ -256,8 +252,8 @@ public final class PassiveEndpoint implements Fid {
     }
 
     /**
-     * Closes it: it listens no more, and requests without an answer are rejected. Connections that it has led to go on,
-     * and so does an endpoint that has taken over its address. Again does nothing.
+     * Closes it: it listens no more, and requests without an answer are rejected. Connections that were accepted
+     * continue, and so does an endpoint that has taken over its address. Has no effect if it is already closed.
      */
     @Override
     public void close() {
@@ -320,7 +316,7 @@ public final class PassiveEndpoint implements Fid {
         if (queue != null && state != CLOSED) {
             Info offered = info.copy();
             if (!requested.linkName().equals(offered.linkName())) {
-                // it came by another link than the info was made for: endpoints of this driver always come by loopback
+                // it came by another link than the info was made for, as requests from the same driver may
                 offered.linkName(requested.linkName());
                 offered.epAttr().protocol(Protocol.UNSPEC).protocolVersion(0);
                 offered.fabricAttr().provName(null);

@@ -1,19 +1,21 @@
 package org.jfabric;
 
-import org.jfabric.client.ClientConductor;
-import org.jfabric.client.ConnectionCommands;
-import org.jfabric.client.DriverEvent;
-import org.jfabric.client.DriverState;
-import org.jfabric.codec.control.ObjectKind;
-
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverProxy;
+import org.jfabric.client.DriverState;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 
 /**
  * The passive endpoints of a fabric.
  *
- * <p>Owner: control calls, under the fabric's lock; the client's thread looks them up for events.
+ * <p>Owner: control calls, under the fabric's lock; the client's thread finds them for events.
  */
 final class PassiveEndpoints {
     private final Fabric fabric;
@@ -33,7 +35,7 @@ final class PassiveEndpoints {
                 "Ask Fabric.info for EndpointType.MSG, and open the passive endpoint with a match.");
         }
         driver.requireAlive();
-        DriverEvent.PassiveEndpointReady ready = conductor.connections().openPassiveEndpoint(
+        DriverEvent.PassiveEndpointReady ready = conductor.commands().openPassiveEndpoint(
             wanted.srcAddr(), wanted.linkName(), wanted.epAttr().authKey());
         PassiveEndpoint passive = new PassiveEndpoint(this, wanted, context, ready.passiveId(), ready.address());
         open.put(passive.id(), passive);
@@ -48,8 +50,8 @@ final class PassiveEndpoints {
         return fabric.lock();
     }
 
-    ConnectionCommands commands() {
-        return conductor.connections();
+    DriverProxy commands() {
+        return conductor.commands();
     }
 
     /** Most private data of a request. */

@@ -1,12 +1,20 @@
 package org.jfabric;
 
-import org.jfabric.client.Invoker;
-
 import java.util.Arrays;
+import org.jfabric.client.Invoker;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
 
 /**
- * Tells which of several completion queues may have something to read, and which of several counters have changed since
- * they were last read (fi_poll_open).
+ * Finds out which of several completion queues may have something to read, and which of several counters have changed
+ * since they were last read (fi_poll_open).
+ *
+ * <pre>{@code
+ * set.add(queue, 0);
+ * int ready = set.poll(contexts, 16);
+ * }</pre>
  *
  * <p>{@link #poll} allocates nothing and never blocks; one thread at a time polls. Adding and removing are control
  * calls. Source: fi_poll(3), section fi_poll_open.
@@ -73,7 +81,7 @@ public final class PollSet implements Fid {
     }
 
     /**
-     * Looks which queues may have something to read: an entry, an error, the overrun state, or the driver's end; and
+     * Checks which queues may have something to read: an entry, an error, the overrun state, or the driver's end; and
      * which counters have another value than {@link Counter#read} or {@link Counter#await} saw last, or another error
      * value than {@link Counter#readErr} saw last. With an embedded driver in INVOKER mode it runs one duty cycle
      * first. If there are more than fit, the next call begins behind them.
@@ -118,7 +126,7 @@ public final class PollSet implements Fid {
     }
 
     /**
-     * Closes the set. Again does nothing. Control path.
+     * Closes the set. Has no effect if it is already closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while something is in it.
      */
@@ -193,7 +201,7 @@ public final class PollSet implements Fid {
         }
     }
 
-    /** Something in the set, and how it is looked at. */
+    /** Something in the set, and how it is checked. */
     private record Member(Fid fid, Waitable events) {
         @Override
         public String toString() {

@@ -1,22 +1,26 @@
 package org.jfabric;
 
+import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
+
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.MessageLender;
 import org.jfabric.client.SlabView;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.SlabDescriptor;
-
-import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 
 /**
  * The client's side of the receive slab of one endpoint: which cells the application has, and which of them the next
  * reading call gives back.
  *
  * <p>Owner: the reading thread of the receive completion queue, which also posts; in a domain that keeps threads apart
- * the lists are not used and each cell belongs to whoever has it.
+ * the lists are not used and each cell belongs to the thread that has it.
  */
 final class ReceiveSlab {
     private static final int FLAGS = BODY_OFFSET + 8;
@@ -138,7 +142,7 @@ final class ReceiveSlab {
         return context;
     }
 
-    /** What {@link #lend} has shown ends; true if cells are to be given back. */
+    /** Ends the message shown by {@link #lend}; returns true if cells are to be given back. */
     boolean endLent() {
         inRing.close();
         return lentCount != 0;

@@ -1,9 +1,10 @@
 package org.jfabric;
 
-import org.jfabric.client.MessageLender;
-import org.jfabric.layout.SlabDescriptor;
-
 import java.util.Arrays;
+import org.jfabric.client.MessageLender;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.SlabDescriptor;
 
 /**
  * The receive slabs of the endpoints that report to one completion queue.
@@ -31,7 +32,7 @@ final class ReceiveSlabs {
         }
     }
 
-    /** An index is used again after 65,536 endpoints; two that are open at once could not be told apart. */
+    /** An index is used again after 65,536 endpoints; two that are open at once could not be distinguished. */
     void requireFree(int endpointIndex) {
         if (find(SlabDescriptor.context(endpointIndex, 1, 0)) != null) {
             throw new FabricException(FabricErrno.ENOSPC, "an endpoint with index " + endpointIndex

@@ -3,53 +3,66 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.MessageLender;
+import org.jfabric.info.Codes;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
+import org.jfabric.info.Threading;
 
 /**
  * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
- * (fi_recv_context): where it is, which endpoint it came to, and the context that an entry for claiming it is to carry.
+ * (fi_recv_context): where it is, which endpoint it came to, and the context for the entry of a receive that claims it.
+ *
+ * <pre>{@code
+ * RecvContext message = queue.recvContext(entry);
+ * long first = message.buffer().getLong(0);
+ * }</pre>
  *
  * <p>The completion entry names it by its {@code opContext}; {@link CompletionQueue#recvContext(Completion)} finds it.
  * It is open, and its bytes may be read, until one of these:
  *
  * <ul>
  * <li>the next reading call of the completion queue, or {@link CompletionBatch#release()}, if the message is here as a
- *     whole and {@link #retain()} was not called. In a domain that keeps threads apart ({@link Threading#SAFE} and
- *     others) no reading call gives anything back, because it could be another thread's;</li>
+ *     whole and {@link #retain()} was not called. In a domain that several threads may use at a time
+ *     ({@link Threading#SAFE} and others) no reading call gives a message back: another thread may still use it;</li>
  * <li>the return of the {@link MessageHandler} that {@link CompletionQueue#pollMessages} shows a whole message to, if
- *     {@link #retain()} was not called; the buffer may lie in the memory of the sender's driver until then;</li>
+ *     {@link #retain()} was not called; the buffer may lie in a ring of the sender's driver until then;</li>
  * <li>{@link #release()}, for whole messages;</li>
  * <li>an accepted {@link Endpoint#recvmsg} or {@link Endpoint#trecvmsg} with {@link Flags#CLAIM}, which receives the
  *     message into a buffer, or with {@link Flags#DISCARD}, which drops it. A message that is longer than
- *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, ends only so. The message is
- *     given up by it also if it cannot be received, because the buffer is not registered or its sender has died:
- *     then the entry is an error;</li>
+ *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, is closed in no other way but
+ *     with its endpoint. The claim closes the message even if it fails, because the buffer is not registered or the
+ *     sender has died. The entry is an error then;</li>
  * <li>the close of the endpoint.</li>
  * </ul>
  *
  * <p>Afterwards {@link #buffer()} has no bytes, and the driver uses the memory again. The object itself is used again
  * for a later message: keep no reference to it.
  *
- * <p>Owner: the thread that reads the completion queue, which is also the one that posts to the queue's endpoints; in a
- * domain that keeps threads apart any thread, one at a time.
+ * <p>Owner: the thread that reads the completion queue, which is also the one that posts to the queue's endpoints. In a
+ * domain that several threads may use, any thread, but one at a time.
  */
 public final class RecvContext {
     private final ReceiveSlab slab;
     private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
-    /** Place in the list of those that the next reading call gives back, or -1. */
+    /** Index in the slab's list of messages that the next reading call gives back, or -1. */
     int lentIndex = -1;
     private long id;
     private long context;
+    /** Offset of the bytes in the slab; if {@link #inRing}, their native address. */
     private long place;
     private long messageLength;
+    /** Bytes that are here. */
     private int shownLength;
-    /** Of the entry. */
+    /** As in the entry, as are the next three. */
     private long flags;
     private long data;
     private long tag;
     private long source;
     /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
     private boolean inRing;
-    /** Of the last message that did. */
+    /** Of the last message that lay in a ring: copies it into a cell when it is retained. */
     private MessageLender lender;
 
     RecvContext(ReceiveSlab slab) {
@@ -67,7 +80,7 @@ public final class RecvContext {
     }
 
     /**
-     * What the entry carried as its {@code opContext}; to be given as the context of a receive that claims or discards.
+     * The {@code opContext} of the entry. A receive that claims or discards the message takes it as its context.
      *
      * @return the number, or 0 if this is not open.
      */
@@ -76,7 +89,7 @@ public final class RecvContext {
     }
 
     /**
-     * What the entry of a claiming receive will carry as its {@code opContext}.
+     * The {@code opContext} that the entry of a claiming receive will carry.
      *
      * @return the value, 0 unless it was set.
      */
@@ -96,7 +109,7 @@ public final class RecvContext {
     }
 
     /**
-     * The message, or its begin, where the driver put it. It must not be written to: the memory is read-only.
+     * The message, or its first bytes, where the driver put it. It must not be written to: the memory is read-only.
      *
      * @return the same object each time, with the bytes that are here: all of them, or of a message with
      *     {@link Flags#MORE} the first {@link EndpointOption#BUFFERED_MIN}; none if this is not open.
@@ -117,7 +130,7 @@ public final class RecvContext {
     /**
      * Whether the message is here as a whole.
      *
-     * @return false for the begin of a longer one, which has to be claimed or discarded, and if this is not open.
+     * @return false for the first bytes of a longer one, which has to be claimed or discarded, and if this is not open.
      */
     public boolean isWhole() {
         return id != 0 && (flags & Flags.MORE) == 0;
@@ -133,10 +146,10 @@ public final class RecvContext {
     }
 
     /**
-     * What the message is, as in its entry.
+     * The flags of the message, as in its entry.
      *
      * @return {@link Flags#RECV} with {@link Flags#MSG} or {@link Flags#TAGGED}, and perhaps {@link Flags#MORE} and
-     *     {@link Flags#REMOTE_CQ_DATA}; good while this is open.
+     *     {@link Flags#REMOTE_CQ_DATA}; valid while this is open.
      */
     public long flags() {
         return flags;
@@ -145,7 +158,7 @@ public final class RecvContext {
     /**
      * Remote CQ data that came with the message, if {@link #flags()} has {@link Flags#REMOTE_CQ_DATA}.
      *
-     * @return the data, else 0; good while this is open.
+     * @return the data, else 0; valid while this is open.
      */
     public long data() {
         return data;
@@ -154,7 +167,7 @@ public final class RecvContext {
     /**
      * Tag of a tagged message.
      *
-     * @return the tag, 0 of an untagged one; good while this is open.
+     * @return the tag, 0 of an untagged message; valid while this is open.
      */
     public long tag() {
         return tag;
@@ -163,14 +176,14 @@ public final class RecvContext {
     /**
      * Who has sent the message, on an endpoint with {@link Flags#SOURCE}.
      *
-     * @return {@code fi_addr}, or {@link FabricAddress#ADDR_NOTAVAIL}; good while this is open.
+     * @return {@code fi_addr}, or {@link FabricAddress#ADDR_NOTAVAIL}; valid while this is open.
      */
     public long source() {
         return source;
     }
 
     /**
-     * Keeps the message over the next reading calls: {@link #release()} gives it back, or a claim or discard. A message
+     * Keeps the message open beyond the next reading calls, until {@link #release()}, a claim or a discard. A message
      * that {@link CompletionQueue#pollMessages} shows where it arrived is copied for that, and has another
      * {@link #id()} afterwards.
      *
@@ -183,7 +196,8 @@ public final class RecvContext {
     }
 
     /**
-     * Gives a whole message back, at once and without an entry. Counts as posting a receive.
+     * Gives a whole message back, immediately and without an entry. For the rules of threading and of a full queue this
+     * is a posted receive.
      *
      * @return 0, or then nothing has changed: {@code -FI_EAGAIN} if the receive queue is full, {@code -FI_EINVAL} if
      *     this is not open or the message is longer than what is here, {@code -FI_EOPBADSTATE} if the endpoint is
@@ -204,7 +218,7 @@ public final class RecvContext {
         return (flags & Flags.TAGGED) != 0;
     }
 
-    /** Takes over what an entry says. */
+    /** Opens this for the message of an entry. */
     void open(
         long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength, long newData, long newTag,
         long newSource) {
@@ -219,7 +233,7 @@ public final class RecvContext {
         reopen(newId);
     }
 
-    /** A message lies in its sender's ring, for as long as its handler runs. */
+    /** Opens this for a message that lies in its sender's ring, until the handler that it is shown to returns. */
     void lend(long newId, MessageLender newLender, long address, int length, long newSource) {
         context = 0;
         flags = Flags.RECV | Flags.MSG;
@@ -242,19 +256,19 @@ public final class RecvContext {
         return inRing;
     }
 
-    /** Has the driver copy the message into a cell; the context of that, or 0. */
+    /** Has the message copied from the ring into a cell of the slab; returns its new id, or 0 if there is no room. */
     long moveToCell() {
         return lender.keep(place, shownLength);
     }
 
-    /** The message is in a cell now. */
+    /** The message was copied into a cell. */
     void moved(long newId, long newPlace) {
         inRing = false;
         place = newPlace;
         reopen(newId);
     }
 
-    /** What {@link #close()} ended was refused. */
+    /** Opens this for a message, or again if giving the message back was refused. */
     void reopen(long newId) {
         id = newId;
         slab.view().show(buffer, place, shownLength);

@@ -2,16 +2,26 @@ package org.jfabric;
 
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
  * Room for the payload of one tagged message where the driver takes it from, so that a message is encoded in place and
  * not copied into a buffer first. Made once and used again and again; {@link Endpoint#tryClaim} opens it,
  * {@link #commit} or {@link #abort} ends it.
  *
+ * <pre>{@code
+ * if (endpoint.tryClaim(8, claim) == 0) {
+ *     claim.buffer().putLong(0, 42);
+ *     claim.commit(8, peer, 7, 1);
+ * }
+ * }</pre>
+ *
  * <p>While a claim is open nothing else can be posted to the endpoint's transmit side, from whichever thread: these
- * calls, {@link Endpoint#cancel} and a further claim answer {@code -FI_EBUSY}. Receives and other endpoints go on. The
- * slot in the completion queue is taken by the claim, so a commit is never refused for want of one; an abort gives it
- * back. A claim that is neither committed nor aborted holds up nobody but its endpoint, and ends with it: then
+ * calls, {@link Endpoint#cancel} and a further claim answer {@code -FI_EBUSY}. Receives and other endpoints continue.
+ * The slot in the completion queue is taken by the claim, so a commit is never refused for want of one; an abort gives
+ * it back. A claim that is neither committed nor aborted holds up only its endpoint, and ends with it: then
  * {@link #commit} answers {@code -FI_EOPBADSTATE}, as it does once the driver is gone.
  *
  * <p>Nothing here throws or allocates, except that the buffer checks its bounds. Owner: the thread that claimed, from
@@ -28,7 +38,7 @@ public final class SendClaim {
     }
 
     /**
-     * Where the payload is encoded, from index 0. What is in it before is not defined.
+     * The buffer into which the payload is encoded, from index 0. Its initial content is undefined.
      *
      * @return the same buffer each time; its capacity is the length that was claimed, and 0 while no claim is open.
      */

@@ -1,15 +1,18 @@
 package org.jfabric;
 
-import org.agrona.DirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.CompletionCredits;
-import org.jfabric.client.EndpointPort;
-import org.jfabric.client.UseLock;
-import org.jfabric.layout.Words;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.AtomicAccess;
+import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.EndpointPort;
+import org.jfabric.client.UseLock;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.Words;
 
 /**
  * Submits the operations of an enabled endpoint: checks their arguments, takes completion credit and posts them into
@@ -30,7 +33,9 @@ final class Submission {
     private final int injectSize;
     /** Whether sends name their destination; a connected endpoint ignores it. */
     private final boolean needsDest;
-    /** What is copied here is taken before the call returns. */
+    /** In error entries of injected writes. */
+    private final long injectContext;
+    /** Bytes copied here are taken before the call returns. */
     private final MemorySegment scratch;
     private final long scratchAddress;
     private final long[] onePiece = new long[2];
@@ -45,7 +50,7 @@ final class Submission {
     /** The credits of a direction that the endpoint does not have are null. */
     Submission(
         EndpointPort port, CompletionCredits sends, CompletionCredits receives, LocalMemory memory, long maxMsgSize,
-        int injectSize, boolean needsDest) {
+        int injectSize, boolean needsDest, long injectContext) {
         this.port = port;
         this.sends = sends;
         this.receives = receives;
@@ -55,6 +60,7 @@ final class Submission {
         this.maxMsgSize = maxMsgSize;
         this.injectSize = injectSize;
         this.needsDest = needsDest;
+        this.injectContext = injectContext;
         this.scratch = Arena.ofAuto().allocate(sends == null ? 1 : Math.max(1, injectSize), Long.BYTES);
         this.scratchAddress = scratch.address();
     }
@@ -149,6 +155,131 @@ final class Submission {
         return sends.available()
             ? taken(sends, port.inject(flags, scratchAddress, (int) len, destAddr, tag, data, context))
             : -FabricErrno.EAGAIN;
+    }
+
+    /** Posts a read or a write of remote memory with local memory in one piece. */
+    int access(
+        long flags, long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        if (len < 0) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            onePiece[0] = buf;
+            onePiece[1] = len;
+            return access(flags, onePiece, 1, destAddr, remoteAddr, key, data, opContext);
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Posts a read or a write of remote memory with local memory in several pieces. */
+    int access(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        if (iov == null || !iov.isValid()) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            return access(flags, iov.pieces(), iov.count(), destAddr, remoteAddr, key, data, opContext);
+        } finally {
+            sends.exit();
+        }
+    }
+
+    private int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        long len = 0;
+        for (int i = 0; i < count; i++) {
+            len += pieces[2 * i + 1];
+        }
+        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        int refusal = refusal(sends, sendRefusal);
+        if (refusal != 0) {
+            return refusal;
+        }
+        if ((flags & Flags.INJECT) == 0) {
+            return taken(sends, port.access(flags, pieces, count, destAddr, remoteAddr, key, data, opContext));
+        }
+        if (len > injectSize) {
+            return -FabricErrno.EINVAL;
+        }
+        return memory.gather(pieces, count, scratchAddress)
+            ? taken(sends, port.injectAccess(
+                flags, scratchAddress, (int) len, destAddr, remoteAddr, key, data, opContext))
+            : -FabricErrno.EFAULT;
+    }
+
+    /** Begins the posting of transfers whose arguments are gathered outside of here. */
+    void enter() {
+        sends.enter();
+    }
+
+    /** Ends what {@link #enter()} began. */
+    void exit() {
+        sends.exit();
+    }
+
+    /** Posts an atomic operation, after {@link #enter()}; the length of each list of pieces was checked. */
+    int atomic(AtomicAccess access) {
+        if ((access.flags & Flags.INJECT) != 0) {
+            long length = 0;
+            for (int i = 0; i < access.operandPieces; i++) {
+                length += access.operands[2 * i + 1];
+            }
+            if (length > injectSize) {
+                return -FabricErrno.EINVAL;
+            }
+            if (!memory.gather(access.operands, access.operandPieces, scratchAddress)) {
+                return -FabricErrno.EFAULT;
+            }
+            access.injected = scratchAddress;
+        }
+        return post(access);
+    }
+
+    /**
+     * Posts an atomic operation whose operands lie in a buffer of the application, after {@link #enter()}; they fit the
+     * inject size.
+     */
+    int injectAtomic(AtomicAccess access, DirectBuffer source, int offset, int len) {
+        Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
+        // only the address was in use: memory whose last user was this call must not go before
+        Reference.reachabilityFence(source);
+        access.injected = scratchAddress;
+        return post(access);
+    }
+
+    private int post(AtomicAccess access) {
+        if (access.destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        int refusal = refusal(sends, sendRefusal);
+        return refusal != 0 ? refusal : taken(sends, port.atomic(access));
+    }
+
+    /** Posts a write of remote memory whose bytes lie in a buffer of the application. */
+    int injectAccess(
+        long flags, DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
+        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest || source == null
+            || offset < 0 || offset > source.capacity() - len) {
+            return -FabricErrno.EINVAL;
+        }
+        sends.enter();
+        try {
+            int refusal = refusal(sends, sendRefusal);
+            if (refusal != 0) {
+                return refusal;
+            }
+            Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
+            return taken(sends, port.injectAccess(
+                flags, scratchAddress, len, destAddr, remoteAddr, key, data, injectContext));
+        } finally {
+            // only the address was in use: memory whose last user was this call must not go before
+            Reference.reachabilityFence(source);
+            sends.exit();
+        }
     }
 
     int inject(

@@ -1,12 +1,20 @@
 package org.jfabric;
 
-import org.jfabric.ffi.ChannelDescriptor;
-
 import java.nio.channels.SocketChannel;
+import org.jfabric.ffi.ChannelDescriptor;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.WaitObject;
 
 /**
- * Receives what {@link ControlCommand#GETWAIT} and {@link ControlCommand#GETWAITOBJ} tell of a wait object, typed.
+ * Receives what {@link ControlCommand#GETWAIT} and {@link ControlCommand#GETWAITOBJ} report of a wait object, typed.
  * Owner: the calling thread.
+ *
+ * <pre>{@code
+ * PortedCalls.control(queue, ControlCommand.GETWAIT.code(), handle);
+ * SocketChannel channel = handle.channel();
+ * }</pre>
  */
 public final class WaitObjectHandle {
     private WaitObject waitObject = WaitObject.NONE;
@@ -18,7 +26,7 @@ public final class WaitObjectHandle {
     }
 
     /**
-     * Which kind of object it is.
+     * The kind of the object.
      *
      * @return what the queue or set was opened with.
      */
@@ -51,7 +59,7 @@ public final class WaitObjectHandle {
         try {
             return ChannelDescriptor.of(channel);
         } catch (UnsupportedOperationException hidden) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "the number of the descriptor cannot be told: "
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the number of the descriptor is hidden: "
                 + hidden.getMessage(), "Start java with " + ChannelDescriptor.FLAG + ", or use the channel.", hidden);
         }
     }

@@ -1,22 +1,31 @@
 package org.jfabric;
 
-import org.jfabric.client.DriverState;
-import org.jfabric.client.Invoker;
-import org.jfabric.client.WaitChannel;
-import org.jfabric.client.WaitLine;
-import org.jfabric.layout.WaitDescriptor;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.Invoker;
+import org.jfabric.client.WaitChannel;
+import org.jfabric.client.WaitLine;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.WaitObject;
+import org.jfabric.layout.WaitDescriptor;
 
 /**
  * One wait object for several completion queues, event queues and counters (fi_wait_open): those opened with
  * {@link WaitObject#SET} and {@link #id()}.
  *
- * <p>Which one it was is not told; read all of them, or ask a {@link PollSet}. Any number of threads may
+ * <pre>{@code
+ * WaitSet set = fabric.openWaitSet(new WaitSetAttr());
+ * CompletionQueueAttr attr = new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(set.id());
+ * }</pre>
+ *
+ * <p>It does not report which one it was; read all of them, or ask a {@link PollSet}. Any number of threads may
  * {@link #await}, one at a time waits at the native object; with an embedded driver in INVOKER mode only the thread
  * that uses the domain waits, because waiting runs the cycles. Source: fi_poll(3), section fi_wait_open; fi_cq(3),
  * section fi_cq_open, wait_set.
@@ -27,7 +36,7 @@ public final class WaitSet implements Fid {
     private final WaitObject waitObject;
     private final DriverState driver;
     private final Invoker invoker;
-    private final CompletionWait wait;
+    private final LineWait wait;
     private final Members members = new Members();
     private final MemorySegment memory;
     private volatile boolean closed;
@@ -42,7 +51,7 @@ public final class WaitSet implements Fid {
         this.memory = memory;
         this.driver = driver;
         this.invoker = invoker;
-        this.wait = new CompletionWait(
+        this.wait = new LineWait(
             members, new WaitLine(memory.address() + WaitDescriptor.WAIT_FILE_OFFSET, memory),
             new CompletionQueueAttr().waitObject(waitObject), driver, invoker, waitSpinNs, waitSliceNs);
         wait.open(channel);
@@ -58,7 +67,7 @@ public final class WaitSet implements Fid {
     }
 
     /**
-     * What the set was opened with.
+     * Returns the wait object that the set was opened with.
      *
      * @return the wait object.
      */
@@ -68,9 +77,9 @@ public final class WaitSet implements Fid {
 
     /**
      * Waits until one of the queues has something to read, or a counter's value or error value has changed since it was
-     * last read (fi_wait). What is not read keeps the set signalled.
+     * last read (fi_wait). Unread entries and changes keep the set signalled.
      *
-     * @param timeoutMs milliseconds; negative for no limit, 0 only looks.
+     * @param timeoutMs milliseconds; negative for no limit, 0 only checks.
      * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()});
      *     {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was interrupted, whose flag stays set;
      *     {@code -FI_EOPBADSTATE} if the set is closed; {@code -FI_ENODEV} if the driver is gone.
@@ -87,7 +96,7 @@ public final class WaitSet implements Fid {
         if (closed) {
             return -FabricErrno.EOPBADSTATE;
         }
-        if (ended == CompletionWait.SIGNALLED || members.isReady()) {
+        if (ended == WaitLoop.SIGNALLED || members.isReady()) {
             return 0;
         }
         if (driver.isGone()) {
@@ -128,18 +137,21 @@ public final class WaitSet implements Fid {
     }
 
     /**
-     * Tells about the wait object (fi_control).
+     * The lock and condition of a set opened with {@link WaitObject#MUTEX_COND}.
      *
-     * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
-     * @param handle  receives it.
-     * @return as {@link CompletionQueue#control}.
+     * @return always the same pair; {@link MutexCond} describes how to wait on it.
+     * @throws FabricException {@link FabricErrno#ENODATA} for another wait object.
      */
-    @Override
-    public int control(int command, WaitObjectHandle handle) {
+    public MutexCond mutexCond() {
+        return wait.mutexCond(waitObject);
+    }
+
+    /** Answers {@link PortedCalls#control}. */
+    int control(int command, WaitObjectHandle handle) {
         if (closed) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return handle == null ? -FabricErrno.EINVAL : CompletionWait.control(wait, command, waitObject, handle);
+        return handle == null ? -FabricErrno.EINVAL : LineWait.control(wait, command, waitObject, handle);
     }
 
     @Override
@@ -153,7 +165,7 @@ public final class WaitSet implements Fid {
     }
 
     /**
-     * Closes the set; threads that wait return. Again does nothing. Control path.
+     * Closes the set; threads that wait return. Has no effect if it is already closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while a queue or counter of it is open.
      */
@@ -168,7 +180,7 @@ public final class WaitSet implements Fid {
             + (closed ? ", closed" : "") + '}';
     }
 
-    /** From now on the set also waits for this; under the fabric's lock. Whoever fills it must wake the set's line. */
+    /** Adds a member, under the fabric's lock. Its writer must wake the set's line. */
     void attach(Waitable waitable) {
         members.add(waitable);
     }
@@ -199,7 +211,7 @@ public final class WaitSet implements Fid {
     }
 
     /** Replaced as a whole under the fabric's lock, read by any thread. */
-    private static final class Members implements WaitSource {
+    private static final class Members implements Waitable {
         private volatile Waitable[] array = new Waitable[0];
 
         @Override
@@ -211,22 +223,6 @@ public final class WaitSet implements Fid {
                 }
             }
             return false;
-        }
-
-        @Override
-        public boolean isReady(long needed, long seenErrors) {
-            return isReady();
-        }
-
-        @Override
-        public long wakeAt(long needed) {
-            // each queue and counter counts its own entries: whatever is written wakes
-            return 0;
-        }
-
-        @Override
-        public int capacity() {
-            return 1;
         }
 
         void add(Waitable waitable) {

@@ -1,10 +1,15 @@
 package org.jfabric;
 
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
+import org.jfabric.info.Order;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
 
 class BitConstantsTest {
     /** Bit number of every common flag, as the tables of the manual list them. */

@@ -1,15 +1,18 @@
 package org.jfabric;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.DriverState;
-import org.jfabric.layout.CompletionQueueDescriptor;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverState;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.junit.jupiter.api.Test;
 
 class CompletionBatchTest {
     private static final int CAPACITY = 8;

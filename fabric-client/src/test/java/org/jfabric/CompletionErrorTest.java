@@ -1,14 +1,16 @@
 package org.jfabric;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.junit.jupiter.api.Test;
-
-import java.nio.charset.StandardCharsets;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.junit.jupiter.api.Test;
 
 class CompletionErrorTest {
     private static final UnsafeBuffer SOURCE =

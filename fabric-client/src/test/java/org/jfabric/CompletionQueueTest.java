@@ -1,5 +1,15 @@
 package org.jfabric;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
@@ -7,22 +17,16 @@ import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LentMessages;
 import org.jfabric.client.UseGuard;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class CompletionQueueTest {
     private static final int CAPACITY = 8;
@@ -426,6 +430,11 @@ class CompletionQueueTest {
             public int pollMessages(int messageLimit) {
                 image.success(++cycles[0]);
                 return 1;
+            }
+
+            @Override
+            public boolean needsCycle() {
+                return true;
             }
 
             @Override

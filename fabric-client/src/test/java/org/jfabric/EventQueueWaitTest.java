@@ -1,11 +1,8 @@
 package org.jfabric;
 
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -18,10 +15,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Threads that wait for events in every way that is offered, and everything that ends a wait. */
 @Timeout(120)
@@ -57,14 +60,14 @@ class EventQueueWaitTest {
     void shouldEndAWaitWithWhatComes(WaitObject object) throws Exception {
         EventQueue queue = open(object);
         Future<Integer> event = sleeper(queue, -1);
-        queue.write(1, null, 5, 0, 0);
+        queue.write(1, null, 0, 5, 0);
         assertEquals(1, result(event));
         Future<Integer> error = sleeper(queue, -1);
         queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
         assertEquals(-FabricErrno.EAVAIL, result(error));
         assertEquals(1, queue.readErr(new EventError(), 0));
         Future<Integer> peek = threads.submit(() -> queue.sread(new EventEntry(), -1, Flags.PEEK));
-        queue.write(1, null, 6, 0, 0);
+        queue.write(1, null, 0, 6, 0);
         assertEquals(1, result(peek));
         assertEquals(1, result(sleeper(queue, -1)), "what was looked at is still there");
         Future<Integer> gone = sleeper(queue, -1);
@@ -81,7 +84,7 @@ class EventQueueWaitTest {
         long before = System.nanoTime();
         assertEquals(EAGAIN, queue.sread(entry, 50, 0));
         assertTrue(System.nanoTime() - before >= 50_000_000L, "it came back early");
-        queue.write(1, null, 1, 0, 0);
+        queue.write(1, null, 0, 1, 0);
         assertEquals(1, queue.sread(entry, Integer.MAX_VALUE, 0));
         assertEquals(-FabricErrno.EBADFLAGS, queue.sread(entry, -1, Flags.WRITE));
         assertEquals(-FabricErrno.EINVAL, queue.sread(null, Integer.MIN_VALUE, 0));
@@ -110,10 +113,10 @@ class EventQueueWaitTest {
             assertTrue(kept[0], "round " + round + ": the status was lost");
         }
         Thread.currentThread().interrupt();
-        queue.write(1, null, 1, 0, 0);
+        queue.write(1, null, 0, 1, 0);
         assertEquals(1, queue.sread(new EventEntry(), -1, 0), "what is there is read all the same");
         assertEquals(EAGAIN, queue.sread(new EventEntry(), -1, 0));
-        queue.write(1, null, 2, 0, 0);
+        queue.write(1, null, 0, 2, 0);
         assertTrue(Thread.interrupted());
         assertEquals(1, queue.sread(new EventEntry(), -1, 0), "an interrupt of the writer harms nothing");
     }
@@ -194,7 +197,7 @@ class EventQueueWaitTest {
         try (Selector selector = Selector.open()) {
             queue.waitChannel().register(selector, SelectionKey.OP_READ);
             assertFalse(isReadable(selector));
-            queue.write(1, null, 1, 0, 0);
+            queue.write(1, null, 0, 1, 0);
             queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
             assertTrue(isReadable(selector));
             assertEquals(EAGAIN, queue.tryWait());
@@ -310,7 +313,7 @@ class EventQueueWaitTest {
     }
 
     private static void write(EventQueue queue, int event, int context) {
-        while (queue.write(event, null, context, 0, 0) != 1) {
+        while (queue.write(event, null, 0, context, 0) != 1) {
             Thread.yield();
         }
     }

@@ -1,14 +1,19 @@
 package org.jfabric;
 
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
+import org.junit.jupiter.api.Test;
 
 class InfoResultTest {
     private static final Reason NO_SPACE =

@@ -1,16 +1,17 @@
 package org.jfabric;
 
-import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.Arena;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.lang.foreign.Arena;
+import org.jfabric.info.FabricException;
+import org.junit.jupiter.api.Test;
+
 class MemoryRegionTest {
-    private final MemoryRegion region = new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL, 0);
+    private final MemoryRegion region =
+        new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL, new MemoryRegionAttr());
 
     @Test
     void shouldNameItsBytesByAddresses() {

@@ -1,17 +1,19 @@
 package org.jfabric;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.DriverState;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** A reader of multi-receive buffers understands both ways in which drivers may give them back. */
 class MultiReceiveEntriesTest {

@@ -1,12 +1,15 @@
 package org.jfabric;
 
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.TagFormat;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
 
 class TagFormatTest {
     @Test
@@ -36,7 +39,7 @@ class TagFormatTest {
     }
 
     @Test
-    @Requirement({"EP-149", "EP-148"})
+    @Requirement("EP-149")
     void shouldReadATagWithoutStructureAsBits() {
         TagFormat format = new TagFormat(FabricAddress.TAG_FORMAT_GENERIC);
         assertEquals(0xAAAA_AAAA_AAAA_AAAAL, FabricAddress.TAG_FORMAT_GENERIC);

@@ -1,11 +1,13 @@
 package org.jfabric;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.VerbsErrno;
+import org.junit.jupiter.api.Test;
 
 class VerbsErrnoTest {
     private static final int RETRY_EXCEEDED = 12;

@@ -1,13 +1,14 @@
 package org.jfabric;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.client.DriverState;
-import org.jfabric.layout.CounterDescriptor;
-import org.jfabric.layout.WaitDescriptor;
-
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import org.agrona.UnsafeApi;
+import org.jfabric.client.DriverState;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.WaitObject;
+import org.jfabric.layout.CounterDescriptor;
+import org.jfabric.layout.WaitDescriptor;
 
 /**
  * The waiting process of {@link CounterSleepAndWakeTest}: sleeps for each threshold, without a look before the sleep

@@ -1,14 +1,16 @@
 package org.jfabric;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.DriverState;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverState;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.WaitObject;
 
 /**
  * The reading process of {@link SleepAndWakeTest}: sleeps for each entry, without a look before the sleep and without

@@ -5,7 +5,7 @@ import org.jfabric.layout.OwnerId;
 import java.nio.file.Path;
 
 /**
- * What a client knows of its driver after the hello, over the socket or in the same process.
+ * The driver's identity and sizes as the client knows them after the hello, over the socket or in the same process.
  *
  * @param directory         the driver's directory.
  * @param driverName        the driver's name.

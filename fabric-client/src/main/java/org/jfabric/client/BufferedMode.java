@@ -1,8 +1,8 @@
 package org.jfabric.client;
 
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Mode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 
 /**
  * Which endpoints have buffered receives (FI_BUFFERED_RECV): asked in the same way by client and driver.

@@ -1,43 +1,33 @@
 package org.jfabric.client;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.CounterAttr;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.InfoResult;
-import org.jfabric.Verdict;
-import org.jfabric.WaitSetAttr;
-import org.jfabric.codec.control.ObjectKind;
-import org.jfabric.layout.ControlFileDescriptor;
-import org.jfabric.layout.RecordConsumer;
-import org.jfabric.layout.RecordProducer;
-import org.jfabric.layout.RecordRingDescriptor;
-
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongToIntFunction;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordProducer;
+import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * The client's control path: sends commands, awaits their answers until a deadline, hands on events.
+ * The client's control path: sends commands, awaits their answers until a deadline, passes events on.
  *
  * <p>An attached client has one thread for it, parked on the driver's socket ({@link SocketWatcher}). With an embedded
  * driver there is no thread: the waiting call runs the driver's duty cycle itself.
  *
  * <p>Commands may come from any thread (with an embedded driver: from the thread that uses the domain). A command that
- * was given up and succeeds later is undone, so that nothing stays half done.
+ * was given up and succeeds later is undone, so that no object is left that its client does not know.
  */
 public final class ClientConductor implements AutoCloseable {
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
     private static final int SPINS = 1000;
 
-    /** Told of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
+    /** Notified of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
     public interface Listener {
         /**
          * A peer is gone.
@@ -54,9 +44,9 @@ public final class ClientConductor implements AutoCloseable {
         void onCompletionQueueOverrun(long cqId);
 
         /**
-         * Something happened to a connection; concerns only clients with connection-oriented endpoints.
+         * The state of a connection has changed; concerns only clients with connection-oriented endpoints.
          *
-         * @param event what.
+         * @param event the change.
          */
         default void onConnectionEvent(DriverEvent.OfConnection event) {
         }
@@ -69,7 +59,7 @@ public final class ClientConductor implements AutoCloseable {
         void onPaused(long pauseNs);
 
         /**
-         * The driver is gone; told once.
+         * The driver is gone; called once.
          *
          * @param why reason.
          */
@@ -81,7 +71,6 @@ public final class ClientConductor implements AutoCloseable {
     private final Listener listener;
     private final long commandTimeoutNs;
     private final DriverProxy proxy;
-    private final ConnectionCommands connections;
     private final DriverEventsAdapter events;
     private final Invoker invoker;
     private final SocketWatcher watcher;
@@ -96,9 +85,9 @@ public final class ClientConductor implements AutoCloseable {
      *
      * @param connection       to the driver.
      * @param state            set when the driver is gone.
-     * @param listener         told of events.
+     * @param listener         notified of events.
      * @param commandTimeoutNs how long an answer is awaited.
-     * @param pauseThresholdNs pauses of this process longer than this are told.
+     * @param pauseThresholdNs pauses of this process longer than this are reported.
      */
     public ClientConductor(
         DriverConnection connection,
@@ -119,10 +108,10 @@ public final class ClientConductor implements AutoCloseable {
             new RecordProducer(commands, attachment.commandRingLength(),
                 commandRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET),
             new UnsafeBuffer(commands, attachment.commandRingLength()),
-            connection.doorbell());
-        this.connections = new ConnectionCommands(this, proxy);
+            connection.doorbell(),
+            new Caller());
         RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
-            eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEventsAdapter.MAX_TYPE);
+            eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEvent.MAX_TYPE);
         this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
         if (connection.embedded() != null) {
             this.invoker = new Invoker(connection.embedded(), consumer, this::readEvents);
@@ -159,174 +148,24 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
-     * Opens a completion queue.
+     * The commands of this client.
      *
-     * @param attr attributes.
-     * @return the answer.
+     * @return the same object always.
      */
-    public DriverEvent.CompletionQueueReady openCompletionQueue(CompletionQueueAttr attr) {
-        return (DriverEvent.CompletionQueueReady) call(
-            "opening a completion queue", id -> proxy.openCompletionQueue(id, attr));
-    }
-
-    /**
-     * Opens a counter.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
-    public DriverEvent.CounterReady openCounter(CounterAttr attr) {
-        return (DriverEvent.CounterReady) call("opening a counter", id -> proxy.openCounter(id, attr));
-    }
-
-    /**
-     * Opens a wait set.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
-    public DriverEvent.WaitSetReady openWaitSet(WaitSetAttr attr) {
-        return (DriverEvent.WaitSetReady) call("opening a wait set", id -> proxy.openWaitSet(id, attr));
-    }
-
-    /**
-     * Has the driver write what it sees in the queues of an endpoint, this client's or another's.
-     *
-     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
-     * @return the answer.
-     */
-    public DriverEvent.ViewReady openView(long afterEndpointId) {
-        return (DriverEvent.ViewReady) call("looking at queues", id -> proxy.openView(id, afterEndpointId));
+    public DriverProxy commands() {
+        return proxy;
     }
 
     /**
      * Opens the wait channel of an object that was just opened.
      *
      * @param objectId completion queue, counter or wait set.
-     * @param token    that the driver told; 0 if the object has no channel.
+     * @param token    from the answer of the driver; 0 if the object has no channel.
      * @return the channel, or null if there is none.
      */
     public WaitChannel openWaitChannel(long objectId, long token) {
         return token == 0 ? null : WaitChannel.open(
             connection.attachment(), objectId, token, System.nanoTime() + commandTimeoutNs);
-    }
-
-    /**
-     * Opens an address vector.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
-    public DriverEvent.AddressVectorReady openAddressVector(AddressVectorAttr attr) {
-        return (DriverEvent.AddressVectorReady) call(
-            "opening an address vector", id -> proxy.openAddressVector(id, attr));
-    }
-
-    /**
-     * Inserts an address.
-     *
-     * @param avId    address vector.
-     * @param address to be inserted.
-     * @return the answer.
-     */
-    public DriverEvent.AddressReady insertAddress(long avId, String address) {
-        return (DriverEvent.AddressReady) call(
-            "inserting address " + address, id -> proxy.insertAddress(id, avId, 0, address));
-    }
-
-    /**
-     * Inserts an address without waiting for the answer.
-     *
-     * @param avId    address vector.
-     * @param address to be inserted.
-     * @param handler told once, by the thread that reads events or the one that closes; not after an exception.
-     */
-    public void insertAddress(long avId, String address, AnswerHandler handler) {
-        issue("inserting address " + address, id -> proxy.insertAddress(id, avId, 0, address), handler);
-    }
-
-    /**
-     * Removes an address.
-     *
-     * @param avId   address vector.
-     * @param fiAddr number of the address.
-     */
-    public void removeAddress(long avId, long fiAddr) {
-        call("removing address " + fiAddr, id -> proxy.removeAddress(id, avId, fiAddr));
-    }
-
-    /**
-     * Registers memory, or lets the driver make it.
-     *
-     * @param length        bytes.
-     * @param access        access flags.
-     * @param nativeAddress memory of this process, 0 for a new file.
-     * @return the answer.
-     */
-    public DriverEvent.RegionReady registerRegion(long length, long access, long nativeAddress) {
-        return (DriverEvent.RegionReady) call("registering " + length + " bytes",
-            id -> proxy.registerRegion(id, length, access, nativeAddress));
-    }
-
-    /**
-     * Enables an endpoint.
-     *
-     * @param request what it is bound to.
-     * @param info    what it was opened with.
-     * @return the answer.
-     */
-    public DriverEvent.EndpointReady enableEndpoint(EnableRequest request, Info info) {
-        return (DriverEvent.EndpointReady) call(
-            "enabling an endpoint", id -> proxy.enableEndpoint(id, request, info));
-    }
-
-    /**
-     * Publishes a further name of an endpoint.
-     *
-     * @param endpointId the endpoint.
-     * @param service    name.
-     */
-    public void publishService(long endpointId, String service) {
-        call("publishing service " + service, id -> proxy.publishService(id, endpointId, service));
-    }
-
-    /**
-     * Closes an object.
-     *
-     * @param kind     what it is.
-     * @param objectId its id.
-     */
-    public void closeObject(ObjectKind kind, long objectId) {
-        call("closing " + kind + ' ' + objectId, id -> proxy.closeObject(id, kind, objectId));
-    }
-
-    /**
-     * Asks what the fabric offers.
-     *
-     * @param hints   what is needed.
-     * @param flags   query flags.
-     * @param node    where to, or null.
-     * @param service where to, or null.
-     * @return matches and verdicts.
-     */
-    public InfoResult queryInfo(Info hints, long flags, String node, String service) {
-        PendingCommand command = issue("asking for fabrics",
-            id -> proxy.queryInfo(id, hints, flags, node, service));
-        DriverEvent.InfoEnd end = (DriverEvent.InfoEnd) await(command);
-        List<Info> matches = new ArrayList<>();
-        List<Verdict> verdicts = new ArrayList<>();
-        for (DriverEvent part : command.parts()) {
-            if (part instanceof DriverEvent.InfoMatch match) {
-                matches.add(match.info());
-            } else if (part instanceof DriverEvent.InfoVerdict verdict) {
-                verdicts.add(verdict.verdict());
-            }
-        }
-        // no match is a result that explains itself, everything else is a failure
-        if (end.errno() != 0 && end.errno() != FabricErrno.ENODATA) {
-            throw new FabricException(end.errno(), "asking for fabrics failed");
-        }
-        return new InfoResult(matches, verdicts);
     }
 
     /** Lets time pass on the control path: runs a cycle of an embedded driver, else sleeps a little. */
@@ -337,7 +176,7 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
-     * Ends the connection; the driver closes what is open. Again does nothing.
+     * Ends the connection; the driver closes what is open. Has no effect if it is already closed.
      */
     @Override
     public void close() {
@@ -372,23 +211,6 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    /**
-     * The commands of connections.
-     *
-     * @return the same object always.
-     */
-    public ConnectionCommands connections() {
-        return connections;
-    }
-
-    DriverEvent call(String what, LongToIntFunction encoder) {
-        return await(issue(what, encoder));
-    }
-
-    PendingCommand issue(String what, LongToIntFunction encoder) {
-        return issue(what, encoder, null);
-    }
-
     private PendingCommand issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
         synchronized (commandLock) {
             if (closing) {
@@ -416,14 +238,14 @@ public final class ClientConductor implements AutoCloseable {
                 }
             }
             if (state.isGone()) {
-                // the end came after the first look, and may have passed by this command
+                // the end came after the first check, and may have missed this command
                 failPending(state.reason());
             }
             return command;
         }
     }
 
-    DriverEvent await(PendingCommand command) {
+    private DriverEvent await(PendingCommand command) {
         boolean finished = false;
         try {
             if (invoker != null) {
@@ -472,11 +294,11 @@ public final class ClientConductor implements AutoCloseable {
         if (command.remainingNs() <= 0) {
             throw new FabricException(FabricErrno.ETIMEDOUT, command.what() + ": " + what + " within "
                 + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
-                "Look whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
+                "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
         }
     }
 
-    /** Takes all events that are there. Handling one may read further ones, so nothing is held over a call. */
+    /** Takes all events that are there. Handling one may read further ones, so no state is kept over a call. */
     private void readEvents() {
         try {
             for (DriverEvent event = events.next(); event != null; event = events.next()) {
@@ -489,11 +311,11 @@ public final class ClientConductor implements AutoCloseable {
 
     private void onEvent(DriverEvent event) {
         if (event instanceof DriverEvent.PeerDown peerDown) {
-            tell(() -> listener.onPeerDown(peerDown));
+            deliver(() -> listener.onPeerDown(peerDown));
         } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
-            tell(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
+            deliver(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
         } else if (event instanceof DriverEvent.OfConnection ofConnection) {
-            tell(() -> listener.onConnectionEvent(ofConnection));
+            deliver(() -> listener.onConnectionEvent(ofConnection));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
@@ -507,13 +329,13 @@ public final class ClientConductor implements AutoCloseable {
             if (command != null) {
                 command.answer(event);
             } else if (abandoned.remove(event.correlationId()) != null) {
-                tell(() -> undo(event));
+                deliver(() -> undo(event));
             }
         }
     }
 
     /** Makes a call that may wait for locks or end in the application; with an embedded driver after the cycle. */
-    private void tell(Runnable call) {
+    private void deliver(Runnable call) {
         if (invoker == null) {
             call.run();
         } else {
@@ -521,30 +343,16 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    /** A command that was given up has succeeded after all. */
+    /** A command that was given up has succeeded after all: what it opened is closed. */
     private void undo(DriverEvent event) {
-        if (event instanceof DriverEvent.CompletionQueueReady ready) {
-            abandon(ObjectKind.COMPLETION_QUEUE, ready.cqId());
-        } else if (event instanceof DriverEvent.AddressVectorReady ready) {
-            abandon(ObjectKind.ADDRESS_VECTOR, ready.avId());
-        } else if (event instanceof DriverEvent.CounterReady ready) {
-            abandon(ObjectKind.COUNTER, ready.counterId());
-        } else if (event instanceof DriverEvent.WaitSetReady ready) {
-            abandon(ObjectKind.WAIT_SET, ready.waitSetId());
-        } else if (event instanceof DriverEvent.ViewReady ready && ready.viewId() != 0) {
-            abandon(ObjectKind.VIEW, ready.viewId());
-        } else if (event instanceof DriverEvent.RegionReady ready) {
-            abandon(ObjectKind.MEMORY_REGION, ready.regionIndex());
-        } else if (event instanceof DriverEvent.EndpointReady ready) {
-            abandon(ObjectKind.ENDPOINT, ready.endpointId());
-        } else if (event instanceof DriverEvent.PassiveEndpointReady ready) {
-            abandon(ObjectKind.PASSIVE_ENDPOINT, ready.passiveId());
+        if (event instanceof DriverEvent.Opened opened && opened.objectId() != 0) {
+            abandon(opened.kind(), opened.objectId());
         }
     }
 
     private void abandon(ObjectKind kind, long objectId) {
         synchronized (commandLock) {
-            // nobody awaits the answer; if the ring is full the object goes with the client
+            // its answer is not awaited; if the ring is full the driver closes the object when the client ends
             proxy.closeObject(++lastCorrelationId, kind, objectId);
         }
     }
@@ -552,7 +360,7 @@ public final class ClientConductor implements AutoCloseable {
     private void end(FabricException why) {
         if (state.end(why)) {
             failPending(why);
-            tell(() -> listener.onDriverGone(why));
+            deliver(() -> listener.onDriverGone(why));
         }
     }
 
@@ -561,6 +369,20 @@ public final class ClientConductor implements AutoCloseable {
             if (pending.remove(command.correlationId()) != null) {
                 command.fail(why);
             }
+        }
+    }
+
+    private final class Caller implements DriverProxy.Caller {
+        @Override
+        public PendingCommand call(String what, LongToIntFunction encoder) {
+            PendingCommand command = ClientConductor.this.issue(what, encoder, null);
+            await(command);
+            return command;
+        }
+
+        @Override
+        public void issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
+            ClientConductor.this.issue(what, encoder, handler);
         }
     }
 

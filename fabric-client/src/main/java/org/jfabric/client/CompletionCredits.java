@@ -69,7 +69,7 @@ public final class CompletionCredits {
     }
 
     /**
-     * What a thread holds while it submits for entries of this queue.
+     * The lock that a thread holds while it submits for entries of this queue.
      *
      * @return the lock, or null where one thread at a time submits anyway.
      */
@@ -105,7 +105,7 @@ public final class CompletionCredits {
     }
 
     /**
-     * Whether operations are posted without a look at the slots, so that the queue may overrun.
+     * Whether operations are posted without a check for free slots, so that the queue may overrun.
      *
      * @return true if the share is {@link #UNLIMITED}.
      */

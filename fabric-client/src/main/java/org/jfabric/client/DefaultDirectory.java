@@ -12,7 +12,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /**
- * Where driver and client look for each other if nobody says otherwise: {@code /dev/shm/jfabric-<uid>/default}.
+ * The default directory of a driver, where clients find it: {@code /dev/shm/jfabric-<uid>/default}.
  *
  * <p>Pure functions; any thread.
  */
@@ -57,7 +57,7 @@ public final class DefaultDirectory {
      * Whether a driver could be started in a directory, for messages that propose it.
      *
      * @param directory path, which need not exist.
-     * @return false if something lies there that is no driver's, as far as the names tell.
+     * @return false if the names of the files there show that one is not a driver's.
      */
     public static boolean mayHoldDriver(Path directory) {
         if (!Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {

@@ -53,7 +53,7 @@ public final class Doorbell implements AutoCloseable {
         return fd;
     }
 
-    /** Closes the socket once nobody is ringing; again does nothing. */
+    /** Closes the socket once no thread is ringing; has no effect if called again. */
     @Override
     public void close() {
         if (users.getAndAdd(CLOSED) >= CLOSED) {

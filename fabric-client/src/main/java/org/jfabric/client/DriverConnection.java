@@ -1,24 +1,23 @@
 package org.jfabric.client;
 
-import org.agrona.DirectBuffer;
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.MappedFile;
-import org.jfabric.ffi.NativeCallException;
-import org.jfabric.layout.CncDescriptor;
-import org.jfabric.layout.ControlFileDescriptor;
-import org.jfabric.layout.FileHeaderDescriptor;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.OwnerId;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.ControlFileDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
 
 /**
  * The way to one driver: its directory, its socket and the control file of this client.
@@ -35,7 +34,7 @@ public final class DriverConnection implements AutoCloseable {
     private final int dirFd;
     /** How to give back what is mapped; guarded by itself. */
     private final List<MappedFile.Discard> mapped = new ArrayList<>();
-    /** Above so many entries those of memory that went by itself are looked for. */
+    /** Above this number of entries the list is swept of memory that is no longer mapped. */
     private int sweepSize = 64;
     private final MemorySegment control;
     private final MemorySegment cnc;
@@ -103,7 +102,7 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
-     * What the driver told at the hello.
+     * The driver's answer to the hello.
      *
      * @return files and identity.
      */
@@ -158,7 +157,7 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
-     * What a thread that works with {@link #signal(int)} keeps alive besides its own file.
+     * The mappings that a thread which uses {@link #signal(int)} must keep reachable, with that of its queue.
      *
      * @param file the queue's own mapping.
      * @return an object that refers to all of them.
@@ -214,7 +213,10 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    /** Closes socket and directory, and gives back the files: their mappings read as zeros. Again does nothing. */
+    /**
+     * Closes socket and directory, and gives back the files: their mappings read as zeros. Has no effect if it is
+     * already closed.
+     */
     @Override
     public void close() {
         synchronized (this) {

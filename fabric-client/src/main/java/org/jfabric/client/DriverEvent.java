@@ -1,19 +1,123 @@
 package org.jfabric.client;
 
-import org.jfabric.CompletionFormat;
-import org.jfabric.Info;
-import org.jfabric.Verdict;
+import org.agrona.DirectBuffer;
+import org.jfabric.codec.control.AddressReadyDecoder;
+import org.jfabric.codec.control.AddressVectorReadyDecoder;
+import org.jfabric.codec.control.ClientEndedDecoder;
+import org.jfabric.codec.control.CommandFailedDecoder;
+import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
+import org.jfabric.codec.control.CompletionQueueReadyDecoder;
+import org.jfabric.codec.control.ConnectionEndedDecoder;
+import org.jfabric.codec.control.ConnectionFailedDecoder;
+import org.jfabric.codec.control.ConnectionMadeDecoder;
+import org.jfabric.codec.control.ConnectionRequestedDecoder;
+import org.jfabric.codec.control.CounterReadyDecoder;
+import org.jfabric.codec.control.DoneDecoder;
+import org.jfabric.codec.control.EndpointReadyDecoder;
+import org.jfabric.codec.control.InfoEndDecoder;
+import org.jfabric.codec.control.InfoMatchDecoder;
+import org.jfabric.codec.control.InfoVerdictDecoder;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.codec.control.PassiveEndpointReadyDecoder;
+import org.jfabric.codec.control.PathReadyDecoder;
+import org.jfabric.codec.control.PeerDownDecoder;
+import org.jfabric.codec.control.RegionReadyDecoder;
+import org.jfabric.codec.control.ViewReadyDecoder;
+import org.jfabric.codec.control.WaitSetReadyDecoder;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.Verdict;
 
 /**
- * What the driver writes into the event ring, decoded: answers to commands, and events of its own. Control path only.
+ * A record of the event ring, decoded: the answer to a command, or an event. Each kind decodes itself. Control path
+ * only.
  */
 public sealed interface DriverEvent {
+    /** Greatest type of a record in the event ring. */
+    int MAX_TYPE = ConnectionEndedDecoder.TEMPLATE_ID;
+
     /**
      * Id of the command that this answers.
      *
      * @return the id, 0 for an event that answers none.
      */
     long correlationId();
+
+    /**
+     * Decodes a record of the event ring. Nothing is read beyond it, whatever it contains.
+     *
+     * @param type   template id.
+     * @param buffer holds the record.
+     * @param block  index of its block.
+     * @param end    index behind the record.
+     * @return the event.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if it cannot be an event.
+     */
+    static DriverEvent decode(int type, DirectBuffer buffer, int block, int end) {
+        Encoded message = new Encoded(buffer, block, end);
+        return switch (type) {
+            case CommandFailedDecoder.TEMPLATE_ID -> CommandFailed.decode(message);
+            case CompletionQueueReadyDecoder.TEMPLATE_ID -> CompletionQueueReady.decode(message);
+            case CounterReadyDecoder.TEMPLATE_ID -> CounterReady.decode(message);
+            case WaitSetReadyDecoder.TEMPLATE_ID -> WaitSetReady.decode(message);
+            case ViewReadyDecoder.TEMPLATE_ID -> ViewReady.decode(message);
+            case AddressVectorReadyDecoder.TEMPLATE_ID -> AddressVectorReady.decode(message);
+            case AddressReadyDecoder.TEMPLATE_ID -> AddressReady.decode(message);
+            case RegionReadyDecoder.TEMPLATE_ID -> RegionReady.decode(message);
+            case EndpointReadyDecoder.TEMPLATE_ID -> EndpointReady.decode(message);
+            case DoneDecoder.TEMPLATE_ID -> Done.decode(message);
+            case InfoMatchDecoder.TEMPLATE_ID -> InfoMatch.decode(message);
+            case InfoVerdictDecoder.TEMPLATE_ID -> InfoVerdict.decode(message);
+            case InfoEndDecoder.TEMPLATE_ID -> InfoEnd.decode(message);
+            case PathReadyDecoder.TEMPLATE_ID -> PathReady.decode(message);
+            case PeerDownDecoder.TEMPLATE_ID -> PeerDown.decode(message);
+            case PassiveEndpointReadyDecoder.TEMPLATE_ID -> PassiveEndpointReady.decode(message);
+            case ConnectionRequestedDecoder.TEMPLATE_ID -> ConnectionRequested.decode(message);
+            case ConnectionMadeDecoder.TEMPLATE_ID -> ConnectionMade.decode(message);
+            case ConnectionFailedDecoder.TEMPLATE_ID -> ConnectionFailed.decode(message);
+            case ConnectionEndedDecoder.TEMPLATE_ID -> ConnectionEnded.decode(message);
+            case CompletionQueueOverrunDecoder.TEMPLATE_ID -> CompletionQueueOverrun.decode(message);
+            case ClientEndedDecoder.TEMPLATE_ID -> ClientEnded.decode(message);
+            default -> throw new FabricException(FabricErrno.EINVAL, "type " + type + " is not known");
+        };
+    }
+
+    /**
+     * A record that is not decoded yet.
+     *
+     * @param buffer holds the record.
+     * @param block  index of its block.
+     * @param end    index behind the record.
+     */
+    record Encoded(DirectBuffer buffer, int block, int end) {
+        /** The fields behind the block; refuses a record that is shorter than its block. */
+        VarDataReader texts(int blockLength) {
+            if (end - block < blockLength) {
+                throw new FabricException(FabricErrno.EINVAL,
+                    "the record has " + (end - block) + " bytes, its block needs " + blockLength);
+            }
+            return new VarDataReader(buffer, block + blockLength, end);
+        }
+    }
+
+    /** An object is open that the client has to close. */
+    sealed interface Opened extends DriverEvent {
+        /**
+         * Its kind.
+         *
+         * @return kind for closing it.
+         */
+        ObjectKind kind();
+
+        /**
+         * Which one.
+         *
+         * @return its id, of a region its index; 0 if nothing was opened.
+         */
+        long objectId();
+    }
 
     /**
      * A command was refused, and nothing changed.
@@ -23,6 +127,12 @@ public sealed interface DriverEvent {
      * @param message       what was seen, needed, and what to do.
      */
     record CommandFailed(long correlationId, int errno, String message) implements DriverEvent {
+        static CommandFailed decode(Encoded message) {
+            VarDataReader texts = message.texts(CommandFailedDecoder.BLOCK_LENGTH);
+            CommandFailedDecoder decoder = new CommandFailedDecoder().wrap(
+                message.buffer, message.block, CommandFailedDecoder.BLOCK_LENGTH, CommandFailedDecoder.SCHEMA_VERSION);
+            return new CommandFailed(decoder.correlationId(), decoder.errno(), texts.utf8());
+        }
     }
 
     /**
@@ -45,7 +155,32 @@ public sealed interface DriverEvent {
         int clientShare,
         int driverShare,
         CompletionFormat format,
-        long waitToken) implements DriverEvent {
+        long waitToken) implements Opened {
+        static CompletionQueueReady decode(Encoded message) {
+            message.texts(CompletionQueueReadyDecoder.BLOCK_LENGTH);
+            CompletionQueueReadyDecoder decoder = new CompletionQueueReadyDecoder().wrap(
+                message.buffer, message.block,
+                CompletionQueueReadyDecoder.BLOCK_LENGTH, CompletionQueueReadyDecoder.SCHEMA_VERSION);
+            return new CompletionQueueReady(
+                decoder.correlationId(),
+                decoder.cqId(),
+                decoder.fileNumber(),
+                decoder.capacity(),
+                decoder.clientShare(),
+                decoder.driverShare(),
+                CompletionFormat.of(decoder.formatRaw()),
+                decoder.waitToken());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.COMPLETION_QUEUE;
+        }
+
+        @Override
+        public long objectId() {
+            return cqId;
+        }
     }
 
     /**
@@ -56,7 +191,24 @@ public sealed interface DriverEvent {
      * @param fileNumber    of its file.
      * @param waitToken     for the wait channel, 0 if there is none.
      */
-    record CounterReady(long correlationId, long counterId, long fileNumber, long waitToken) implements DriverEvent {
+    record CounterReady(long correlationId, long counterId, long fileNumber, long waitToken) implements Opened {
+        static CounterReady decode(Encoded message) {
+            message.texts(CounterReadyDecoder.BLOCK_LENGTH);
+            CounterReadyDecoder decoder = new CounterReadyDecoder().wrap(
+                message.buffer, message.block, CounterReadyDecoder.BLOCK_LENGTH, CounterReadyDecoder.SCHEMA_VERSION);
+            return new CounterReady(
+                decoder.correlationId(), decoder.counterId(), decoder.fileNumber(), decoder.waitToken());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.COUNTER;
+        }
+
+        @Override
+        public long objectId() {
+            return counterId;
+        }
     }
 
     /**
@@ -67,18 +219,52 @@ public sealed interface DriverEvent {
      * @param fileNumber    of its file.
      * @param waitToken     for the wait channel, 0 if there is none.
      */
-    record WaitSetReady(long correlationId, long waitSetId, long fileNumber, long waitToken) implements DriverEvent {
+    record WaitSetReady(long correlationId, long waitSetId, long fileNumber, long waitToken) implements Opened {
+        static WaitSetReady decode(Encoded message) {
+            message.texts(WaitSetReadyDecoder.BLOCK_LENGTH);
+            WaitSetReadyDecoder decoder = new WaitSetReadyDecoder().wrap(
+                message.buffer, message.block, WaitSetReadyDecoder.BLOCK_LENGTH, WaitSetReadyDecoder.SCHEMA_VERSION);
+            return new WaitSetReady(
+                decoder.correlationId(), decoder.waitSetId(), decoder.fileNumber(), decoder.waitToken());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.WAIT_SET;
+        }
+
+        @Override
+        public long objectId() {
+            return waitSetId;
+        }
     }
 
     /**
      * The driver writes what it sees in the queues of an endpoint into a file.
      *
      * @param correlationId of the command.
-     * @param viewId        its id; 0 if there is no endpoint to look at.
+     * @param viewId        its id; 0 if there is no such endpoint.
      * @param fileNumber    of its file.
-     * @param endpointId    that is looked at.
+     * @param endpointId    endpoint of the snapshot.
      */
-    record ViewReady(long correlationId, long viewId, long fileNumber, long endpointId) implements DriverEvent {
+    record ViewReady(long correlationId, long viewId, long fileNumber, long endpointId) implements Opened {
+        static ViewReady decode(Encoded message) {
+            message.texts(ViewReadyDecoder.BLOCK_LENGTH);
+            ViewReadyDecoder decoder = new ViewReadyDecoder().wrap(
+                message.buffer, message.block, ViewReadyDecoder.BLOCK_LENGTH, ViewReadyDecoder.SCHEMA_VERSION);
+            return new ViewReady(
+                decoder.correlationId(), decoder.viewId(), decoder.fileNumber(), decoder.endpointId());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.VIEW;
+        }
+
+        @Override
+        public long objectId() {
+            return viewId;
+        }
     }
 
     /**
@@ -87,7 +273,24 @@ public sealed interface DriverEvent {
      * @param correlationId of the command.
      * @param avId          its id.
      */
-    record AddressVectorReady(long correlationId, long avId) implements DriverEvent {
+    record AddressVectorReady(long correlationId, long avId) implements Opened {
+        static AddressVectorReady decode(Encoded message) {
+            message.texts(AddressVectorReadyDecoder.BLOCK_LENGTH);
+            AddressVectorReadyDecoder decoder = new AddressVectorReadyDecoder().wrap(
+                message.buffer, message.block,
+                AddressVectorReadyDecoder.BLOCK_LENGTH, AddressVectorReadyDecoder.SCHEMA_VERSION);
+            return new AddressVectorReady(decoder.correlationId(), decoder.avId());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.ADDRESS_VECTOR;
+        }
+
+        @Override
+        public long objectId() {
+            return avId;
+        }
     }
 
     /**
@@ -98,6 +301,12 @@ public sealed interface DriverEvent {
      * @param address       as the driver writes it.
      */
     record AddressReady(long correlationId, long fiAddr, String address) implements DriverEvent {
+        static AddressReady decode(Encoded message) {
+            VarDataReader texts = message.texts(AddressReadyDecoder.BLOCK_LENGTH);
+            AddressReadyDecoder decoder = new AddressReadyDecoder().wrap(
+                message.buffer, message.block, AddressReadyDecoder.BLOCK_LENGTH, AddressReadyDecoder.SCHEMA_VERSION);
+            return new AddressReady(decoder.correlationId(), decoder.fiAddr(), texts.ascii());
+        }
     }
 
     /**
@@ -110,7 +319,25 @@ public sealed interface DriverEvent {
      * @param regionIndex   index in the client, from 1.
      */
     record RegionReady(long correlationId, long fileNumber, long generation, long length, int regionIndex)
-        implements DriverEvent {
+        implements Opened {
+        static RegionReady decode(Encoded message) {
+            message.texts(RegionReadyDecoder.BLOCK_LENGTH);
+            RegionReadyDecoder decoder = new RegionReadyDecoder().wrap(
+                message.buffer, message.block, RegionReadyDecoder.BLOCK_LENGTH, RegionReadyDecoder.SCHEMA_VERSION);
+            return new RegionReady(
+                decoder.correlationId(), decoder.fileNumber(), decoder.generation(), decoder.length(),
+                decoder.regionIndex());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.MEMORY_REGION;
+        }
+
+        @Override
+        public long objectId() {
+            return regionIndex;
+        }
     }
 
     /**
@@ -149,7 +376,39 @@ public sealed interface DriverEvent {
         long slabFile,
         int slabCells,
         int slabCellLength,
-        String address) implements DriverEvent {
+        String address) implements Opened {
+        static EndpointReady decode(Encoded message) {
+            VarDataReader texts = message.texts(EndpointReadyDecoder.BLOCK_LENGTH);
+            EndpointReadyDecoder decoder = new EndpointReadyDecoder().wrap(
+                message.buffer, message.block, EndpointReadyDecoder.BLOCK_LENGTH, EndpointReadyDecoder.SCHEMA_VERSION);
+            return new EndpointReady(
+                decoder.correlationId(),
+                decoder.endpointId(),
+                decoder.transmitQueueFile(),
+                decoder.receiveQueueFile(),
+                decoder.transmitQueueLength(),
+                decoder.receiveQueueLength(),
+                decoder.activityIndex(),
+                decoder.txSize(),
+                decoder.rxSize(),
+                decoder.injectSize(),
+                decoder.maxMsgSize(),
+                decoder.rxCqIndex(),
+                decoder.slabFile(),
+                decoder.slabCells(),
+                decoder.slabCellLength(),
+                texts.ascii());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.ENDPOINT;
+        }
+
+        @Override
+        public long objectId() {
+            return endpointId;
+        }
     }
 
     /**
@@ -158,6 +417,12 @@ public sealed interface DriverEvent {
      * @param correlationId of the command.
      */
     record Done(long correlationId) implements DriverEvent {
+        static Done decode(Encoded message) {
+            message.texts(DoneDecoder.BLOCK_LENGTH);
+            DoneDecoder decoder = new DoneDecoder().wrap(
+                message.buffer, message.block, DoneDecoder.BLOCK_LENGTH, DoneDecoder.SCHEMA_VERSION);
+            return new Done(decoder.correlationId());
+        }
     }
 
     /**
@@ -167,15 +432,30 @@ public sealed interface DriverEvent {
      * @param info          the match.
      */
     record InfoMatch(long correlationId, Info info) implements DriverEvent {
+        static InfoMatch decode(Encoded message) {
+            VarDataReader texts = message.texts(InfoMatchDecoder.BLOCK_LENGTH);
+            InfoMatchDecoder decoder = new InfoMatchDecoder().wrap(
+                message.buffer, message.block, InfoMatchDecoder.BLOCK_LENGTH, InfoMatchDecoder.SCHEMA_VERSION);
+            Info info = InfoCodec.getFixed(message.buffer, message.block + InfoMatchDecoder.capsEncodingOffset());
+            InfoCodec.getTexts(texts, info);
+            return new InfoMatch(decoder.correlationId(), info);
+        }
     }
 
     /**
-     * What became of one link in a query, or of a peer's path; more follow.
+     * The verdict on one link in a query, or on a peer's path; more follow.
      *
      * @param correlationId of the command.
      * @param verdict       decision and reasons.
      */
     record InfoVerdict(long correlationId, Verdict verdict) implements DriverEvent {
+        static InfoVerdict decode(Encoded message) {
+            VarDataReader texts = message.texts(InfoVerdictDecoder.BLOCK_LENGTH);
+            InfoVerdictDecoder decoder = new InfoVerdictDecoder().wrap(
+                message.buffer, message.block, InfoVerdictDecoder.BLOCK_LENGTH, InfoVerdictDecoder.SCHEMA_VERSION);
+            return new InfoVerdict(decoder.correlationId(), new Verdict(
+                texts.ascii(), decoder.chosen() != 0, decoder.score(), ReasonText.parse(texts.utf8())));
+        }
     }
 
     /**
@@ -185,6 +465,12 @@ public sealed interface DriverEvent {
      * @param errno         0, or positive fabric errno.
      */
     record InfoEnd(long correlationId, int errno) implements DriverEvent {
+        static InfoEnd decode(Encoded message) {
+            message.texts(InfoEndDecoder.BLOCK_LENGTH);
+            InfoEndDecoder decoder = new InfoEndDecoder().wrap(
+                message.buffer, message.block, InfoEndDecoder.BLOCK_LENGTH, InfoEndDecoder.SCHEMA_VERSION);
+            return new InfoEnd(decoder.correlationId(), decoder.errno());
+        }
     }
 
     /**
@@ -196,6 +482,12 @@ public sealed interface DriverEvent {
      * @param remoteAddress of the peer.
      */
     record PathReady(long correlationId, int state, String linkName, String remoteAddress) implements DriverEvent {
+        static PathReady decode(Encoded message) {
+            VarDataReader texts = message.texts(PathReadyDecoder.BLOCK_LENGTH);
+            PathReadyDecoder decoder = new PathReadyDecoder().wrap(
+                message.buffer, message.block, PathReadyDecoder.BLOCK_LENGTH, PathReadyDecoder.SCHEMA_VERSION);
+            return new PathReady(decoder.correlationId(), decoder.state(), texts.ascii(), texts.ascii());
+        }
     }
 
     /**
@@ -208,13 +500,21 @@ public sealed interface DriverEvent {
      * @param address    of the peer.
      */
     record PeerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) implements DriverEvent {
+        static PeerDown decode(Encoded message) {
+            VarDataReader texts = message.texts(PeerDownDecoder.BLOCK_LENGTH);
+            PeerDownDecoder decoder = new PeerDownDecoder().wrap(
+                message.buffer, message.block, PeerDownDecoder.BLOCK_LENGTH, PeerDownDecoder.SCHEMA_VERSION);
+            return new PeerDown(
+                decoder.endpointId(), decoder.fiAddr(), decoder.errno(), decoder.provErrno(), texts.ascii());
+        }
+
         @Override
         public long correlationId() {
             return 0;
         }
     }
 
-    /** What happens to connections; answers no command. */
+    /** An event of a connection; answers no command. */
     sealed interface OfConnection extends DriverEvent {
         @Override
         default long correlationId() {
@@ -229,7 +529,24 @@ public sealed interface DriverEvent {
      * @param passiveId     its id.
      * @param address       under which peers connect.
      */
-    record PassiveEndpointReady(long correlationId, long passiveId, String address) implements DriverEvent {
+    record PassiveEndpointReady(long correlationId, long passiveId, String address) implements Opened {
+        static PassiveEndpointReady decode(Encoded message) {
+            VarDataReader texts = message.texts(PassiveEndpointReadyDecoder.BLOCK_LENGTH);
+            PassiveEndpointReadyDecoder decoder = new PassiveEndpointReadyDecoder().wrap(
+                message.buffer, message.block,
+                PassiveEndpointReadyDecoder.BLOCK_LENGTH, PassiveEndpointReadyDecoder.SCHEMA_VERSION);
+            return new PassiveEndpointReady(decoder.correlationId(), decoder.passiveId(), texts.ascii());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.PASSIVE_ENDPOINT;
+        }
+
+        @Override
+        public long objectId() {
+            return passiveId;
+        }
     }
 
     /**
@@ -238,11 +555,19 @@ public sealed interface DriverEvent {
      * @param passiveId   the passive endpoint.
      * @param requestId   to answer it by.
      * @param linkName    link by which it came.
-     * @param peerAddress who asks.
+     * @param peerAddress address of the peer that asks.
      * @param cmData      private data.
      */
     record ConnectionRequested(long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData)
         implements OfConnection {
+        static ConnectionRequested decode(Encoded message) {
+            VarDataReader texts = message.texts(ConnectionRequestedDecoder.BLOCK_LENGTH);
+            ConnectionRequestedDecoder decoder = new ConnectionRequestedDecoder().wrap(
+                message.buffer, message.block,
+                ConnectionRequestedDecoder.BLOCK_LENGTH, ConnectionRequestedDecoder.SCHEMA_VERSION);
+            return new ConnectionRequested(
+                decoder.passiveId(), decoder.requestId(), texts.ascii(), texts.ascii(), texts.bytes());
+        }
     }
 
     /**
@@ -255,6 +580,13 @@ public sealed interface DriverEvent {
      */
     record ConnectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData)
         implements OfConnection {
+        static ConnectionMade decode(Encoded message) {
+            VarDataReader texts = message.texts(ConnectionMadeDecoder.BLOCK_LENGTH);
+            ConnectionMadeDecoder decoder = new ConnectionMadeDecoder().wrap(
+                message.buffer, message.block,
+                ConnectionMadeDecoder.BLOCK_LENGTH, ConnectionMadeDecoder.SCHEMA_VERSION);
+            return new ConnectionMade(decoder.endpointId(), texts.ascii(), texts.ascii(), texts.bytes());
+        }
     }
 
     /**
@@ -265,6 +597,13 @@ public sealed interface DriverEvent {
      * @param cmData   private data of the refusal.
      */
     record ConnectionFailed(long objectId, int errno, byte[] cmData) implements OfConnection {
+        static ConnectionFailed decode(Encoded message) {
+            VarDataReader texts = message.texts(ConnectionFailedDecoder.BLOCK_LENGTH);
+            ConnectionFailedDecoder decoder = new ConnectionFailedDecoder().wrap(
+                message.buffer, message.block,
+                ConnectionFailedDecoder.BLOCK_LENGTH, ConnectionFailedDecoder.SCHEMA_VERSION);
+            return new ConnectionFailed(decoder.objectId(), decoder.errno(), texts.bytes());
+        }
     }
 
     /**
@@ -274,6 +613,13 @@ public sealed interface DriverEvent {
      * @param errno      0 for an orderly end, else why it was lost.
      */
     record ConnectionEnded(long endpointId, int errno) implements OfConnection {
+        static ConnectionEnded decode(Encoded message) {
+            message.texts(ConnectionEndedDecoder.BLOCK_LENGTH);
+            ConnectionEndedDecoder decoder = new ConnectionEndedDecoder().wrap(
+                message.buffer, message.block,
+                ConnectionEndedDecoder.BLOCK_LENGTH, ConnectionEndedDecoder.SCHEMA_VERSION);
+            return new ConnectionEnded(decoder.endpointId(), decoder.errno());
+        }
     }
 
     /**
@@ -282,6 +628,14 @@ public sealed interface DriverEvent {
      * @param cqId the queue.
      */
     record CompletionQueueOverrun(long cqId) implements DriverEvent {
+        static CompletionQueueOverrun decode(Encoded message) {
+            message.texts(CompletionQueueOverrunDecoder.BLOCK_LENGTH);
+            CompletionQueueOverrunDecoder decoder = new CompletionQueueOverrunDecoder().wrap(
+                message.buffer, message.block,
+                CompletionQueueOverrunDecoder.BLOCK_LENGTH, CompletionQueueOverrunDecoder.SCHEMA_VERSION);
+            return new CompletionQueueOverrun(decoder.cqId());
+        }
+
         @Override
         public long correlationId() {
             return 0;
@@ -295,6 +649,13 @@ public sealed interface DriverEvent {
      * @param reason what the client did wrong.
      */
     record ClientEnded(int errno, String reason) implements DriverEvent {
+        static ClientEnded decode(Encoded message) {
+            VarDataReader texts = message.texts(ClientEndedDecoder.BLOCK_LENGTH);
+            ClientEndedDecoder decoder = new ClientEndedDecoder().wrap(
+                message.buffer, message.block, ClientEndedDecoder.BLOCK_LENGTH, ClientEndedDecoder.SCHEMA_VERSION);
+            return new ClientEnded(decoder.errno(), texts.utf8());
+        }
+
         @Override
         public long correlationId() {
             return 0;

@@ -1,8 +1,12 @@
 package org.jfabric.client;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.codec.control.ClientHelloEncoder;
 import org.jfabric.codec.control.ClientWelcomeDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
@@ -13,20 +17,15 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.LinuxErrno;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteOrder;
-import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The first messages of a client over the driver's socket, with a refusal in words for each way in which they can fail.
  *
- * @param attachment what the driver told.
+ * @param attachment the driver's answer.
  * @param doorbell   the connected socket.
  */
 record DriverHello(Attachment attachment, Doorbell doorbell) {
@@ -187,13 +186,13 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                 if (leftNs <= 0) {
                     throw new FabricException(FabricErrno.ETIMEDOUT, "the driver in " + directory
                         + " took the connection but did not answer in time",
-                        "Look whether it is stopped or overloaded, or allow more time by connectTimeoutNs.");
+                        "Check whether it is stopped or overloaded, or allow more time by connectTimeoutNs.");
                 }
                 epoll.poll((int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(leftNs) + 1));
             } else {
                 throw new FabricException(result == 0 ? FabricErrno.ECONNRESET : -result,
                     "the driver in " + directory + " closed the connection during the hello",
-                    "Look into its error log, or start it again.");
+                    "Read its error log, or start it again.");
             }
         }
     }

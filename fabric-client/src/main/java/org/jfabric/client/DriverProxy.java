@@ -1,59 +1,87 @@
 package org.jfabric.client;
 
-import org.agrona.DirectBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongToIntFunction;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.CounterAttr;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.WaitSetAttr;
+import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.CloseObjectEncoder;
+import org.jfabric.codec.control.ConnectEndpointEncoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.ExplainPathEncoder;
 import org.jfabric.codec.control.InsertAddressEncoder;
+import org.jfabric.codec.control.JoinGroupEncoder;
+import org.jfabric.codec.control.LeaveGroupEncoder;
+import org.jfabric.codec.control.ListenEncoder;
+import org.jfabric.codec.control.NamePassiveEndpointEncoder;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
 import org.jfabric.codec.control.OpenCounterEncoder;
+import org.jfabric.codec.control.OpenPassiveEndpointEncoder;
 import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
+import org.jfabric.codec.control.RejectConnectionEncoder;
 import org.jfabric.codec.control.RemoveAddressEncoder;
+import org.jfabric.codec.control.ShutdownEndpointEncoder;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
+import org.jfabric.info.PeerPath;
+import org.jfabric.info.Verdict;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
-
-import java.nio.ByteOrder;
+import org.jfabric.layout.ViewDescriptor;
 
 /**
- * Writes commands into the command ring and wakes the driver. Each call returns 0, or {@code -FI_EAGAIN} while the ring
- * is full.
+ * The commands of a client: each is encoded, written into the command ring and, except where a handler is given, waits
+ * for its answer. A refusal is thrown as a {@link FabricException}. The progress of a connection is reported by events.
  *
- * <p>Owner: whoever holds the conductor's command lock.
+ * <p>Any thread; with an embedded driver the thread that uses the domain. Commands are encoded under the conductor's
+ * command lock.
  */
 public final class DriverProxy {
+    /** Sends commands and awaits their answers. */
+    interface Caller {
+        /**
+         * Sends a command and awaits its answer.
+         *
+         * @param what    is done, for messages.
+         * @param encoder writes the command with the correlation id that it is given; returns 0, or
+         *                {@code -FI_EAGAIN} while the ring is full, and is then called again.
+         * @return the answered command.
+         * @throws FabricException if it was refused or is not answered.
+         */
+        PendingCommand call(String what, LongToIntFunction encoder);
+
+        /**
+         * Sends a command.
+         *
+         * @param what    is done, for messages.
+         * @param encoder as for {@link #call}.
+         * @param handler notified of the answer, once; not after an exception.
+         */
+        void issue(String what, LongToIntFunction encoder, AnswerHandler handler);
+    }
+
     private static final int INITIAL_LENGTH = 1024;
 
     private final MutableDirectBuffer body = new ExpandableArrayBuffer(INITIAL_LENGTH);
-    private final OpenCompletionQueueEncoder openCompletionQueue = new OpenCompletionQueueEncoder();
-    private final OpenCounterEncoder openCounter = new OpenCounterEncoder();
-    private final OpenWaitSetEncoder openWaitSet = new OpenWaitSetEncoder();
-    private final OpenViewEncoder openView = new OpenViewEncoder();
-    private final OpenAddressVectorEncoder openAddressVector = new OpenAddressVectorEncoder();
-    private final InsertAddressEncoder insertAddress = new InsertAddressEncoder();
-    private final RemoveAddressEncoder removeAddress = new RemoveAddressEncoder();
-    private final RegisterRegionEncoder registerRegion = new RegisterRegionEncoder();
-    private final EnableEndpointEncoder enableEndpoint = new EnableEndpointEncoder();
-    private final PublishServiceEncoder publishService = new PublishServiceEncoder();
-    private final CloseObjectEncoder closeObject = new CloseObjectEncoder();
-    private final QueryInfoEncoder queryInfo = new QueryInfoEncoder();
     private final RecordProducer producer;
     private final UnsafeBuffer ring;
     private final Doorbell doorbell;
+    private final Caller caller;
 
     /**
      * A proxy of a ring.
@@ -61,102 +89,124 @@ public final class DriverProxy {
      * @param producer writing end.
      * @param ring     the same memory, from the first record on.
      * @param doorbell rung after each command, or null with an embedded driver.
+     * @param caller   awaits the answers.
      */
-    public DriverProxy(RecordProducer producer, UnsafeBuffer ring, Doorbell doorbell) {
+    DriverProxy(RecordProducer producer, UnsafeBuffer ring, Doorbell doorbell, Caller caller) {
         this.producer = producer;
         this.ring = ring;
         this.doorbell = doorbell;
+        this.caller = caller;
     }
 
     /**
      * Opens a completion queue.
      *
-     * @param correlationId of the answer.
-     * @param attr          every member reaches the driver unchanged.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param attr every member reaches the driver unchanged.
+     * @return the answer.
      */
-    public int openCompletionQueue(long correlationId, CompletionQueueAttr attr) {
-        openCompletionQueue.wrap(body, 0)
-            .correlationId(correlationId)
-            .size(attr.size())
-            .flags(attr.flags())
-            .signalingVector(attr.signalingVector())
-            .waitSetId(attr.waitSetId());
-        putInt(OpenCompletionQueueEncoder.formatEncodingOffset(), attr.format().code());
-        putInt(OpenCompletionQueueEncoder.waitObjEncodingOffset(), attr.waitObject().code());
-        putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), attr.waitCondition().code());
-        return submit(OpenCompletionQueueEncoder.TEMPLATE_ID, OpenCompletionQueueEncoder.BLOCK_LENGTH);
+    public DriverEvent.CompletionQueueReady openCompletionQueue(CompletionQueueAttr attr) {
+        return call(DriverEvent.CompletionQueueReady.class, "opening a completion queue", id -> {
+            new OpenCompletionQueueEncoder().wrap(body, 0)
+                .correlationId(id)
+                .size(attr.size())
+                .flags(attr.flags())
+                .signalingVector(attr.signalingVector())
+                .waitSetId(attr.waitSetId());
+            putInt(OpenCompletionQueueEncoder.formatEncodingOffset(), attr.format().code());
+            putInt(OpenCompletionQueueEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+            putInt(OpenCompletionQueueEncoder.waitCondEncodingOffset(), attr.waitCondition().code());
+            return submit(OpenCompletionQueueEncoder.TEMPLATE_ID, OpenCompletionQueueEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
      * Opens a counter.
      *
-     * @param correlationId of the answer.
-     * @param attr          attributes.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param attr attributes.
+     * @return the answer.
      */
-    public int openCounter(long correlationId, CounterAttr attr) {
-        openCounter.wrap(body, 0).correlationId(correlationId).flags(attr.flags()).waitSetId(attr.waitSetId());
-        putInt(OpenCounterEncoder.eventsEncodingOffset(), attr.events().code());
-        putInt(OpenCounterEncoder.waitObjEncodingOffset(), attr.waitObject().code());
-        return submit(OpenCounterEncoder.TEMPLATE_ID, OpenCounterEncoder.BLOCK_LENGTH);
+    public DriverEvent.CounterReady openCounter(CounterAttr attr) {
+        return call(DriverEvent.CounterReady.class, "opening a counter", id -> {
+            new OpenCounterEncoder().wrap(body, 0)
+                .correlationId(id).flags(attr.flags()).waitSetId(attr.waitSetId());
+            putInt(OpenCounterEncoder.eventsEncodingOffset(), attr.events().code());
+            putInt(OpenCounterEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+            return submit(OpenCounterEncoder.TEMPLATE_ID, OpenCounterEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
      * Opens a wait set.
      *
-     * @param correlationId of the answer.
-     * @param attr          attributes.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param attr attributes.
+     * @return the answer.
      */
-    public int openWaitSet(long correlationId, WaitSetAttr attr) {
-        openWaitSet.wrap(body, 0).correlationId(correlationId).flags(attr.flags());
-        putInt(OpenWaitSetEncoder.waitObjEncodingOffset(), attr.waitObject().code());
-        return submit(OpenWaitSetEncoder.TEMPLATE_ID, OpenWaitSetEncoder.BLOCK_LENGTH);
+    public DriverEvent.WaitSetReady openWaitSet(WaitSetAttr attr) {
+        return call(DriverEvent.WaitSetReady.class, "opening a wait set", id -> {
+            new OpenWaitSetEncoder().wrap(body, 0).correlationId(id).flags(attr.flags());
+            putInt(OpenWaitSetEncoder.waitObjEncodingOffset(), attr.waitObject().code());
+            return submit(OpenWaitSetEncoder.TEMPLATE_ID, OpenWaitSetEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
-     * Asks for a look at the queues of an endpoint of the driver, whoever it belongs to.
+     * Has the driver write a snapshot of the queues of an endpoint, of this client or of another.
      *
-     * @param correlationId   of the answer.
-     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param afterEndpointId the endpoint with the next greater id is taken; 0 for the first.
+     * @return the answer.
      */
-    public int openView(long correlationId, long afterEndpointId) {
-        openView.wrap(body, 0).correlationId(correlationId).afterEndpointId(afterEndpointId);
-        return submit(OpenViewEncoder.TEMPLATE_ID, OpenViewEncoder.BLOCK_LENGTH);
+    public DriverEvent.ViewReady openView(long afterEndpointId) {
+        return call(DriverEvent.ViewReady.class, "a snapshot of queues", id -> {
+            new OpenViewEncoder().wrap(body, 0).correlationId(id).afterEndpointId(afterEndpointId);
+            return submit(OpenViewEncoder.TEMPLATE_ID, OpenViewEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
      * Opens an address vector.
      *
-     * @param correlationId of the answer.
-     * @param attr          attributes.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param attr attributes.
+     * @return the answer.
      */
-    public int openAddressVector(long correlationId, AddressVectorAttr attr) {
-        openAddressVector.wrap(body, 0)
-            .correlationId(correlationId)
-            .rxCtxBits(attr.rxCtxBits())
-            .count(attr.count())
-            .epPerNode(attr.epPerNode())
-            .flags(attr.flags());
-        putInt(OpenAddressVectorEncoder.avTypeEncodingOffset(), attr.type().code());
-        return submit(OpenAddressVectorEncoder.TEMPLATE_ID,
-            InfoCodec.putText(body, OpenAddressVectorEncoder.BLOCK_LENGTH, "name", attr.name()));
+    public DriverEvent.AddressVectorReady openAddressVector(AddressVectorAttr attr) {
+        return call(DriverEvent.AddressVectorReady.class, "opening an address vector", id -> {
+            new OpenAddressVectorEncoder().wrap(body, 0)
+                .correlationId(id)
+                .rxCtxBits(attr.rxCtxBits())
+                .count(attr.count())
+                .epPerNode(attr.epPerNode())
+                .flags(attr.flags());
+            putInt(OpenAddressVectorEncoder.avTypeEncodingOffset(), attr.type().code());
+            return submit(OpenAddressVectorEncoder.TEMPLATE_ID,
+                InfoCodec.putText(body, OpenAddressVectorEncoder.BLOCK_LENGTH, "name", attr.name()));
+        });
     }
 
     /**
      * Inserts an address.
      *
-     * @param correlationId of the answer.
-     * @param avId          address vector.
-     * @param flags         insertion flags.
-     * @param address       to be inserted.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param avId    address vector.
+     * @param address to be inserted.
+     * @return the answer.
      */
-    public int insertAddress(long correlationId, long avId, long flags, String address) {
-        insertAddress.wrap(body, 0).correlationId(correlationId).avId(avId).flags(flags);
+    public DriverEvent.AddressReady insertAddress(long avId, String address) {
+        return call(DriverEvent.AddressReady.class, "inserting address " + address,
+            id -> insertAddress(id, avId, address));
+    }
+
+    /**
+     * Inserts an address without waiting for the answer.
+     *
+     * @param avId    address vector.
+     * @param address to be inserted.
+     * @param handler notified once, by the thread that reads events or the one that closes; not after an exception.
+     */
+    public void insertAddress(long avId, String address, AnswerHandler handler) {
+        caller.issue("inserting address " + address, id -> insertAddress(id, avId, address), handler);
+    }
+
+    private int insertAddress(long correlationId, long avId, String address) {
+        new InsertAddressEncoder().wrap(body, 0).correlationId(correlationId).avId(avId).flags(0);
         return submit(InsertAddressEncoder.TEMPLATE_ID,
             InfoCodec.putText(body, InsertAddressEncoder.BLOCK_LENGTH, "address", address));
     }
@@ -164,116 +214,309 @@ public final class DriverProxy {
     /**
      * Removes an address.
      *
-     * @param correlationId of the answer.
-     * @param avId          address vector.
-     * @param fiAddr        number of the address.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param avId   address vector.
+     * @param fiAddr number of the address.
      */
-    public int removeAddress(long correlationId, long avId, long fiAddr) {
-        removeAddress.wrap(body, 0).correlationId(correlationId).avId(avId).fiAddr(fiAddr).flags(0);
-        return submit(RemoveAddressEncoder.TEMPLATE_ID, RemoveAddressEncoder.BLOCK_LENGTH);
+    public void removeAddress(long avId, long fiAddr) {
+        call(DriverEvent.Done.class, "removing address " + fiAddr, id -> {
+            new RemoveAddressEncoder().wrap(body, 0).correlationId(id).avId(avId).fiAddr(fiAddr).flags(0);
+            return submit(RemoveAddressEncoder.TEMPLATE_ID, RemoveAddressEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
      * Registers memory, or lets the driver make it.
      *
-     * @param correlationId of the answer.
+     * @param domain        number of the domain in which the key is unique.
      * @param length        bytes.
      * @param access        access flags.
-     * @param nativeAddress memory of the embedding process, 0 for a new file.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param requestedKey  by which peers name the region, if the rights allow them anything.
+     * @param nativeAddress memory of this process, 0 for a new file.
+     * @return the answer.
      */
-    public int registerRegion(long correlationId, long length, long access, long nativeAddress) {
-        registerRegion.wrap(body, 0)
-            .correlationId(correlationId)
-            .length(length)
-            .access(access)
-            .requestedKey(0)
-            .flags(0)
-            .nativeAddress(nativeAddress);
-        return submit(RegisterRegionEncoder.TEMPLATE_ID, RegisterRegionEncoder.BLOCK_LENGTH);
+    public DriverEvent.RegionReady registerRegion(
+        long domain, long length, long access, long requestedKey, long nativeAddress) {
+        return call(DriverEvent.RegionReady.class, "registering " + length + " bytes", id -> {
+            new RegisterRegionEncoder().wrap(body, 0)
+                .correlationId(id)
+                .length(length)
+                .access(access)
+                .requestedKey(requestedKey)
+                .flags(0)
+                .nativeAddress(nativeAddress)
+                .domain(domain);
+            return submit(RegisterRegionEncoder.TEMPLATE_ID, RegisterRegionEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**
      * Enables an endpoint: open, bind and enable in one.
      *
-     * @param correlationId of the answer.
-     * @param request       what it is bound to.
-     * @param info          what it was opened with.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param request what it is bound to.
+     * @param info    what it was opened with.
+     * @return the answer.
      */
-    public int enableEndpoint(long correlationId, EnableRequest request, Info info) {
-        enableEndpoint.wrap(body, 0)
-            .correlationId(correlationId)
-            .endpointContext(request.context())
-            .txCqId(request.txCqId())
-            .rxCqId(request.rxCqId())
-            .avId(request.avId())
-            .eqId(0)
-            .sendCounterId(request.sendCounterId())
-            .receiveCounterId(request.receiveCounterId())
-            .bufferedLimit(request.bufferedLimit())
-            .bufferedMin(request.bufferedMin())
-            .requestId(request.requestId())
-            .passiveId(request.passiveId());
-        putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
-        putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
-        InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);
-        int next = InfoCodec.putTexts(body, EnableEndpointEncoder.BLOCK_LENGTH, info);
-        next = InfoCodec.putText(body, next, "endpoint name", request.endpointName());
-        return submit(EnableEndpointEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", request.service()));
+    public DriverEvent.EndpointReady enableEndpoint(EnableRequest request, Info info) {
+        return call(DriverEvent.EndpointReady.class, "enabling an endpoint", id -> {
+            new EnableEndpointEncoder().wrap(body, 0)
+                .correlationId(id)
+                .endpointContext(request.context())
+                .txCqId(request.txCqId())
+                .rxCqId(request.rxCqId())
+                .avId(request.avId())
+                .eqId(0)
+                .sendCounterId(request.counters().sends())
+                .receiveCounterId(request.counters().receives())
+                .readCounterId(request.counters().reads())
+                .writeCounterId(request.counters().writes())
+                .remoteReadCounterId(request.counters().remoteReads())
+                .remoteWriteCounterId(request.counters().remoteWrites())
+                .domain(request.domain())
+                .bufferedLimit(request.bufferedLimit())
+                .bufferedMin(request.bufferedMin())
+                .requestId(request.requestId())
+                .passiveId(request.passiveId());
+            putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
+            putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
+            InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);
+            int next = InfoCodec.putTexts(body, EnableEndpointEncoder.BLOCK_LENGTH, info);
+            next = InfoCodec.putText(body, next, "endpoint name", request.endpointName());
+            return submit(
+                EnableEndpointEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", request.service()));
+        });
     }
 
     /**
      * Publishes a further name of an endpoint.
      *
-     * @param correlationId of the answer.
-     * @param endpointId    the endpoint.
-     * @param service       name.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param endpointId the endpoint.
+     * @param service    name.
      */
-    public int publishService(long correlationId, long endpointId, String service) {
-        publishService.wrap(body, 0).correlationId(correlationId).endpointId(endpointId);
-        return submit(PublishServiceEncoder.TEMPLATE_ID,
-            InfoCodec.putText(body, PublishServiceEncoder.BLOCK_LENGTH, "service", service));
+    public void publishService(long endpointId, String service) {
+        call(DriverEvent.Done.class, "publishing service " + service, id -> {
+            new PublishServiceEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
+            return submit(PublishServiceEncoder.TEMPLATE_ID,
+                InfoCodec.putText(body, PublishServiceEncoder.BLOCK_LENGTH, "service", service));
+        });
     }
 
     /**
      * Closes an object.
      *
-     * @param correlationId of the answer.
-     * @param kind          what it is.
-     * @param objectId      its id; of a region its index.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param kind     what it is.
+     * @param objectId its id; of a region its index.
      */
-    public int closeObject(long correlationId, ObjectKind kind, long objectId) {
-        closeObject.wrap(body, 0).correlationId(correlationId).objectId(objectId).kind(kind);
+    public void closeObject(ObjectKind kind, long objectId) {
+        call(DriverEvent.Done.class, "closing " + kind + ' ' + objectId, id -> closeObject(id, kind, objectId));
+    }
+
+    /** Writes the command to close an object; under the conductor's command lock. */
+    int closeObject(long correlationId, ObjectKind kind, long objectId) {
+        new CloseObjectEncoder().wrap(body, 0).correlationId(correlationId).objectId(objectId).kind(kind);
         return submit(CloseObjectEncoder.TEMPLATE_ID, CloseObjectEncoder.BLOCK_LENGTH);
     }
 
     /**
      * Asks what the fabric offers.
      *
-     * @param correlationId of the answers.
-     * @param hints         what is needed.
-     * @param flags         query flags.
-     * @param node          where to, or null.
-     * @param service       where to, or null.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * @param hints   what is needed.
+     * @param flags   query flags.
+     * @param node    where to, or null.
+     * @param service where to, or null.
+     * @return matches and verdicts.
      */
-    public int queryInfo(long correlationId, Info hints, long flags, String node, String service) {
-        queryInfo.wrap(body, 0)
-            .correlationId(correlationId)
-            .flags(flags)
-            .apiVersionWanted(hints.fabricAttr().apiVersion());
-        InfoCodec.putFixed(body, QueryInfoEncoder.capsEncodingOffset(), hints);
-        int next = InfoCodec.putTexts(body, QueryInfoEncoder.BLOCK_LENGTH, hints);
-        next = InfoCodec.putText(body, next, "node", node);
-        return submit(QueryInfoEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", service));
+    public InfoResult queryInfo(Info hints, long flags, String node, String service) {
+        PendingCommand command = caller.call("asking for fabrics", id -> {
+            new QueryInfoEncoder().wrap(body, 0)
+                .correlationId(id)
+                .flags(flags)
+                .apiVersionWanted(hints.fabricAttr().apiVersion());
+            InfoCodec.putFixed(body, QueryInfoEncoder.capsEncodingOffset(), hints);
+            int next = InfoCodec.putTexts(body, QueryInfoEncoder.BLOCK_LENGTH, hints);
+            next = InfoCodec.putText(body, next, "node", node);
+            return submit(QueryInfoEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", service));
+        });
+        int errno = ((DriverEvent.InfoEnd) command.result()).errno();
+        // no match is a result that explains itself, everything else is a failure
+        if (errno != 0 && errno != FabricErrno.ENODATA) {
+            throw new FabricException(errno, "asking for fabrics failed");
+        }
+        List<Info> matches = new ArrayList<>();
+        for (DriverEvent part : command.parts()) {
+            if (part instanceof DriverEvent.InfoMatch match) {
+                matches.add(match.info());
+            }
+        }
+        return new InfoResult(matches, verdicts(command));
     }
 
-    private int submit(int type, int bodyLength) {
-        return submit(type, body, bodyLength);
+    /**
+     * Asks how a peer is reached.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param address    of the endpoint, for the answer.
+     * @param fiAddr     of the peer.
+     * @return the path with all verdicts.
+     */
+    public PeerPath path(long endpointId, String address, long fiAddr) {
+        PendingCommand command = caller.call("explaining a path", id -> {
+            new ExplainPathEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).fiAddr(fiAddr);
+            return submit(ExplainPathEncoder.TEMPLATE_ID, ExplainPathEncoder.BLOCK_LENGTH);
+        });
+        DriverEvent.PathReady ready = (DriverEvent.PathReady) command.result();
+        PeerPath.State state = switch (ready.state()) {
+            case ViewDescriptor.PEER_UP -> PeerPath.State.UP;
+            case ViewDescriptor.PEER_CONNECTING -> PeerPath.State.CONNECTING;
+            default -> PeerPath.State.DOWN;
+        };
+        return new PeerPath(ready.linkName(), address, ready.remoteAddress(), state, verdicts(command));
+    }
+
+    /**
+     * Opens a passive endpoint.
+     *
+     * @param address  wanted, or null.
+     * @param linkName of the link, or null for all.
+     * @param authKey  that requests must show.
+     * @return number and address.
+     */
+    public DriverEvent.PassiveEndpointReady openPassiveEndpoint(String address, String linkName, byte[] authKey) {
+        return call(DriverEvent.PassiveEndpointReady.class, "opening a passive endpoint", id -> {
+            new OpenPassiveEndpointEncoder().wrap(body, 0).correlationId(id);
+            int next = InfoCodec.putText(body, OpenPassiveEndpointEncoder.BLOCK_LENGTH, "address", address);
+            next = InfoCodec.putText(body, next, "link name", linkName);
+            return submit(OpenPassiveEndpointEncoder.TEMPLATE_ID,
+                InfoCodec.putBytes(body, next, "authorization key", authKey));
+        });
+    }
+
+    /**
+     * Gives a passive endpoint another address.
+     *
+     * @param passiveId the passive endpoint.
+     * @param address   wanted.
+     * @return its address.
+     */
+    public String namePassiveEndpoint(long passiveId, String address) {
+        return call(DriverEvent.AddressReady.class, "naming a passive endpoint " + address, id -> {
+            new NamePassiveEndpointEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId);
+            return submit(NamePassiveEndpointEncoder.TEMPLATE_ID,
+                InfoCodec.putText(body, NamePassiveEndpointEncoder.BLOCK_LENGTH, "address", address));
+        }).address();
+    }
+
+    /**
+     * Lets a passive endpoint listen.
+     *
+     * @param passiveId the passive endpoint.
+     * @param backlog   requests that may wait; negative: as the driver is configured.
+     * @return its address, completed by the link.
+     */
+    public String listen(long passiveId, int backlog) {
+        return call(DriverEvent.AddressReady.class, "listening", id -> {
+            new ListenEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId).backlog(backlog);
+            return submit(ListenEncoder.TEMPLATE_ID, ListenEncoder.BLOCK_LENGTH);
+        }).address();
+    }
+
+    /**
+     * Begins a connection.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param address    where a passive endpoint listens.
+     * @param cmData     private data.
+     */
+    public void connect(long endpointId, String address, byte[] cmData) {
+        call(DriverEvent.Done.class, "connecting to " + address, id -> {
+            new ConnectEndpointEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
+            int next = InfoCodec.putText(body, ConnectEndpointEncoder.BLOCK_LENGTH, "address", address);
+            return submit(
+                ConnectEndpointEncoder.TEMPLATE_ID, InfoCodec.putBytes(body, next, "private data", cmData));
+        });
+    }
+
+    /**
+     * Accepts a request.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param requestId  of the event that announced it.
+     * @param cmData     private data.
+     */
+    public void accept(long endpointId, long requestId, byte[] cmData) {
+        call(DriverEvent.Done.class, "accepting a connection", id -> {
+            AcceptConnectionEncoder encoder = new AcceptConnectionEncoder().wrap(body, 0).correlationId(id)
+                .endpointId(endpointId).requestId(requestId).putCmData(cmData, 0, cmData.length);
+            return submit(AcceptConnectionEncoder.TEMPLATE_ID, encoder.encodedLength());
+        });
+    }
+
+    /**
+     * Rejects a request.
+     *
+     * @param requestId of the event that announced it.
+     * @param cmData    private data.
+     */
+    public void reject(long requestId, byte[] cmData) {
+        call(DriverEvent.Done.class, "rejecting a connection", id -> {
+            RejectConnectionEncoder encoder = new RejectConnectionEncoder().wrap(body, 0).correlationId(id)
+                .requestId(requestId).putCmData(cmData, 0, cmData.length);
+            return submit(RejectConnectionEncoder.TEMPLATE_ID, encoder.encodedLength());
+        });
+    }
+
+    /**
+     * Ends a connection.
+     *
+     * @param endpointId the endpoint.
+     */
+    public void shutdown(long endpointId) {
+        call(DriverEvent.Done.class, "shutting down", id -> {
+            new ShutdownEndpointEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
+            return submit(ShutdownEndpointEncoder.TEMPLATE_ID, ShutdownEndpointEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    /**
+     * Joins a multicast group.
+     *
+     * @param endpointId the endpoint, enabled.
+     * @param flags      of the call.
+     * @param address    of the group.
+     * @return its number and its address with a port.
+     */
+    public DriverEvent.AddressReady join(long endpointId, long flags, String address) {
+        return call(DriverEvent.AddressReady.class, "joining " + address, id -> {
+            new JoinGroupEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).flags(flags);
+            return submit(JoinGroupEncoder.TEMPLATE_ID,
+                InfoCodec.putText(body, JoinGroupEncoder.BLOCK_LENGTH, "address", address));
+        });
+    }
+
+    /**
+     * Leaves a multicast group.
+     *
+     * @param endpointId the endpoint.
+     * @param fiAddr     number of the group.
+     */
+    public void leave(long endpointId, long fiAddr) {
+        call(DriverEvent.Done.class, "leaving a group", id -> {
+            new LeaveGroupEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).fiAddr(fiAddr);
+            return submit(LeaveGroupEncoder.TEMPLATE_ID, LeaveGroupEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    private <T extends DriverEvent> T call(Class<T> answer, String what, LongToIntFunction encoder) {
+        return answer.cast(caller.call(what, encoder).result());
+    }
+
+    private static List<Verdict> verdicts(PendingCommand command) {
+        List<Verdict> verdicts = new ArrayList<>();
+        for (DriverEvent part : command.parts()) {
+            if (part instanceof DriverEvent.InfoVerdict verdict) {
+                verdicts.add(verdict.verdict());
+            }
+        }
+        return verdicts;
     }
 
     private void putInt(int offset, int value) {
@@ -284,7 +527,8 @@ public final class DriverProxy {
         body.putLong(offset, value, ByteOrder.LITTLE_ENDIAN);
     }
 
-    int submit(int type, DirectBuffer from, int bodyLength) {
+    /** Writes the encoded command; 0, or {@code -FI_EAGAIN} if the ring is full. */
+    private int submit(int type, int bodyLength) {
         int length = RecordRingDescriptor.WORD_LENGTH + bodyLength;
         if (length > producer.capacity() / 4) {
             throw new FabricException(FabricErrno.EINVAL, "the command has " + length + " bytes, a command ring of "
@@ -294,7 +538,7 @@ public final class DriverProxy {
         if (offset < 0) {
             return offset;
         }
-        ring.putBytes(offset + RecordRingDescriptor.WORD_LENGTH, from, 0, bodyLength);
+        ring.putBytes(offset + RecordRingDescriptor.WORD_LENGTH, body, 0, bodyLength);
         producer.commit(offset, length, type);
         if (doorbell != null) {
             doorbell.ring();

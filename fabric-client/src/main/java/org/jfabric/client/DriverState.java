@@ -1,6 +1,6 @@
 package org.jfabric.client;
 
-import org.jfabric.FabricException;
+import org.jfabric.info.FabricException;
 
 /**
  * Whether the driver still lives, as the data path sees it.

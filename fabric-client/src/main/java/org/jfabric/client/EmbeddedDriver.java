@@ -1,7 +1,7 @@
 package org.jfabric.client;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * A driver in INVOKER mode as its embedding client sees it: the client's calls run the duty cycle and go straight into
@@ -21,7 +21,7 @@ public abstract class EmbeddedDriver {
     }
 
     /**
-     * What a thread holds while it runs a cycle or posts.
+     * The lock that a thread holds while it runs a cycle or posts.
      *
      * @return null before the first domain that needs it; it is never null again.
      */
@@ -98,6 +98,14 @@ public abstract class EmbeddedDriver {
      * @return work done, 0 if there was nothing to do.
      */
     public abstract int pollMessages(int messageLimit);
+
+    /**
+     * Whether a whole cycle has something to do now that {@link #pollMessages} leaves, or polls are so slow that
+     * deadlines would be late if fewer of them were whole. Only while there is no {@link #lock()}.
+     *
+     * @return true if the next poll should be a whole cycle.
+     */
+    public abstract boolean needsCycle();
 
     /**
      * The engine's side of an endpoint.

@@ -1,15 +1,15 @@
 package org.jfabric.client;
 
 /**
- * What an endpoint is bound to when it is enabled.
+ * The bindings and names with which an endpoint is enabled.
  *
  * @param context          context given at open.
  * @param txCqId           completion queue of sends, 0 for none.
  * @param txCqFlags        flags it was bound with.
  * @param rxCqId           completion queue of receives, 0 for none.
  * @param rxCqFlags        flags it was bound with.
- * @param sendCounterId    counter of sends, 0 for none.
- * @param receiveCounterId counter of receives, 0 for none.
+ * @param counters         counters of its operations.
+ * @param domain           the client's number of its domain.
  * @param avId             address vector, 0 for a connection-oriented endpoint.
  * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
  * @param bufferedMin      bytes shown of a longer one.
@@ -24,8 +24,8 @@ public record EnableRequest(
     long txCqFlags,
     long rxCqId,
     long rxCqFlags,
-    long sendCounterId,
-    long receiveCounterId,
+    CounterIds counters,
+    long domain,
     long avId,
     int bufferedLimit,
     int bufferedMin,

@@ -4,9 +4,9 @@ package org.jfabric.client;
  * Where an endpoint's operations are posted: straight into the engine of an embedded driver in INVOKER mode, or into
  * the queues of an attached client ({@link QueuePort}). The driver's queue poller posts into the engine for those.
  *
- * <p>What is posted here is well-formed; what it names may be invalid, and then it ends with an error entry. Nothing
- * here blocks or allocates. Owner: of the engine the thread that runs the duty cycle, of the queues for each direction
- * the one submitting thread.
+ * <p>Operations posted here are well-formed. They may name an invalid address or memory, and then complete with an
+ * error entry. No method blocks or allocates. Owner: of the engine the thread that runs the duty cycle, of the queues
+ * for each direction the one submitting thread.
  */
 public abstract class EndpointPort {
     /** For {@link QueuePort} and the one subclass in the driver. */
@@ -59,6 +59,46 @@ public abstract class EndpointPort {
         long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context);
 
     /**
+     * Posts a read or a write of a peer's registered memory.
+     *
+     * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
+     * @param pieces     address and length of each piece of local memory, one after the other; copied.
+     * @param count      of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
+     * @param destAddr   the peer, from the address vector.
+     * @param remoteAddr offset in its region.
+     * @param key        key of its region.
+     * @param data       remote CQ data.
+     * @param context    returned in the entry.
+     * @return as for {@link #send}.
+     */
+    public abstract int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context);
+
+    /**
+     * Posts a write of a peer's registered memory whose bytes are taken before the call returns.
+     *
+     * @param flags         as for {@link #access}, with {@code Flags.INJECT}.
+     * @param nativeAddress where the bytes are in this process.
+     * @param len           bytes, at most the endpoint's inject size.
+     * @param destAddr      as for {@link #access}.
+     * @param remoteAddr    as for {@link #access}.
+     * @param key           as for {@link #access}.
+     * @param data          as for {@link #access}.
+     * @param context       as for {@link #access}.
+     * @return as for {@link #send}.
+     */
+    public abstract int injectAccess(
+        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context);
+
+    /**
+     * Posts an atomic operation on a peer's registered memory.
+     *
+     * @param access all arguments; copied.
+     * @return as for {@link #send}.
+     */
+    public abstract int atomic(AtomicAccess access);
+
+    /**
      * Where the payload of an inject is written by the caller, so that it is not copied from elsewhere. Until
      * {@link #commitInject} nothing else may be posted of this direction; a claim that is not committed is forgotten.
      *
@@ -84,7 +124,7 @@ public abstract class EndpointPort {
         long flags, long payload, int len, long destAddr, long tag, long data, long context);
 
     /**
-     * Posts a receive, or with one of {@link PeekFlags#ANY} looks at messages that came before one.
+     * Posts a receive, or with one of {@link PeekFlags#ANY} peeks at or takes an unexpected message.
      *
      * @param flags   operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}.
      * @param buf     address in registered memory.
@@ -123,8 +163,8 @@ public abstract class EndpointPort {
     public abstract int giveBack(long[] contexts, int count);
 
     /**
-     * Cancels one operation with that context, if it has not begun: it ends with {@code FI_ECANCELED}. What was posted
-     * before by the same thread is found, in both directions.
+     * Cancels one operation with that context, if it has not begun: it completes with {@code FI_ECANCELED}. Operations
+     * that the same thread posted before are found, in both directions.
      *
      * @param context as posted.
      * @return 0, or {@code -FI_EAGAIN} if the queue is full.
@@ -154,7 +194,7 @@ public abstract class EndpointPort {
 
     /**
      * Sends that were posted and that the driver, which has closed the endpoint, will never take: their completion
-     * credit belongs to nobody. The engine takes each at once.
+     * credit has no owner. The engine takes each at once.
      *
      * @return a count.
      */

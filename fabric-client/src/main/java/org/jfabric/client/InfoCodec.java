@@ -1,27 +1,26 @@
 package org.jfabric.client;
 
-import org.agrona.DirectBuffer;
-import org.agrona.MutableDirectBuffer;
-import org.jfabric.AddressFormat;
-import org.jfabric.AddressVectorType;
-import org.jfabric.DomainAttr;
-import org.jfabric.EndpointAttr;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricAttr;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.Progress;
-import org.jfabric.Protocol;
-import org.jfabric.ResourceManagement;
-import org.jfabric.RxAttr;
-import org.jfabric.Threading;
-import org.jfabric.TxAttr;
-import org.jfabric.codec.control.InfoMatchEncoder;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import java.nio.charset.StandardCharsets;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.jfabric.codec.control.InfoMatchEncoder;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.DomainAttr;
+import org.jfabric.info.EndpointAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.Progress;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.Threading;
+import org.jfabric.info.TxAttr;
 
 /**
  * Writes and reads an {@link Info} as it stands in {@code QueryInfo}, {@code InfoMatch} and {@code EnableEndpoint}: a

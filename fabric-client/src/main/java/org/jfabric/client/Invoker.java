@@ -12,9 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Owner: the thread that uses the domain; with {@link #lock()} any thread.
  */
 public final class Invoker {
-    /** Messages that a cycle takes from each other driver if nobody says how many are wanted. */
+    /** Messages that a cycle takes from each other driver if its caller sets no limit. */
     private static final int MESSAGE_LIMIT = 64;
-    private static final int WHOLE_CYCLE_MASK = 31;
+    /** Mask of the polls that check for work that only a whole cycle does. */
+    private static final int LOOK_MASK = 31;
+    /** Mask of the polls that run a whole cycle if they check, whatever is to be done. */
+    private static final int WHOLE_CYCLE_MASK = 127;
 
     private final EmbeddedDriver driver;
     private final UseGuard guard = new UseGuard("the domain of a driver in mode INVOKER");
@@ -47,7 +50,7 @@ public final class Invoker {
     }
 
     /**
-     * What a thread holds in {@link #cycle()} and while it posts to the engine.
+     * The lock that a thread holds in {@link #cycle()} and while it posts to the engine.
      *
      * @return null where one thread at a time uses the driver.
      */
@@ -85,9 +88,9 @@ public final class Invoker {
     }
 
     /**
-     * Lets the driver move messages, for a call that looks for entries. Reading the clock, looking for commands and for
-     * events of the driver costs as much as a message, and none of it is urgent here: one call in 32 runs a whole
-     * {@link #cycle()}.
+     * Lets the driver move messages, for a call that reads entries. Reading the clock and polling for commands and
+     * events of the driver costs more than a message, and none of it is urgent here: one call in 32 checks whether such
+     * work is due, and then runs a whole {@link #cycle()}; one in 128 runs one in any case.
      *
      * <p>No more frames are taken from a driver than the caller would read entries: receives are posted again when
      * entries are read, and messages that come before that have to be stored and copied once more.
@@ -97,7 +100,7 @@ public final class Invoker {
      */
     public int poll(int entryLimit) {
         int messageLimit = entryLimit == 0 ? MESSAGE_LIMIT : Math.min(entryLimit, MESSAGE_LIMIT);
-        if ((++polls & WHOLE_CYCLE_MASK) == 0) {
+        if ((++polls & LOOK_MASK) == 0 && needsCycle()) {
             return cycle(messageLimit);
         }
         UseLock lock = driver.lock();
@@ -114,6 +117,11 @@ public final class Invoker {
                 lock.exit();
             }
         }
+    }
+
+    private boolean needsCycle() {
+        // with a lock other threads may be in the middle of what is asked about
+        return (polls & WHOLE_CYCLE_MASK) == 0 || driver.lock() != null || driver.needsCycle();
     }
 
     /**
@@ -169,7 +177,7 @@ public final class Invoker {
             ran = true;
         } finally {
             if (!ran) {
-                // a call failed: the next cycle with events goes on, instead of waiting for this one for ever
+                // a call failed: the next cycle with events continues, instead of waiting for this one for ever
                 postponements.set(0);
             }
         }

@@ -14,15 +14,15 @@ public abstract class LentRing {
      * Keeps the message that the link is handing over where it is.
      *
      * @param address of its payload.
-     * @return false if as much is kept already as may be.
+     * @return false if no more may be kept.
      */
     public abstract boolean keep(long address);
 
-    /** Somebody has kept messages of this ring; each calls {@link #giveBack()} once. */
+    /** Adds a user that keeps messages of this ring; each user calls {@link #giveBack()} once. */
     public abstract void retain();
 
     /**
-     * What {@link #retain()} said has ended: after the last one the peer may write there again.
+     * Ends one use begun by {@link #retain()}; after the last one the peer may write there again.
      *
      * @throws InternalError pending, because the memory was cut; then nothing has changed.
      */

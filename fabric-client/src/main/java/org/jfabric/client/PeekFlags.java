@@ -1,7 +1,7 @@
 package org.jfabric.client;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
  * Which combinations of {@link Flags#PEEK}, {@link Flags#CLAIM} and {@link Flags#DISCARD} mean something; the client

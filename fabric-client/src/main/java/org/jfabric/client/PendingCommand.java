@@ -1,14 +1,13 @@
 package org.jfabric.client;
 
-import org.jfabric.FabricException;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.info.FabricException;
 
 /**
- * A command whose answer is awaited until a deadline, or told to a handler whenever it comes.
+ * A command whose answer is awaited until a deadline, or passed to a handler whenever it comes.
  *
  * <p>Owner: the calling thread waits; the thread that reads the event ring answers, once.
  */
@@ -46,16 +45,16 @@ final class PendingCommand {
     void answer(DriverEvent event) {
         answer = event;
         answered.countDown();
-        tellHandler();
+        notifyHandler();
     }
 
     void fail(FabricException why) {
         failure = why;
         answered.countDown();
-        tellHandler();
+        notifyHandler();
     }
 
-    /** What the driver answered, null if it failed otherwise; after {@link #isAnswered()}. */
+    /** The answer of the driver, null if there is none; after {@link #isAnswered()}. */
     DriverEvent answerOrNull() {
         return answer;
     }
@@ -77,7 +76,7 @@ final class PendingCommand {
         return parts;
     }
 
-    private void tellHandler() {
+    private void notifyHandler() {
         if (handler != null) {
             DriverEvent result = null;
             FabricException why = null;

@@ -38,6 +38,23 @@ public final class QueuePort extends EndpointPort {
     }
 
     @Override
+    public int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
+        return transmit.access(flags, pieces, count, destAddr, remoteAddr, key, data, context);
+    }
+
+    @Override
+    public int injectAccess(
+        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
+        return transmit.injectAccess(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context);
+    }
+
+    @Override
+    public int atomic(AtomicAccess access) {
+        return transmit.atomic(access);
+    }
+
+    @Override
     public long claimInject(int len, long scratch) {
         return transmit.claimInject(len);
     }

@@ -3,8 +3,8 @@ package org.jfabric.client;
 import org.agrona.UnsafeApi;
 
 /**
- * What follows a commit to a transmit or receive queue: the endpoint's activity byte and, if the driver sleeps, the
- * doorbell.
+ * Signals a commit to a transmit or receive queue to the driver: sets the endpoint's activity byte and, if the driver
+ * sleeps, rings the doorbell.
  *
  * <p>Owner: the submitting thread of the endpoint's queue, unless a method says otherwise.
  */
@@ -27,7 +27,7 @@ public final class QueueSignal {
     }
 
     /**
-     * Tells the driver that entries were read, if messages wait for their slots. Any thread.
+     * Wakes the driver after entries were read, if messages wait for their slots. Any thread.
      *
      * @param heldBackAddress native address of the word that says so.
      */
@@ -35,7 +35,7 @@ public final class QueueSignal {
         if (parkedAddress == 0) {
             return;
         }
-        // The driver sets the word, later parked, fences and looks at the read position once more.
+        // The driver sets the word, later parked, fences and reads the read position once more.
         UnsafeApi.fullFence();
         if (UnsafeApi.getIntAcquire(null, heldBackAddress) != 0
             && UnsafeApi.getIntAcquire(null, parkedAddress) != 0) {
@@ -43,7 +43,7 @@ public final class QueueSignal {
         }
     }
 
-    /** Tells the driver of a commit that was just made. */
+    /** Signals a commit that was just made to the driver. */
     public void onCommit() {
         if (parkedAddress == 0) {
             // No fence: should the driver clear the byte at this very moment, its rotation finds the record.
@@ -52,7 +52,7 @@ public final class QueueSignal {
             }
             return;
         }
-        // The driver sets parked, fences and looks once more; one of both sides sees the other's store.
+        // The driver sets parked, fences and polls once more; one of both sides sees the other's store.
         UnsafeApi.fullFence();
         if (UnsafeApi.getByte(activityAddress) == 0) {
             UnsafeApi.putByteRelease(null, activityAddress, (byte) 1);

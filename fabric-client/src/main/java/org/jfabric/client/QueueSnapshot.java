@@ -12,15 +12,15 @@ import java.util.List;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * What the driver saw in the queues of one endpoint: a copy of its {@code .view} file, decoded. Times are nanoseconds
+ * A snapshot of the queues of one endpoint: a copy of its {@code .view} file, decoded. Times are nanoseconds
  * of {@link System#nanoTime()}, which all processes of a host share on Linux; how accurate they are says
  * {@link ViewDescriptor}.
  *
  * @param endpointId      the endpoint's id.
  * @param clientId        number of its client.
  * @param address         its address.
- * @param ended           whether it is closed; then the rest is what was seen last.
- * @param beginNs         when the look began.
+ * @param ended           whether it is closed; the rest is then its last state.
+ * @param beginNs         when the snapshot began.
  * @param endNs           when it ended.
  * @param cycles          duty cycles that it took.
  * @param txSize          sends outstanding at most.

@@ -1,22 +1,21 @@
 package org.jfabric.client;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.codec.control.ObjectKind;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.ViewDescriptor;
-
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.ViewDescriptor;
 
 /**
- * Looks at the queues of a driver's endpoints from another process, for tools: a client without objects of its own that
- * asks for one endpoint after the other.
+ * Reads snapshots of the queues of a driver's endpoints from another process, for tools: a client without objects of
+ * its own that asks for one endpoint after the other.
  *
- * <p>The driver looks in its duty cycle, a bounded part in each; a driver whose application runs no cycles answers
+ * <p>The driver writes in its duty cycle, a bounded part in each; a driver whose application runs no cycles answers
  * nothing. Owner: one thread.
  */
 public final class QueueWatch implements AutoCloseable {
@@ -48,14 +47,14 @@ public final class QueueWatch implements AutoCloseable {
     }
 
     /**
-     * Looks at the next endpoint of the driver.
+     * Takes a snapshot of the next endpoint of the driver.
      *
-     * @param afterEndpointId the endpoint with the next greater id is looked at; 0 for the first.
-     * @return what the driver saw, or null if there is no endpoint with a greater id.
-     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver does not look in time, or why it refuses.
+     * @param afterEndpointId the endpoint with the next greater id is taken; 0 for the first.
+     * @return the snapshot, or null if there is no endpoint with a greater id.
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver does not write in time, or why it refuses.
      */
     public QueueSnapshot next(long afterEndpointId) {
-        DriverEvent.ViewReady ready = conductor.openView(afterEndpointId);
+        DriverEvent.ViewReady ready = conductor.commands().openView(afterEndpointId);
         if (ready.viewId() == 0) {
             return null;
         }
@@ -65,9 +64,9 @@ public final class QueueWatch implements AutoCloseable {
             return QueueSnapshot.decode(copy(file));
         } catch (InternalError cut) {
             throw new FabricException(FabricErrno.EIO,
-                FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Look again.", cut);
+                FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Try again.", cut);
         } finally {
-            conductor.closeObject(ObjectKind.VIEW, ready.viewId());
+            conductor.commands().closeObject(ObjectKind.VIEW, ready.viewId());
         }
     }
 
@@ -85,7 +84,7 @@ public final class QueueWatch implements AutoCloseable {
             long sequence = UnsafeApi.getLongAcquire(null, sequenceAddress);
             if (sequence != 0 && (sequence & 1) == 0) {
                 MemorySegment.copy(file, 0, target, 0, copy.length);
-                // the copy must be complete before the sequence is looked at again
+                // the copy must be complete before the sequence is read again
                 UnsafeApi.loadFence();
                 if (UnsafeApi.getLongAcquire(null, sequenceAddress) == sequence) {
                     return copy;
@@ -93,15 +92,15 @@ public final class QueueWatch implements AutoCloseable {
             }
             if (System.nanoTime() - deadlineNs > 0) {
                 throw new FabricException(FabricErrno.ETIMEDOUT,
-                    "the driver has not finished looking at its queues within "
+                    "the driver has not finished the snapshot of its queues within "
                         + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms",
-                    "See whether it has much to do, or is stopped.");
+                    "Check whether it is overloaded or stopped.");
             }
             LockSupport.parkNanos(PAUSE_NS);
         }
     }
 
-    /** A tool that only looks has nothing that events could concern. */
+    /** A tool that only reads has no objects that events could concern. */
     private static final class NoListener implements ClientConductor.Listener {
         @Override
         public void onPeerDown(DriverEvent.PeerDown event) {

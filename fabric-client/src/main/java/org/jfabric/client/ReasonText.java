@@ -1,9 +1,8 @@
 package org.jfabric.client;
 
-import org.jfabric.Reason;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.info.Reason;
 
 /**
  * Reasons of a verdict as the text of one field: a line for each, its four parts apart by tabulators.
@@ -19,7 +18,7 @@ public final class ReasonText {
     /**
      * Writes reasons.
      *
-     * @param reasons to be told.
+     * @param reasons to be written.
      * @return text for {@link #parse(String)}.
      */
     public static String format(List<Reason> reasons) {

@@ -30,7 +30,7 @@ public final class ReceiveQueue extends RequestQueue {
      * @param fileAddress native address of the file.
      * @param ringLength  bytes of the ring, a power of two.
      * @param size        operations outstanding at most.
-     * @param signal      told of each commit.
+     * @param signal      signalled after each commit.
      * @param memory      what keeps the mapping alive.
      */
     public ReceiveQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {

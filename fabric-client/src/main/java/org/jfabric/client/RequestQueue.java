@@ -1,14 +1,13 @@
 package org.jfabric.client;
 
+import java.lang.ref.Reference;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.SlabReturnRequestEncoder;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
-
-import java.lang.ref.Reference;
 
 /**
  * The client's end of a queue of work requests: a record ring and the count of operations that have not ended.
@@ -97,7 +96,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     /**
      * Operations that the driver has not taken out of the ring. After the endpoint was closed it never will, and their
-     * completion credit belongs to nobody.
+     * completion credit has no owner.
      *
      * @return a count, 0 to the size.
      */

@@ -1,12 +1,11 @@
 package org.jfabric.client;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.nio.channels.SelectableChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * A channel that is readable for as long as there is something to report: a pipe with one byte in it, or none.
@@ -37,7 +36,7 @@ public final class SignalPipe {
     }
 
     /**
-     * What a selector waits for, with {@link java.nio.channels.SelectionKey#OP_READ}.
+     * The channel to be registered with a selector, with {@link java.nio.channels.SelectionKey#OP_READ}.
      *
      * @return the reading end, non-blocking.
      */

@@ -38,7 +38,7 @@ public final class SlabView {
     /**
      * Shows bytes of the slab.
      *
-     * @param view   moved there; nobody may write through it, the memory is read-only.
+     * @param view   moved there; it must not be written through, the memory is read-only.
      * @param place  offset in the file.
      * @param length bytes.
      */

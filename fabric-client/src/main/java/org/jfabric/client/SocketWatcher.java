@@ -1,11 +1,10 @@
 package org.jfabric.client;
 
+import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.UnixSocket;
-
-import java.util.concurrent.TimeUnit;
+import org.jfabric.info.FabricErrno;
 
 /**
  * The one thread of an attached client: parked on the driver's socket, it hands on that bytes or the end of file came.
@@ -18,7 +17,7 @@ final class SocketWatcher {
     private static final long SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(SLEEP_MS);
     private static final long JOIN_MS = 5000;
 
-    /** Told of what came; called by the watching thread. */
+    /** Handles the events of the socket; called by the watching thread. */
     interface Handler {
         void onBytes();
 

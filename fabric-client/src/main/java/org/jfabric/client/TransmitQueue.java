@@ -1,8 +1,12 @@
 package org.jfabric.client;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.codec.queue.AtomicRequestEncoder;
+import org.jfabric.codec.queue.RemoteRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
@@ -15,6 +19,10 @@ import org.jfabric.layout.Words;
 public final class TransmitQueue extends RequestQueue {
     private static final int SEND_TYPE = SendRequestEncoder.TEMPLATE_ID;
     private static final int HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + SendRequestEncoder.BLOCK_LENGTH;
+    private static final int ATOMIC_HEAD_LENGTH =
+        RecordRingDescriptor.WORD_LENGTH + AtomicRequestEncoder.BLOCK_LENGTH;
+    private static final int REMOTE_HEAD_LENGTH =
+        RecordRingDescriptor.WORD_LENGTH + RemoteRequestEncoder.BLOCK_LENGTH;
     private static final int CONTEXT = body(SendRequestEncoder.contextEncodingOffset());
     private static final int BUF = body(SendRequestEncoder.bufEncodingOffset());
     private static final int LENGTH = body(SendRequestEncoder.lengthEncodingOffset());
@@ -29,7 +37,7 @@ public final class TransmitQueue extends RequestQueue {
      * @param fileAddress native address of the file.
      * @param ringLength  bytes of the ring, a power of two.
      * @param size        operations outstanding at most.
-     * @param signal      told of each commit.
+     * @param signal      signalled after each commit.
      * @param memory      what keeps the mapping alive.
      */
     public TransmitQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
@@ -140,6 +148,127 @@ public final class TransmitQueue extends RequestQueue {
         long record = payload - HEAD_LENGTH;
         block(record, flags, 0, len, destAddr, tag, data, context);
         commit((int) (record - ring), HEAD_LENGTH + len, SEND_TYPE);
+    }
+
+    /**
+     * Submits a read or a write of remote memory.
+     *
+     * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
+     * @param pieces     address and length of each piece of local memory, one after the other.
+     * @param count      of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
+     * @param destAddr   the peer.
+     * @param remoteAddr offset in its region.
+     * @param key        key of its region.
+     * @param data       remote CQ data.
+     * @param context    returned in the entry.
+     * @return as {@link #send}.
+     */
+    public int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
+        int length = REMOTE_HEAD_LENGTH + count * VectorRequestDescriptor.PIECE_LENGTH;
+        int offset = claim(length);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        // the later cache line first, as everywhere
+        for (int i = 2 * count - 1; i >= 0; i--) {
+            UnsafeApi.putLong(record + REMOTE_HEAD_LENGTH + (long) i * Long.BYTES, pieces[i]);
+        }
+        remoteBlock(record, flags, count, destAddr, remoteAddr, key, data, context);
+        commit(offset, length, RemoteRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    /**
+     * Submits a write of remote memory whose bytes are copied into the record; as {@link #access}.
+     *
+     * @param flags      as above, with {@code Flags.INJECT}.
+     * @param source     native address of the bytes.
+     * @param len        bytes, at most the endpoint's inject size.
+     * @param destAddr   as above.
+     * @param remoteAddr as above.
+     * @param key        as above.
+     * @param data       as above.
+     * @param context    as above.
+     * @return as {@link #send}.
+     */
+    public int injectAccess(
+        long flags, long source, int len, long destAddr, long remoteAddr, long key, long data, long context) {
+        int length = REMOTE_HEAD_LENGTH + len;
+        int offset = claim(length);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        Words.copy(source, record + REMOTE_HEAD_LENGTH, len);
+        remoteBlock(record, flags, len, destAddr, remoteAddr, key, data, context);
+        commit(offset, length, RemoteRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    /**
+     * Submits an atomic operation on remote memory.
+     *
+     * @param access all arguments.
+     * @return as {@link #send}.
+     */
+    public int atomic(AtomicAccess access) {
+        boolean isInjected = (access.flags & Flags.INJECT) != 0;
+        int bytes = isInjected ? (int) (access.count * AtomicDatatype.of(access.datatype).sizeBytes())
+            : (access.operandPieces + access.resultPieces + access.comparePieces)
+                * VectorRequestDescriptor.PIECE_LENGTH;
+        int offset = claim(ATOMIC_HEAD_LENGTH + bytes);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        long behind = record + ATOMIC_HEAD_LENGTH;
+        if (isInjected) {
+            Words.copy(access.injected, behind, bytes);
+        } else {
+            behind = writeWords(behind, access.operands, access.operandPieces);
+            behind = writeWords(behind, access.results, access.resultPieces);
+            writeWords(behind, access.compares, access.comparePieces);
+        }
+        atomicBlock(record + RecordRingDescriptor.WORD_LENGTH, access);
+        commit(offset, ATOMIC_HEAD_LENGTH + bytes, AtomicRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    private static long writeWords(long at, long[] pieces, int count) {
+        for (int i = 0; i < 2 * count; i++) {
+            UnsafeApi.putLong(at + (long) i * Long.BYTES, pieces[i]);
+        }
+        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
+    }
+
+    private static void atomicBlock(long body, AtomicAccess access) {
+        UnsafeApi.putLong(body + AtomicRequestEncoder.contextEncodingOffset(), access.context);
+        UnsafeApi.putLong(body + AtomicRequestEncoder.destAddrEncodingOffset(), access.destAddr);
+        UnsafeApi.putLong(body + AtomicRequestEncoder.remoteAddrEncodingOffset(), access.remoteAddr);
+        UnsafeApi.putLong(body + AtomicRequestEncoder.keyEncodingOffset(), access.key);
+        UnsafeApi.putLong(body + AtomicRequestEncoder.flagsEncodingOffset(), access.flags);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.formEncodingOffset(), (byte) access.form);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.datatypeEncodingOffset(), (byte) access.datatype);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.operationEncodingOffset(), (byte) access.operation);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.operandPiecesEncodingOffset(), (byte) access.operandPieces);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.resultPiecesEncodingOffset(), (byte) access.resultPieces);
+        UnsafeApi.putByte(body + AtomicRequestEncoder.comparePiecesEncodingOffset(), (byte) access.comparePieces);
+        UnsafeApi.putShort(body + AtomicRequestEncoder.reservedEncodingOffset(), (short) 0);
+        UnsafeApi.putLong(body + AtomicRequestEncoder.countEncodingOffset(), access.count);
+    }
+
+    private static void remoteBlock(
+        long record, long flags, long count, long destAddr, long remoteAddr, long key, long data, long context) {
+        long body = record + RecordRingDescriptor.WORD_LENGTH;
+        UnsafeApi.putLong(body + RemoteRequestEncoder.contextEncodingOffset(), context);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.destAddrEncodingOffset(), destAddr);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.remoteAddrEncodingOffset(), remoteAddr);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.keyEncodingOffset(), key);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.dataEncodingOffset(), data);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.flagsEncodingOffset(), flags);
+        UnsafeApi.putLong(body + RemoteRequestEncoder.countEncodingOffset(), count);
     }
 
     private static void block(

@@ -14,7 +14,7 @@ public final class UseGuard {
     private int depth;
 
     /**
-     * A guard that nobody is in.
+     * A guard without a user.
      *
      * @param what what is guarded, for the message.
      */

@@ -9,14 +9,15 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>A thread may enter again what it is in: a handler posts from inside a read. Entering and leaving allocates nothing
  * while no thread waits.
  *
- * <p><b>Order.</b> The fabric's lock of control calls comes before every lock of this class. So nobody calls the
- * application, makes a control call or sleeps inside of {@link #enter()}. Readers of a completion queue only
- * {@link #tryEnter()}: nobody waits for one, so a reader may call handlers, which may do anything.
+ * <p><b>Order.</b> The fabric's lock of control calls comes before every lock of this class. A thread that has called
+ * {@link #enter()} therefore does not call the application, make a control call or sleep before {@link #exit()}.
+ * Readers of a completion queue only {@link #tryEnter()}: no thread waits for one, so a reader may call handlers, which
+ * may do anything.
  */
 public final class UseLock {
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** A lock that nobody holds. */
+    /** A lock that no thread holds. */
     public UseLock() {
     }
 

@@ -1,12 +1,11 @@
 package org.jfabric.client;
 
-import org.agrona.DirectBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import org.agrona.DirectBuffer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Reads the variable-length fields behind an SBE block, one after the other, and never past the end of the message.

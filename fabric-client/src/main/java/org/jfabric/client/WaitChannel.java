@@ -1,15 +1,5 @@
 package org.jfabric.client;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.codec.control.MessageHeaderDecoder;
-import org.jfabric.codec.control.MessageHeaderEncoder;
-import org.jfabric.codec.control.WaitChannelHelloEncoder;
-import org.jfabric.codec.control.WaitChannelWelcomeDecoder;
-import org.jfabric.layout.FileHeaderDescriptor;
-import org.jfabric.layout.OwnerId;
-
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -20,6 +10,15 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.control.MessageHeaderDecoder;
+import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.WaitChannelHelloEncoder;
+import org.jfabric.codec.control.WaitChannelWelcomeDecoder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.OwnerId;
 
 /**
  * A socket at which an application waits with system calls of its own. The driver writes a byte there when somebody
@@ -44,7 +43,7 @@ public final class WaitChannel implements AutoCloseable {
      *
      * @param attachment of the client.
      * @param objectId   completion queue or wait set.
-     * @param token      that the driver told when the object was opened.
+     * @param token      as the driver answered when the object was opened.
      * @param deadlineNs when the driver must have answered, by {@link System#nanoTime()}.
      * @return a channel that is not readable.
      * @throws FabricException {@link FabricErrno#ETIMEDOUT}, {@link FabricErrno#ENODEV} if the driver is gone, or why
@@ -76,7 +75,7 @@ public final class WaitChannel implements AutoCloseable {
     }
 
     /**
-     * What the application registers with a selector.
+     * The channel that the application registers with a selector.
      *
      * @return non-blocking.
      */
@@ -116,7 +115,7 @@ public final class WaitChannel implements AutoCloseable {
         }
     }
 
-    /** Closes the socket; a selector that waits for it is woken first. Again does nothing. */
+    /** Closes the socket; a selector that waits for it is woken first. Has no effect if it is already closed. */
     @Override
     public void close() {
         try {
@@ -179,7 +178,7 @@ public final class WaitChannel implements AutoCloseable {
         long leftNs = deadlineNs - System.nanoTime();
         if (leftNs <= 0) {
             throw new FabricException(FabricErrno.ETIMEDOUT, "the driver did not answer the hello of a wait channel",
-                "Look whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
+                "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
         }
         if (Thread.currentThread().isInterrupted()) {
             throw new FabricException(FabricErrno.EINTR, "opening a wait channel was interrupted");

@@ -11,7 +11,7 @@ import java.lang.ref.Reference;
  * The client's end of a line of wait words: goes to sleep there and wakes others of this client.
  *
  * <p>Any number of threads may sleep and wake. The order of a sleeper is: {@link #signal()}, {@link #announce(long)},
- * one more look at what it waits for, {@link #sleep(int, long)}.
+ * one more check of what it waits for, {@link #sleep(int, long)}.
  */
 public final class WaitLine {
     private final long line;
@@ -45,7 +45,7 @@ public final class WaitLine {
     public void announce(long wakeAt) {
         UnsafeApi.putLong(line + WaitDescriptor.WAKE_AT_OFFSET, wakeAt);
         UnsafeApi.putIntRelease(null, line + WaitDescriptor.SLEEPERS_OFFSET, 1);
-        // before the caller's last look for entries, as the driver fences between its entries and its look for sleepers
+        // before the caller's last poll for entries; the driver fences between its entries and its check for sleepers
         UnsafeApi.fullFence();
     }
 
@@ -61,12 +61,12 @@ public final class WaitLine {
     }
 
     /**
-     * Whether anybody may have to be woken for what the calling thread has just stored.
+     * Whether a thread may have to be woken for what the calling thread has just stored.
      *
-     * @return one look at the words, after a fence.
+     * @return true if the words, read once after a fence, say so.
      */
     public boolean isWanted() {
-        // what was stored before the look for sleepers; a sleeper announces itself before it looks for the last time
+        // what was stored before the check for sleepers; a sleeper announces itself before its last check
         UnsafeApi.fullFence();
         boolean wanted = WaitDescriptor.isWanted(line);
         Reference.reachabilityFence(memory);
@@ -79,25 +79,25 @@ public final class WaitLine {
         Reference.reachabilityFence(memory);
     }
 
-    /** Says that a thread is about to wait at the wait channel; one more look at what it waits for must follow. */
+    /** Says that a thread is about to wait at the wait channel; one more check of what it waits for must follow. */
     public void arm() {
         WaitDescriptor.arm(line);
         Reference.reachabilityFence(memory);
     }
 
-    /** Nobody waits at the wait channel after all. */
+    /** Says that no thread waits at the wait channel after all. */
     public void disarm() {
         WaitDescriptor.disarm(line);
         Reference.reachabilityFence(memory);
     }
 
     /**
-     * Whether somebody may wait at the wait channel; takes over the duty to make it readable.
+     * Whether a thread may wait at the wait channel; takes over the duty to make it readable.
      *
      * @return true if that has to follow.
      */
     public boolean takeArmed() {
-        // what the caller has just stored before this look, as a waiter arms before its last look
+        // what the caller has just stored before this check, as a waiter arms before its last check
         UnsafeApi.fullFence();
         boolean armed = WaitDescriptor.takeArmed(line);
         Reference.reachabilityFence(memory);

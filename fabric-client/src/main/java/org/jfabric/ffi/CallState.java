@@ -27,7 +27,7 @@ public final class CallState {
         CAPTURE_LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
     private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
 
-    /** Where a {@link Downcall} keeps errno. */
+    /** Memory in which a {@link Downcall} stores errno. */
     final MemorySegment capture;
     /** Room for a name at 0 and a structure at {@link #STRUCT_OFFSET}, or for a structure at 0. */
     final MemorySegment scratch;
@@ -35,7 +35,7 @@ public final class CallState {
     final long scratchAddress;
 
     private CallState() {
-        // Automatic: nobody is told when a thread ends, so the collector of the thread's locals decides.
+        // Automatic: there is no notification when a thread ends, so the memory is freed with the thread's locals.
         Arena arena = Arena.ofAuto();
         capture = arena.allocate(CAPTURE_LAYOUT);
         scratch = arena.allocate(SCRATCH_BYTES, Long.BYTES);
@@ -63,7 +63,7 @@ public final class CallState {
     /**
      * Applies the error convention to the result of a function that returns an {@code int}.
      *
-     * @param returned by {@link Downcall}; the upper half is whatever was there.
+     * @param returned by {@link Downcall}; the upper half is undefined.
      * @return the lower half, or the negative errno if that is negative.
      */
     int intResult(long returned) {

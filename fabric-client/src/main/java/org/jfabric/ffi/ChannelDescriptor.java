@@ -5,10 +5,10 @@ import java.lang.reflect.Method;
 import java.nio.channels.SocketChannel;
 
 /**
- * The number of the descriptor behind a channel, which the JDK tells only where its internals are opened.
+ * The number of the descriptor behind a channel, which the JDK shows only where its internals are opened.
  */
 public final class ChannelDescriptor {
-    /** What the java command must have for {@link #of}. */
+    /** Option of the java command that {@link #of} needs. */
     public static final String FLAG = "--add-opens java.base/sun.nio.ch=ALL-UNNAMED";
 
     private static final String INTERNAL_PACKAGE = "sun.nio.ch";
@@ -17,7 +17,7 @@ public final class ChannelDescriptor {
     }
 
     /**
-     * Whether this process was started so that numbers can be told.
+     * Checks whether this process was started with the option that makes the numbers readable.
      *
      * @return true if {@link #FLAG} was given.
      */
@@ -42,7 +42,7 @@ public final class ChannelDescriptor {
             return (int) getter.invoke(channel);
         } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException changed) {
             throw new UnsupportedOperationException(
-                channel.getClass() + " of this JDK does not tell its descriptor", changed);
+                channel.getClass() + " of this JDK does not show its descriptor", changed);
         }
     }
 }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How much processor time this process may use.
+ * Processor time that this process may use.
  *
  * <p>Spinning threads beyond it slow each other down, so they are counted against this and not against the machine's
  * processors.
@@ -40,7 +40,7 @@ public final class CpuQuota {
     }
 
     private static double allowedCpus(Path root) {
-        // The file of the process describes its first thread, which the java launcher lets wait: nobody binds it.
+        // The file of the process describes its first thread, which only waits in the java launcher: it is never bound.
         for (String line : lines(root.resolve("proc/self/status"))) {
             if (line.startsWith(CPUS_ALLOWED)) {
                 int count = countCpus(line.substring(CPUS_ALLOWED.length()).strip());

@@ -9,16 +9,15 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 
 /**
- * A function of a C library, linked so that errno is kept in {@link CallState} for whom a failure needs a reason.
+ * A function of a C library, linked so that errno is stored in {@link CallState} for callers that report failures.
  *
  * <p>All arguments and the result are passed as 64 bits, whatever the C declaration has: both supported machines pass
- * integers and pointers in whole registers, a callee looks at the part that is its own, and what is returned is
- * narrowed by the caller ({@link CallState#intResult}). So functions that are linked alike and have equally many
- * arguments are of one shape, and that counts: the linker generates about a dozen classes for each when a process
- * starts.
+ * integers and pointers in whole registers, a callee reads only the part of its declared type, and the caller narrows
+ * the result ({@link CallState#intResult}). So functions that are linked alike and have equally many arguments are of
+ * one shape. That matters, because the linker generates about a dozen classes for each shape when a process starts.
  *
- * <p>The linker makes a slice of the memory for errno at each call, and only where the compiler inlines the whole call
- * it goes without an object. What a running fabric calls over and over is a {@link QuickDowncall}.
+ * <p>The linker makes a slice of the memory for errno at each call. Only where the compiler inlines the whole call no
+ * object is allocated. Functions that a running fabric calls repeatedly are {@link QuickDowncall}s.
  *
  * <p>A record, because the compiler takes the fields of records in constants for constants too, so that a call through
  * a constant of this type is a direct one. Any thread may call.
@@ -67,7 +66,7 @@ public record Downcall(MethodHandle handle) {
 
     /**
      * A handle for functions of one shape whose address is its first argument; for calls that never block, and whose
-     * errno nobody asks for.
+     * errno is not needed.
      *
      * @param arguments number of arguments besides.
      * @return a handle that takes a segment and longs.
@@ -77,7 +76,7 @@ public record Downcall(MethodHandle handle) {
         return LINKER.downcallHandle(shape(arguments), Linker.Option.critical(false));
     }
 
-    /** A function of the C library as a handle that takes what the options ask for and the arguments. */
+    /** Links a function of the C library; the handle takes the memory for the options and the arguments. */
     @SuppressWarnings("restricted")
     static MethodHandle link(String name, int arguments, Linker.Option... options) {
         MemorySegment symbol = LINKER.defaultLookup().find(name).orElseThrow(() -> new UnsatisfiedLinkError(
@@ -92,7 +91,7 @@ public record Downcall(MethodHandle handle) {
     }
 
     /**
-     * Turns what a method handle is declared to throw into something unchecked.
+     * Converts the declared exceptions of a method handle into unchecked ones.
      *
      * @param thrown by a downcall: linking errors or programming errors, never a failed system call.
      * @return never; declared so that callers can write {@code throw unexpected(t)}.
@@ -111,7 +110,7 @@ public record Downcall(MethodHandle handle) {
      * Calls the function.
      *
      * @param state of this thread.
-     * @return what the function returned; of an {@code int} only the lower half means something.
+     * @return the result of the function; of an {@code int} only the lower half is valid.
      */
     public long call(CallState state) {
         try {
@@ -126,7 +125,7 @@ public record Downcall(MethodHandle handle) {
      *
      * @param state of this thread.
      * @param a     argument.
-     * @return what the function returned.
+     * @return the result of the function.
      */
     public long call(CallState state, long a) {
         try {
@@ -142,7 +141,7 @@ public record Downcall(MethodHandle handle) {
      * @param state of this thread.
      * @param a     argument.
      * @param b     argument.
-     * @return what the function returned.
+     * @return the result of the function.
      */
     public long call(CallState state, long a, long b) {
         try {
@@ -159,7 +158,7 @@ public record Downcall(MethodHandle handle) {
      * @param a     argument.
      * @param b     argument.
      * @param c     argument.
-     * @return what the function returned.
+     * @return the result of the function.
      */
     public long call(CallState state, long a, long b, long c) {
         try {
@@ -177,7 +176,7 @@ public record Downcall(MethodHandle handle) {
      * @param b     argument.
      * @param c     argument.
      * @param d     argument.
-     * @return what the function returned.
+     * @return the result of the function.
      */
     public long call(CallState state, long a, long b, long c, long d) {
         try {
@@ -196,7 +195,7 @@ public record Downcall(MethodHandle handle) {
      * @param c     argument.
      * @param d     argument.
      * @param e     argument.
-     * @return what the function returned.
+     * @return the result of the function.
      */
     public long call(CallState state, long a, long b, long c, long d, long e) {
         try {

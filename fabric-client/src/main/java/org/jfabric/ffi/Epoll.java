@@ -17,9 +17,9 @@ public final class Epoll implements AutoCloseable {
     public static final int EPOLLIN = 0x001;
     /** Writable. */
     public static final int EPOLLOUT = 0x004;
-    /** Error; reported without being asked for. */
+    /** Error; reported even if not requested. */
     public static final int EPOLLERR = 0x008;
-    /** Both directions are closed; reported without being asked for. */
+    /** Both directions are closed; reported even if not requested. */
     public static final int EPOLLHUP = 0x010;
     /** The peer closed its sending direction. */
     public static final int EPOLLRDHUP = 0x2000;
@@ -47,7 +47,7 @@ public final class Epoll implements AutoCloseable {
      * Opens an instance, close-on-exec.
      *
      * @param maxEvents most events that one poll returns, at least 1.
-     * @throws NativeCallException if no descriptor is to be had.
+     * @throws NativeCallException if no descriptor is available.
      */
     public Epoll(int maxEvents) {
         if (maxEvents < 1) {
@@ -77,7 +77,7 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Changes what a watched descriptor is watched for; allocates nothing.
+     * Changes the events of a watched descriptor; allocates nothing.
      *
      * @param watchedFd descriptor.
      * @param eventMask of the EPOLL constants.
@@ -103,8 +103,8 @@ public final class Epoll implements AutoCloseable {
     /**
      * Waits for events; those of the poll before are overwritten.
      *
-     * @param timeoutMs longest sleep in milliseconds; 0 only looks; -1 sleeps without limit.
-     * @return number of events, readable by index from 0; 0 after the time is over or after a signal;
+     * @param timeoutMs longest sleep in milliseconds; 0 polls without sleeping; -1 sleeps without limit.
+     * @return number of events, readable by index from 0; 0 after the timeout or a signal;
      *     {@code -EBADF} after close.
      */
     public int poll(int timeoutMs) {
@@ -122,7 +122,7 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * What was registered with the descriptor of an event.
+     * Data that was registered with the descriptor of an event.
      *
      * @param index from 0, below the result of the last {@link #poll}.
      * @return the data given to {@link #add} or {@link #modify}.
@@ -132,7 +132,7 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * What happened to the descriptor of an event.
+     * Conditions of the descriptor of an event.
      *
      * @param index from 0, below the result of the last {@link #poll}.
      * @return set of the EPOLL constants.
@@ -151,7 +151,7 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Closes the instance; watched descriptors stay open. Closing again does nothing.
+     * Closes the instance; watched descriptors stay open. Idempotent.
      */
     @Override
     public void close() {

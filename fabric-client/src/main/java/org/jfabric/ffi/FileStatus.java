@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What the kernel knows about a file, at the moment of asking (statx).
+ * Status of a file at the moment of the call (statx).
  *
  * <p>Two files are the same if device and inode are equal. Immutable, any thread.
  */
@@ -39,7 +39,7 @@ public final class FileStatus {
     }
 
     /**
-     * Asks about an open file.
+     * Reads the status of an open file.
      *
      * @param fd descriptor of anything.
      * @return its status.
@@ -56,7 +56,7 @@ public final class FileStatus {
     }
 
     /**
-     * Asks about a name; a symbolic link as its last part is described itself, not followed.
+     * Reads the status of a name; a symbolic link as its last part is not followed.
      *
      * @param dirFd directory that a relative name starts from, or {@link Libc#AT_FDCWD}.
      * @param name path.
@@ -147,7 +147,7 @@ public final class FileStatus {
     }
 
     /**
-     * Whether it is a regular file.
+     * Checks whether it is a regular file.
      *
      * @return true if so.
      */
@@ -156,7 +156,7 @@ public final class FileStatus {
     }
 
     /**
-     * Whether it is a directory.
+     * Checks whether it is a directory.
      *
      * @return true if so.
      */
@@ -165,7 +165,7 @@ public final class FileStatus {
     }
 
     /**
-     * Whether it is a local socket.
+     * Checks whether it is a local socket.
      *
      * @return true if so.
      */
@@ -174,7 +174,7 @@ public final class FileStatus {
     }
 
     /**
-     * Whether it is a symbolic link itself.
+     * Checks whether it is a symbolic link itself.
      *
      * @return true if so.
      */
@@ -183,7 +183,7 @@ public final class FileStatus {
     }
 
     /**
-     * Whether both describe the same file.
+     * Checks whether both describe the same file.
      *
      * @param other status of another moment or descriptor.
      * @return true if device and inode are equal.

@@ -23,7 +23,7 @@ public final class Futex {
     }
 
     /**
-     * Sleeps while the word has the expected value, until woken or until the time is over.
+     * Sleeps while the word has the expected value, until woken or until the timeout.
      *
      * <p>Returning 0 does not prove that the word changed: read it again.
      *
@@ -50,8 +50,8 @@ public final class Futex {
      *
      * @param address of the word.
      * @param count most threads to wake, from 1; {@link Integer#MAX_VALUE} for all.
-     * @return number of threads woken; -1 if nobody can sleep there: the file was cut under the mapping, or the address
-     *     is not aligned.
+     * @return number of threads woken; -1 if no thread can sleep there: the file was truncated under the mapping, or
+     *     the address is not aligned.
      */
     public static int wake(long address, int count) {
         return (int) WAKE.call(SYS_FUTEX, address, FUTEX_WAKE, count, 0L, 0L, 0L);

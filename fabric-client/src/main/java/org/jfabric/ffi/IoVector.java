@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Places in memory for one system call: {@code struct msghdr} and the {@code struct iovec} that it refers to.
+ * Memory ranges for one system call: {@code struct msghdr} and the {@code struct iovec} that it refers to.
  *
  * <pre>
  *   msghdr  0 name | 8 namelen u32 | 16 iov | 24 iovlen | 32 control | 40 controllen | 48 flags u32 | 56
@@ -28,9 +28,9 @@ public final class IoVector implements AutoCloseable {
     private long lengthBytes;
 
     /**
-     * An empty vector.
+     * Makes an empty vector.
      *
-     * @param capacity most places, 1 to 1024.
+     * @param capacity limit of the ranges, 1 to 1024.
      */
     public IoVector(int capacity) {
         this.capacity = capacity;
@@ -48,7 +48,7 @@ public final class IoVector implements AutoCloseable {
     }
 
     /**
-     * Adds a place.
+     * Adds a range.
      *
      * @param address native address, of memory that stays mapped until the call.
      * @param length  bytes; 0 adds nothing.
@@ -71,7 +71,7 @@ public final class IoVector implements AutoCloseable {
     }
 
     /**
-     * Bytes of all places.
+     * Bytes of all ranges.
      *
      * @return the sum.
      */
@@ -80,7 +80,7 @@ public final class IoVector implements AutoCloseable {
     }
 
     /**
-     * The places as the JDK's channels take them, up to the first that is longer than a buffer can be. Allocates.
+     * The ranges as buffers for the JDK's channels, up to the first that is longer than a buffer can be. Allocates.
      *
      * @return direct buffers on the same memory.
      */
@@ -91,7 +91,7 @@ public final class IoVector implements AutoCloseable {
             long length = UnsafeApi.getLong(place + Long.BYTES);
             buffers[i] = buffer(UnsafeApi.getLong(place), length);
             if (length > Integer.MAX_VALUE) {
-                // the rest of this place comes before the next one
+                // the rest of this range comes before the next range
                 return Arrays.copyOf(buffers, i + 1);
             }
         }
@@ -99,10 +99,10 @@ public final class IoVector implements AutoCloseable {
     }
 
     /**
-     * Memory as the JDK's channels take it. Allocates.
+     * Memory as a buffer for the JDK's channels. Allocates.
      *
      * @param address native address, of memory that stays mapped until the call.
-     * @param length  bytes; of a longer place than a buffer can be the first part.
+     * @param length  bytes; if longer than a buffer can be, only the first part is used.
      * @return direct buffer on that memory.
      */
     @SuppressWarnings("restricted")

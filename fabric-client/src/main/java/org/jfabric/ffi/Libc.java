@@ -10,10 +10,10 @@ import java.nio.file.Path;
  * Files, directories, mappings and locks: the control calls of the C library.
  *
  * <p>Each returns 0 or its result, or the negative errno. Any thread may call. Calls that may sleep (open, reserve) are
- * not for a duty cycle. Calls that a signal interrupts are repeated here, unless it is said otherwise.
+ * not for a duty cycle. Calls that a signal interrupts are repeated here, unless stated otherwise.
  */
 public final class Libc {
-    /** Stands for the current directory where a directory descriptor is asked for. */
+    /** Stands for the current directory in place of a directory descriptor. */
     public static final int AT_FDCWD = -100;
     /** Open for reading. */
     public static final int O_RDONLY = 0;
@@ -36,7 +36,7 @@ public final class Libc {
     public static final int PROT_READ = 1;
     /** Mapping can be written. */
     public static final int PROT_WRITE = 2;
-    /** Stores reach the file and all others who map it. */
+    /** Stores reach the file and all other processes that map it. */
     public static final int MAP_SHARED = 1;
     /** Stores stay in this mapping. */
     public static final int MAP_PRIVATE = 2;
@@ -44,17 +44,17 @@ public final class Libc {
     public static final int MAP_ANONYMOUS = 0x20;
     /** Exactly at the given address, in place of what is mapped there. */
     private static final int MAP_FIXED = 0x10;
-    /** Nothing is set aside for pages that are never written. */
+    /** No memory is reserved for pages that are never written. */
     private static final int MAP_NORESERVE = 0x4000;
 
-    /** Take pages that the administrator has set aside as huge ones. */
+    /** Take huge pages that the administrator has reserved. */
     public static final int MAP_HUGETLB = 0x40000;
 
     /** Back aligned parts by huge pages where there are some free. */
     public static final int MADV_HUGEPAGE = 14;
     /** Read every page in, without changing contents (Linux 5.14). */
     public static final int MADV_POPULATE_READ = 22;
-    /** Make every page writable at once, without changing contents (Linux 5.14). */
+    /** Make every page writable now, without changing contents (Linux 5.14). */
     public static final int MADV_POPULATE_WRITE = 23;
 
     private static final int F_GETFL = 3;
@@ -150,7 +150,7 @@ public final class Libc {
     }
 
     /**
-     * Calls fallocate once, as it is.
+     * Calls fallocate once, without a retry.
      *
      * @param fd descriptor open for writing.
      * @param mode 0 to reserve blocks and extend the file.
@@ -167,8 +167,9 @@ public final class Libc {
      * Reserves the blocks of a part of a file, so that no later store into a mapping of it can fail for want of space;
      * contents stay, the file is extended if it ends before.
      *
-     * <p>File systems without fallocate get the blocks by writing (posix_fallocate). Where signals keep interrupting
-     * (tmpfs gives up a whole call then) it goes on in smaller pieces. After an error a part may be reserved.
+     * <p>File systems without fallocate get the blocks by writing (posix_fallocate). If signals keep interrupting the
+     * call (tmpfs gives up the whole call then) it continues in smaller pieces. After an error some blocks may be
+     * reserved.
      *
      * @param fd descriptor open for reading and writing.
      * @param offset first byte.
@@ -266,8 +267,8 @@ public final class Libc {
     }
 
     /**
-     * Maps a file, or memory without a file, at an address of the kernel's choice. Nobody unmaps it but
-     * {@link #munmap}: see {@link MappedFile} for an owner.
+     * Maps a file, or memory without a file, at an address that the kernel chooses. {@link #munmap} removes the
+     * mapping: see {@link MappedFile} for an owner.
      *
      * @param lengthBytes at least 1; the kernel rounds up to whole pages.
      * @param prot of the PROT constants.
@@ -282,8 +283,8 @@ public final class Libc {
     }
 
     /**
-     * Puts memory without a file in the place of a mapping, in one step: it reads as zeros, and stores into it reach
-     * no one. Accesses by the address still succeed, and the file that was mapped there is given back.
+     * Replaces a mapping by memory without a file, in one step: it reads as zeros, and stores into it reach no other
+     * process. Accesses by the address still succeed, and the file that was mapped there is released.
      *
      * @param address of a page, the first of a mapping of the caller's own.
      * @param lengthBytes of the whole mapping.
@@ -310,7 +311,7 @@ public final class Libc {
     }
 
     /**
-     * Calls madvise once, as it is.
+     * Calls madvise once, without a retry.
      *
      * @param address of a page.
      * @param lengthBytes of the part.
@@ -365,7 +366,7 @@ public final class Libc {
     }
 
     /**
-     * User whose rights this process has now.
+     * User id that this process has the rights of.
      *
      * @return user id, 0 to 2^32 - 1.
      */
@@ -384,7 +385,7 @@ public final class Libc {
     }
 
     /**
-     * Makes a descriptor one whose calls do not wait.
+     * Makes a descriptor non-blocking.
      *
      * @param fd descriptor.
      * @return 0 or {@code -EBADF}.
@@ -400,7 +401,7 @@ public final class Libc {
      *
      * @param dirFd directory descriptor or {@link #AT_FDCWD}.
      * @param name name inside.
-     * @return absolute path if the system tells the directory's, otherwise a text with both.
+     * @return absolute path if the system shows the directory's path, otherwise a text with both.
      */
     static String describe(int dirFd, String name) {
         if (dirFd == AT_FDCWD) {

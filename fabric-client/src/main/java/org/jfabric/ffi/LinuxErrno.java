@@ -65,7 +65,7 @@ public final class LinuxErrno {
             case 5 -> "EIO input/output error";
             case 6 -> "ENXIO no such device or address";
             case EBADF -> "EBADF bad file descriptor";
-            case EAGAIN -> "EAGAIN try again, or held by another";
+            case EAGAIN -> "EAGAIN try again, or locked by another process";
             case ENOMEM -> "ENOMEM out of memory or of mappings";
             case EACCES -> "EACCES permission denied";
             case EFAULT -> "EFAULT bad address";
@@ -97,7 +97,7 @@ public final class LinuxErrno {
             case 106 -> "EISCONN already connected";
             case ENOTCONN -> "ENOTCONN not connected";
             case ETIMEDOUT -> "ETIMEDOUT timed out";
-            case ECONNREFUSED -> "ECONNREFUSED nobody listens there";
+            case ECONNREFUSED -> "ECONNREFUSED no process listens there";
             case 116 -> "ESTALE stale file handle";
             case EDQUOT -> "EDQUOT disk quota exceeded";
             default -> "?";

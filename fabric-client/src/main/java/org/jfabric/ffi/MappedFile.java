@@ -12,15 +12,15 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * Owner of the mapping of one whole shared file.
  *
- * <p>The mapping ends in one of two ways. Without further ado its owner calls {@link #close()}, after which every
- * buffer and segment taken from here must not be touched any more: an access would end the process. After
- * {@link #segment(Arena)} the arena decides instead: with {@link Arena#ofAuto()} the mapping lives as long as anything
- * reachable refers to it (this object, segments, and buffers taken from then on).
+ * <p>The mapping ends in one of two ways. By default its owner calls {@link #close()}; after that buffers and segments
+ * taken from here must not be accessed any more: an access would end the process. After {@link #segment(Arena)} the
+ * arena decides instead: with {@link Arena#ofAuto()} the mapping lives as long as anything reachable refers to it (this
+ * object, segments, and buffers taken from then on).
  *
- * <p>If the file is cut by somebody else, an access beyond its new end throws {@link InternalError}, possibly a little
- * later in the same thread; system calls on such addresses answer {@code -EFAULT}.
+ * <p>If another process truncates the file, an access beyond its new end throws {@link InternalError}, possibly a
+ * little later in the same thread; system calls on such addresses return {@code -EFAULT}.
  *
- * <p>Any thread may call; closing while another thread uses the memory is the owner's mistake to avoid.
+ * <p>Any thread may call; the owner must not close while another thread uses the memory.
  */
 public final class MappedFile implements AutoCloseable {
     private static final int OWNER_ONLY = 0600;
@@ -95,7 +95,7 @@ public final class MappedFile implements AutoCloseable {
      */
     public static MappedFile open(int dirFd, String name, boolean readOnly, long minLengthBytes) {
         requirePlainName(name);
-        // Non-blocking, or a pipe in place of the file would hold us up.
+        // Non-blocking, or a pipe in place of the file would block the call.
         int flags = (readOnly ? Libc.O_RDONLY : Libc.O_RDWR) | Libc.O_NOFOLLOW | Libc.O_CLOEXEC | Libc.O_NONBLOCK;
         int fd = Libc.openat(dirFd, name, flags, 0);
         if (fd < 0) {
@@ -112,8 +112,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Unmaps, exactly once: calling again does nothing. After {@link #segment(Arena)} it does nothing either, the arena
-     * unmaps.
+     * Unmaps the memory; idempotent. After {@link #segment(Arena)} it does nothing, because the arena unmaps.
      */
     @Override
     public void close() {
@@ -123,9 +122,9 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Whether the memory is gone.
+     * Checks whether the memory is unmapped.
      *
-     * @return true after the one unmapping.
+     * @return true once the memory was unmapped.
      */
     public boolean isUnmapped() {
         return mapping.unmapped.get();
@@ -150,7 +149,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Where the file was, for messages; its name may be deleted meanwhile.
+     * Path of the file at the time of mapping, for messages; its name may be deleted meanwhile.
      *
      * @return path.
      */
@@ -159,7 +158,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Whether stores are forbidden.
+     * Checks whether stores are forbidden.
      *
      * @return true if mapped for reading only.
      */
@@ -187,7 +186,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Whether the file is shorter now than it was mapped, so that an access beyond its new end fails.
+     * Checks whether the file is shorter now than when it was mapped, so that an access beyond its new end fails.
      *
      * @return true if its last page is gone.
      */
@@ -195,7 +194,7 @@ public final class MappedFile implements AutoCloseable {
         requireMapped();
         long pageBytes = Libc.pageBytes();
         long lastPage = mapping.lengthBytes - 1 & -pageBytes;
-        // the kernel looks the page up for us: right also if the name was deleted or given to another file
+        // the kernel reads the page for us: right also if the name was deleted or given to another file
         return Libc.populate(mapping.address + lastPage, pageBytes, false) == -LinuxErrno.EFAULT;
     }
 
@@ -275,7 +274,7 @@ public final class MappedFile implements AutoCloseable {
      *
      * @param arena that owns the mapping from now on.
      * @return the whole file, read-only if mapped so.
-     * @throws IllegalStateException if handed over or closed already.
+     * @throws IllegalStateException if it belongs to an arena already or is closed.
      */
     @SuppressWarnings("restricted")
     public MemorySegment segment(Arena arena) {
@@ -291,7 +290,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * How the file is given back before the arena ends, for an owner that must not keep the mapping alive by itself.
+     * Returns an object that can release the file before the arena ends, for an owner that must not keep the mapping
+     * alive by itself.
      *
      * @return an object that does not refer to the memory.
      * @throws IllegalStateException before {@link #segment(Arena)}.
@@ -304,7 +304,7 @@ public final class MappedFile implements AutoCloseable {
         return new Discard(mapping, owner.scope(), readOnly);
     }
 
-    /** Gives a mapped file back although buffers may still refer to its memory. */
+    /** Releases a mapped file although buffers may still refer to its memory. */
     public static final class Discard {
         private final Mapping mapping;
         private final WeakReference<MemorySegment.Scope> scope;
@@ -317,17 +317,17 @@ public final class MappedFile implements AutoCloseable {
         }
 
         /**
-         * Whether nothing refers to the memory any more.
+         * Checks whether nothing refers to the memory any more.
          *
-         * @return true once there is nothing to give back.
+         * @return true once there is nothing to release.
          */
         public boolean isOver() {
             return scope.refersTo(null);
         }
 
         /**
-         * Puts zeros in the place of the file, which the kernel frees if this was its last mapping. Later accesses do
-         * not fail: they read zeros, and what they write reaches no one. The addresses go back with the arena. Does
+         * Replaces the file by zeros, which the kernel frees if this was its last mapping. Later accesses do
+         * not fail: they read zeros, and their stores reach no process. The arena releases the addresses. Does
          * nothing if the arena has ended, or if the kernel has no memory for it.
          */
         public void run() {
@@ -340,7 +340,7 @@ public final class MappedFile implements AutoCloseable {
                     Libc.mapZeros(mapping.address, mapping.lengthBytes, prot);
                 }
             } finally {
-                // until here the arena cannot unmap, so the addresses cannot have become another's
+                // until here the arena cannot unmap, so the addresses cannot have been reused
                 Reference.reachabilityFence(alive);
             }
         }
@@ -397,7 +397,7 @@ public final class MappedFile implements AutoCloseable {
 
     private static NativeCallException notReserved(int dirFd, String name, long wantedBytes, int errno, int fd) {
         String path = Libc.describe(dirFd, name);
-        // What was reserved of it so far goes back first, so that the message says what is really there.
+        // The blocks reserved so far are freed first, so that the message shows the space that is really available.
         Libc.ftruncate(fd, 0);
         long freeBytes = Libc.freeBytes(fd);
         String free = freeBytes < 0 ? "unknown" : freeBytes == Long.MAX_VALUE ? "not limited" : freeBytes + " bytes";
@@ -415,7 +415,7 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /** The mapped range and whether it still is; all that the clean-up of an arena may refer to. */
+    /** The mapped range and its state; the only object that the clean-up of an arena may refer to. */
     private static final class Mapping {
         private final long address;
         private final long lengthBytes;

@@ -15,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  *   iovec    16 bytes: 0 pointer | 8 length
  * </pre>
  *
- * <p>Nothing here allocates but the constructor. Owner: one thread; the memory lives as long as this object is
+ * <p>Only the constructor allocates. Owner: one thread; the memory lives as long as this object is
  * reachable.
  */
 public final class MessageVector {
@@ -39,10 +39,10 @@ public final class MessageVector {
     private final long names;
 
     /**
-     * An array of empty messages.
+     * Makes an array of empty messages.
      *
      * @param capacity messages, 1 or more.
-     * @param pieces   of each at most, 1 or more.
+     * @param pieces   limit of the pieces of each, 1 or more.
      */
     public MessageVector(int capacity, int pieces) {
         this.capacity = capacity;
@@ -60,9 +60,9 @@ public final class MessageVector {
     }
 
     /**
-     * Messages that fit.
+     * Capacity in messages.
      *
-     * @return as given at construction.
+     * @return value given at construction.
      */
     public int capacity() {
         return capacity;
@@ -88,7 +88,7 @@ public final class MessageVector {
     }
 
     /**
-     * Own room for a message's socket address, used unless {@link #name} says otherwise.
+     * The message's own buffer for a socket address, used unless {@link #name} sets another address.
      *
      * @param index below the capacity.
      * @return address of {@link #NAME_BYTES}.
@@ -98,7 +98,7 @@ public final class MessageVector {
     }
 
     /**
-     * Says where a message goes.
+     * Sets the destination of a message.
      *
      * @param index  below the capacity.
      * @param name   address of a socket address.
@@ -110,7 +110,7 @@ public final class MessageVector {
     }
 
     /**
-     * Says how much room there is for the sender's socket address; the kernel stores its length in the same place.
+     * Sets the buffer length for the sender's socket address; the kernel overwrites it with the length of the address.
      *
      * @param index  below the capacity.
      * @param length bytes.
@@ -120,7 +120,7 @@ public final class MessageVector {
     }
 
     /**
-     * Where a message goes.
+     * Destination of a message.
      *
      * @param index below the capacity.
      * @return address of its socket address.
@@ -133,14 +133,14 @@ public final class MessageVector {
      * Bytes of a message's socket address.
      *
      * @param index below the capacity.
-     * @return as it was said, or as the kernel has stored it.
+     * @return value set by {@link #nameLength(int, int)} or stored by the kernel.
      */
     public int nameLength(int index) {
         return UnsafeApi.getInt(header(index) + NAME_LENGTH);
     }
 
     /**
-     * Where the length of a message's socket address lies.
+     * Address of the length of a message's socket address.
      *
      * @param index below the capacity.
      * @return address of an {@code int}.
@@ -150,7 +150,7 @@ public final class MessageVector {
     }
 
     /**
-     * One piece of a message.
+     * Sets one piece of a message.
      *
      * @param index  below the capacity.
      * @param piece  below the pieces of each.
@@ -164,20 +164,20 @@ public final class MessageVector {
     }
 
     /**
-     * Pieces of a message.
+     * Sets the number of pieces of a message.
      *
      * @param index below the capacity.
-     * @param count of them.
+     * @param count number of pieces.
      */
     public void pieceCount(int index, int count) {
         UnsafeApi.putLong(header(index) + IOVEC_COUNT, count);
     }
 
     /**
-     * Pieces of a message.
+     * Number of pieces of a message.
      *
      * @param index below the capacity.
-     * @return as it was said.
+     * @return value set by {@link #pieceCount(int, int)}.
      */
     public int pieceCount(int index) {
         return (int) UnsafeApi.getLong(header(index) + IOVEC_COUNT);
@@ -188,7 +188,7 @@ public final class MessageVector {
      *
      * @param index below the capacity.
      * @param piece below the pieces of each.
-     * @return as it was said.
+     * @return address set by {@link #piece}.
      */
     public long pieceAddress(int index, int piece) {
         return UnsafeApi.getLong(iovec(index, piece));
@@ -199,7 +199,7 @@ public final class MessageVector {
      *
      * @param index below the capacity.
      * @param piece below the pieces of each.
-     * @return bytes, as they were said.
+     * @return bytes set by {@link #piece}.
      */
     public long pieceLength(int index, int piece) {
         return UnsafeApi.getLong(iovec(index, piece) + Long.BYTES);
@@ -216,7 +216,7 @@ public final class MessageVector {
     }
 
     /**
-     * Notes what was received, for those who receive without {@link UdpSocket}.
+     * Stores the result of a receive, for callers that receive without {@link UdpSocket}.
      *
      * @param index below the capacity.
      * @param bytes stored.
@@ -227,7 +227,7 @@ public final class MessageVector {
     }
 
     /**
-     * Notes what the kernel would have noted.
+     * Stores the result as the kernel does.
      *
      * @param index below the capacity.
      * @param bytes of the datagram, of which the room may have taken fewer.
@@ -239,7 +239,7 @@ public final class MessageVector {
     }
 
     /**
-     * What the kernel says of a message that was received.
+     * Flags of the kernel for a received message.
      *
      * @param index below the result of the call.
      * @return perhaps {@link UdpSocket#MSG_TRUNC}.

@@ -8,8 +8,9 @@ import org.agrona.UnsafeApi;
 /**
  * Checks that this Java process may use native calls and Agrona's direct memory access.
  *
- * <p>Entry points call {@link #check()} first, so that an application which embeds the library reads the flag it has to
- * add instead of an error of linkage. Runnable jars of the product carry both permissions in their manifest.
+ * <p>Entry points call {@link #check()} first, so that an application which embeds the library gets the name of the
+ * flag that it has to add instead of a linkage error. Runnable jars of the product have both permissions in their
+ * manifest.
  */
 public final class NativeAccess {
     private static final String INTERNAL_PACKAGE = "jdk.internal.misc";

@@ -4,7 +4,7 @@ import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A function of the C library whose errno nobody asks for: no call allocates, compiled or not. Arguments, result and
+ * A function of the C library whose errno is not needed: no call allocates, compiled or not. Arguments, result and
  * shapes are those of {@link Downcall}. Any thread may call.
  *
  * @param handle takes the arguments.
@@ -31,7 +31,7 @@ record QuickDowncall(MethodHandle handle) {
         return new QuickDowncall(Downcall.link(name, arguments, Linker.Option.firstVariadicArg(fixedArguments)));
     }
 
-    /** What the function returned; of an {@code int} only the lower half means something. */
+    /** Calls the function and returns its result; of an {@code int} only the lower half is valid. */
     long call(long a, long b, long c) {
         try {
             return (long) handle.invokeExact(a, b, c);

@@ -5,24 +5,24 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
- * Non-blocking TCP sockets, by descriptor and native address: what a driver sends and receives lies in mapped regions
- * that it knows by address only, and it sleeps on descriptors.
+ * Non-blocking TCP sockets, by descriptor and native address: a driver sends and receives from mapped regions, of which
+ * it has only the addresses, and it sleeps on descriptors.
  *
  * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. All descriptors are close-on-exec and
  * non-blocking. Any thread may call; {@link #receive}, {@link #receiveVector}, {@link #send} and {@link #sendVector}
  * allocate nothing, compiled or not. Close with {@link Libc#close(int)}.
  */
 public final class TcpSocket {
-    /** Answer of calls that do not say why: nothing there, no room, or an error; ask with the other form. */
+    /** Result of calls that return no reason: no data, no room, or an error; the other form returns the reason. */
     public static final int FAILED = -1;
-    /** {@code FI_EAGAIN}: nothing there, or no room. */
+    /** {@code FI_EAGAIN}: no data, or no room. */
     public static final int EAGAIN = LinuxErrno.EAGAIN;
-    /** Answer of {@link #accept}, negated: the system has as many open files as it can. */
+    /** Result of {@link #accept}, negated: the system is at its limit of open files. */
     public static final int ENFILE = 23;
 
-    /** Answer of {@link #accept}, negated: the system has no memory for sockets. */
+    /** Result of {@link #accept}, negated: the system has no memory for sockets. */
     public static final int ENOBUFS = 105;
-    /** Answer of {@link #connectError}: the peer had closed before what was written came. */
+    /** Result of {@link #connectError}: the peer had closed before the written bytes arrived. */
     public static final int EPIPE = 32;
 
     private static final int EINPROGRESS = 115;
@@ -44,7 +44,7 @@ public final class TcpSocket {
     private static final int TCP_KEEPCNT = 6;
     private static final int TCP_USER_TIMEOUT = 18;
     private static final int TCP_INFO = 11;
-    /** As much of {@code struct tcp_info} as is read: up to and with the time of the last acknowledgement. */
+    /** The part of {@code struct tcp_info} that is read: up to the time of the last acknowledgement, inclusive. */
     private static final int TCP_INFO_BYTES = 60;
     private static final int TCP_INFO_RETRANSMITS = 2;
     private static final int TCP_INFO_PROBES = 3;
@@ -52,9 +52,9 @@ public final class TcpSocket {
     private static final int TCP_INFO_LAST_ACK = 56;
     private static final int TCP_ESTABLISHED = 1;
     private static final int TCP_CONGESTION = 13;
-    /** The kernel's plainest control of congestion, which everybody may choose. */
+    /** The kernel's simplest congestion control, which every process may choose. */
     private static final byte[] RENO = {'r', 'e', 'n', 'o'};
-    /** Places in the images of {@code sockaddr_in} and {@code sockaddr_in6}. */
+    /** Offsets in the images of {@code sockaddr_in} and {@code sockaddr_in6}. */
     private static final int IN_ADDRESS = 4;
     private static final int IN_ADDRESS_BYTES = 4;
     private static final int IN6_ADDRESS = 8;
@@ -122,8 +122,8 @@ public final class TcpSocket {
     }
 
     /**
-     * Takes the next waiting connection; small writes of it are sent at once, and nothing that stays on this host is
-     * paced.
+     * Takes the next waiting connection. Its small writes are sent immediately, and a connection within this host is
+     * not paced.
      *
      * @param listenFd of {@link #listen}.
      * @return descriptor; {@code -EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE}, {@code -ENOBUFS}; others for
@@ -143,39 +143,44 @@ public final class TcpSocket {
     }
 
     /**
-     * Begins a connection; small writes of it are sent at once, and nothing that stays on this host is paced.
+     * Begins a connection. Its small writes are sent immediately, and a connection within this host is not paced.
      *
-     * @param local  image of the address that it comes from; its port is not looked at, the kernel chooses one.
+     * @param local  image of the local address; its port is ignored, the kernel chooses one.
      * @param remote image of the address that it goes to.
-     * @return descriptor of a connection that is made or on its way, see {@link #connectError}; {@code -EADDRNOTAVAIL},
+     * @param marks  how its packets are marked, from the first one on.
+     * @return descriptor of a connection, made or in progress, see {@link #connectError}; {@code -EADDRNOTAVAIL},
      *     {@code -ENETUNREACH}, {@code -EHOSTUNREACH}, {@code -ECONNREFUSED}, {@code -EMFILE}, ….
      */
-    public static int connect(byte[] local, byte[] remote) {
+    public static int connect(byte[] local, byte[] remote, SocketClass marks) {
         byte[] anyPort = local.clone();
         anyPort[2] = 0;
         anyPort[3] = 0;
         // the port is chosen at the connect, when it is known which are free towards that peer
-        return connect(anyPort, remote, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+        return connect(anyPort, remote, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, marks);
     }
 
     /**
-     * As {@link #connect(byte[], byte[])}, from that port too, which other sockets may be bound to that do not listen.
+     * As {@link #connect(byte[], byte[], SocketClass)}, but from the given port, to which other sockets that do not
+     * listen may be bound too.
      *
-     * @param local  image of the address that it comes from.
+     * @param local  image of the local address.
      * @param remote image of the address that it goes to.
+     * @param marks  how its packets are marked, from the first one on.
      * @return as there; {@code -EADDRINUSE} for a port that is listened at.
      */
-    public static int connectFrom(byte[] local, byte[] remote) {
-        return connect(local, remote, SOL_SOCKET, SO_REUSEADDR);
+    public static int connectFrom(byte[] local, byte[] remote, SocketClass marks) {
+        return connect(local, remote, SOL_SOCKET, SO_REUSEADDR, marks);
     }
 
-    private static int connect(byte[] local, byte[] remote, int level, int option) {
+    private static int connect(byte[] local, byte[] remote, int level, int option, SocketClass marks) {
         int fd = open(isIpv6(remote));
         if (fd < 0) {
             return fd;
         }
         setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
         setOption(fd, level, option, 1);
+        // what the system refuses only leaves packets unmarked
+        marks.apply(fd, isIpv6(remote));
         int result = bind(fd, local);
         if (result == 0) {
             CallState state = CallState.current();
@@ -191,8 +196,8 @@ public final class TcpSocket {
     }
 
     /**
-     * Between two sockets with one address there is no network to be shared: control of congestion that paces, as bbr
-     * does, only costs (30 % of the bandwidth of long messages where it is the system's default).
+     * Between two sockets with one address there is no network that congestion could affect: a congestion control that
+     * paces, such as bbr, only has costs (30 % of the bandwidth of long messages if it is the system's default).
      */
     private static void doNotPaceOnOneHost(int fd, byte[] remote) {
         byte[] local = localName(fd);
@@ -204,29 +209,29 @@ public final class TcpSocket {
         if (Arrays.equals(local, from, to, remote, from, to)) {
             CallState state = CallState.current();
             MemorySegment.copy(RENO, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, RENO.length);
-            // a system without it keeps what it has
+            // a system without it keeps its default
             SETSOCKOPT.call(state, fd, IPPROTO_TCP, TCP_CONGESTION, state.scratchAddress, RENO.length);
         }
     }
 
     /**
-     * How a connection that was on its way has ended, once the descriptor is writable; or what has happened to one
-     * that was made. Told once.
+     * Result of a pending connect, once the descriptor is writable; or the error of an established connection. An error
+     * is returned once.
      *
      * @param fd of {@link #connect} or {@link #accept}.
-     * @return 0 if it is made, else a positive errno such as ECONNREFUSED, ECONNRESET, ETIMEDOUT.
+     * @return 0 if it is made, otherwise a positive errno such as ECONNREFUSED, ECONNRESET, ETIMEDOUT.
      */
     public static int connectError(int fd) {
         return Math.abs(option(fd, SOL_SOCKET, SO_ERROR));
     }
 
     /**
-     * Lets the kernel ask whether the peer's host is still there: whoever only receives does not notice otherwise. A
+     * Lets the kernel probe the peer's host: a process that only receives does not notice its loss otherwise. A
      * connection without answer ends with ETIMEDOUT.
      *
-     * @param fd              connected, or on its way.
-     * @param idleSeconds     silence before the first question, 1 to 32767; 0 to ask no more.
-     * @param intervalSeconds between two, 1 to 32767.
+     * @param fd              connected, or in progress.
+     * @param idleSeconds     silence before the first probe, 1 to 32767; 0 to stop probing.
+     * @param intervalSeconds time between two probes, 1 to 32767.
      * @param probes          without an answer, 1 to 127.
      * @return 0 or a negative errno.
      */
@@ -243,7 +248,7 @@ public final class TcpSocket {
     /**
      * Bounds how long sent bytes may wait for the peer's host, also while the peer does not read.
      *
-     * @param fd           connected, or on its way.
+     * @param fd           connected, or in progress.
      * @param milliseconds 1 or more.
      * @return 0 or a negative errno.
      */
@@ -252,11 +257,11 @@ public final class TcpSocket {
     }
 
     /**
-     * What {@link #keepAlive} and {@link #userTimeout} have set.
+     * Values that {@link #keepAlive} and {@link #userTimeout} have set.
      *
      * @param fd open.
      * @return 1 for on or 0, idle and interval in seconds, probes, user timeout in milliseconds; negative errnos for
-     *     what cannot be told.
+     *     values that cannot be read.
      */
     public static int[] liveness(int fd) {
         return new int[] {
@@ -266,20 +271,20 @@ public final class TcpSocket {
     }
 
     /**
-     * What the kernel knows of the other side of a connection.
+     * The kernel's state of a connection.
      *
      * @param isEstablished false if the other side has closed its end, or the connection is over.
      * @param unanswered    retransmissions or probes in a row that had no answer.
-     * @param silentMs      time since a segment of the other side has come, in milliseconds.
+     * @param silentMs      time since the last segment from the other side, in milliseconds.
      */
     public record Health(boolean isEstablished, int unanswered, long silentMs) {
     }
 
     /**
-     * Asks the kernel how a connection is.
+     * Reads the kernel's state of a connection.
      *
      * @param fd connected.
-     * @return what it knows, or null if it cannot be asked.
+     * @return the state, or null if it cannot be read.
      */
     public static Health health(int fd) {
         CallState state = CallState.current();
@@ -343,7 +348,7 @@ public final class TcpSocket {
      * Receives bytes.
      *
      * @param fd      connected.
-     * @param address where they go.
+     * @param address address of the buffer.
      * @param length  most bytes, at least 1.
      * @return bytes received; 0 at the end of the stream; or {@link #FAILED}.
      */
@@ -352,10 +357,10 @@ public final class TcpSocket {
     }
 
     /**
-     * Sends bytes that are gathered from several places.
+     * Sends bytes that are gathered from several ranges.
      *
      * @param fd     connected.
-     * @param vector of the places, not empty.
+     * @param vector of the ranges, not empty.
      * @return bytes taken, which may be fewer; {@code -EAGAIN} if there is no room; {@code -EPIPE} or
      *     {@code -ECONNRESET} if the peer is gone; {@code -EFAULT} if memory was cut.
      */
@@ -364,28 +369,28 @@ public final class TcpSocket {
         if (sent >= 0) {
             return sent;
         }
-        // once more, to learn why: that form may allocate, and is seldom needed
+        // once more, for the reason: that form may allocate, and is seldom needed
         CallState state = CallState.current();
         return state.result(SENDMSG_ERRNO.call(state, fd, vector.headerAddress(), MSG_NOSIGNAL));
     }
 
     /**
-     * Receives bytes that are scattered over several places.
+     * Receives bytes that are scattered over several ranges.
      *
      * @param fd     connected.
-     * @param vector of the places, not empty.
-     * @return bytes received; 0 at the end of the stream; {@link #FAILED} if there are none, or for a reason that
-     *     {@link #receiveError} tells.
+     * @param vector of the ranges, not empty.
+     * @return bytes received; 0 at the end of the stream; {@link #FAILED} if there are none, or for the reason that
+     *     {@link #receiveError} returns.
      */
     public static long receiveVector(int fd, IoVector vector) {
         return RECVMSG.call(fd, vector.headerAddress(), 0);
     }
 
     /**
-     * Receives as {@link #receiveVector}, and says why not; may allocate.
+     * Receives as {@link #receiveVector}, and returns the reason of a failure; may allocate.
      *
      * @param fd     connected.
-     * @param vector of the places, not empty.
+     * @param vector of the ranges, not empty.
      * @return bytes received; 0 at the end of the stream; {@code -EAGAIN} if there are none; {@code -ECONNRESET},
      *     {@code -ETIMEDOUT}; {@code -EFAULT} if memory was cut.
      */

@@ -14,7 +14,7 @@ import java.lang.ref.Reference;
  * allocate nothing.
  */
 public final class UdpSocket {
-    /** Flag of a received message: it was longer than its room. */
+    /** Flag of a received message: it was longer than its buffer. */
     public static final int MSG_TRUNC = 0x20;
     /** Another call may find room. */
     public static final int EAGAIN = LinuxErrno.EAGAIN;
@@ -54,7 +54,7 @@ public final class UdpSocket {
      * Opens a socket and binds it.
      *
      * @param name   address to bind to; port 0 has the system choose one.
-     * @param shared whether other sockets may have the same address, as receivers of one group do.
+     * @param shared true if other sockets may have the same address, as receivers of one group do.
      * @return descriptor; {@code -EADDRINUSE}, {@code -EADDRNOTAVAIL}, {@code -EACCES}, {@code -EMFILE},
      *     {@code -EAFNOSUPPORT}.
      */
@@ -85,7 +85,7 @@ public final class UdpSocket {
      *
      * @param fd descriptor.
      * @return image of the address.
-     * @throws NativeCallException for what is no bound socket.
+     * @throws NativeCallException if it is not a bound socket.
      */
     public static byte[] name(int fd) {
         CallState state = CallState.current();
@@ -101,7 +101,7 @@ public final class UdpSocket {
     }
 
     /**
-     * Asks for room for datagrams that arrive and leave; the kernel gives at most what it allows to everybody.
+     * Requests buffer space for datagrams that arrive and leave; the kernel grants at most the limit for all users.
      *
      * @param fd           descriptor.
      * @param receiveBytes for those that wait for a receive, 0 for the kernel's own size.
@@ -128,12 +128,12 @@ public final class UdpSocket {
     }
 
     /**
-     * Receives what is sent to a group, and nothing that other sockets have joined.
+     * Receives the datagrams of a group, and none of groups that only other sockets have joined.
      *
      * @param fd    IPv4 descriptor.
      * @param group address of the group, 4 bytes.
      * @param local address of the interface, 4 bytes; zeros leave the choice to the kernel.
-     * @return 0; {@code -EINVAL} for what is no group, {@code -ENODEV} without such an interface, {@code -ENOBUFS} for
+     * @return 0; {@code -EINVAL} if it is not a group, {@code -ENODEV} without such an interface, {@code -ENOBUFS} for
      *     too many groups.
      */
     public static int join(int fd, byte[] group, byte[] local) {
@@ -145,19 +145,19 @@ public final class UdpSocket {
     }
 
     /**
-     * Receives datagrams that are there.
+     * Receives available datagrams.
      *
      * @param fd     descriptor.
      * @param vector with room for each.
      * @param count  messages at most, up to the vector's capacity.
-     * @return messages received; 0 if none is there.
+     * @return messages received; 0 if none is available.
      */
     public static int receive(int fd, MessageVector vector, int count) {
         try {
             if (count == 1 && vector.pieceCount(0) == 1) {
                 return receiveOne(fd, vector);
             }
-            // of a bound socket without connection it fails only when nothing is there, or by a signal
+            // on a bound socket without connection it fails only when no datagram is available, or by a signal
             return Math.max(0, (int) RECVMMSG.call(fd, vector.address(), count, MSG_DONTWAIT, 0L));
         } finally {
             // the kernel got a plain address: the memory must not be collected while it writes
@@ -165,10 +165,10 @@ public final class UdpSocket {
         }
     }
 
-    /** The kernel has fewer structures to read and to write than for a vector of one. */
+    /** Receives one datagram: the kernel reads and writes fewer structures than for a vector of one. */
     private static int receiveOne(int fd, MessageVector vector) {
         long room = vector.pieceLength(0, 0);
-        // with this flag the answer is how long the datagram was, and not how much of it there was room for
+        // with this flag the result is the length of the datagram, not the part of it that the buffer took
         long bytes = RECVFROM.call(fd, vector.pieceAddress(0, 0), room, MSG_DONTWAIT | MSG_TRUNC,
             vector.namePointer(0), vector.nameLengthAddress(0));
         if (bytes >= 0) {
@@ -183,7 +183,7 @@ public final class UdpSocket {
      * @param fd     descriptor.
      * @param vector messages to be sent.
      * @param count  of them, 1 or more.
-     * @return messages that were taken, from the first on; or why the first was not, as a negative errno, for example
+     * @return number of messages taken, from the first; or a negative errno if the first was not taken, for example
      *     {@code -EAGAIN} without room, {@code -EMSGSIZE}, {@code -ENETUNREACH}, {@code -EPERM}, {@code -EFAULT}.
      */
     public static int send(int fd, MessageVector vector, int count) {
@@ -200,7 +200,7 @@ public final class UdpSocket {
         }
     }
 
-    /** Once more, to hear the reason; it may go now. */
+    /** Sends once more to learn the reason; it may succeed now. */
     private static int sendFirst(int fd, MessageVector vector) {
         CallState state = CallState.current();
         long sent = state.result(SENDMSG.call(state, fd, vector.header(0), MSG_DONTWAIT | MSG_NOSIGNAL));

@@ -104,11 +104,11 @@ public final class UnixSocket {
     }
 
     /**
-     * Connects to a listener. It has the connection at once, before it accepts: what is sent is kept for it.
+     * Connects to a listener. The call returns before the listener accepts: bytes that are sent are kept for it.
      *
      * @param path of the listener; symbolic links are followed, so check {@link #peerCredentials}.
      * @param flags 0 or {@link #SOCK_NONBLOCK}.
-     * @return descriptor; {@code -ENOENT} without a path; {@code -ECONNREFUSED} if nobody listens there any more;
+     * @return descriptor; {@code -ENOENT} without a path; {@code -ECONNREFUSED} if no process listens there any more;
      *     {@code -EAGAIN} if the backlog is full (non-blocking only, otherwise it waits); {@code -EACCES}.
      * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
      */
@@ -128,8 +128,9 @@ public final class UnixSocket {
     }
 
     /**
-     * Sends one byte without waiting, as a doorbell: what it says is that it was sent. Without room for it the other
-     * side has enough to wake it, and a broken connection shows when it is read. Allocates nothing, compiled or not.
+     * Sends one byte without waiting, as a doorbell; its value has no meaning. If there is no room for it, the other
+     * side has enough bytes to wake it. A broken connection is noticed when it is read. Allocates nothing, compiled or
+     * not.
      *
      * @param fd connected socket.
      */
@@ -138,8 +139,8 @@ public final class UnixSocket {
     }
 
     /**
-     * Takes doorbell bytes that are there, whatever their values; what is left is taken the next time. Allocates
-     * nothing, compiled or not, if there is at least one.
+     * Takes available doorbell bytes, whatever their values; the rest is taken by the next call. Allocates nothing,
+     * compiled or not, if there is at least one.
      *
      * @param fd connected socket.
      * @return false at the end of file, or if the connection is broken.
@@ -148,7 +149,7 @@ public final class UnixSocket {
         long scratchAddress = CallState.current().scratchAddress;
         long count = DRAIN.call(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
         if (count < 0) {
-            // once more, to learn why; a reset that was told already is the end of file now
+            // once more, for the reason; a reset that was reported already is the end of file now
             count = recv(fd, scratchAddress, CallState.SCRATCH_BYTES, MSG_DONTWAIT);
         }
         return count > 0 || count == -LinuxErrno.EAGAIN || count == -LinuxErrno.EINTR;
@@ -173,7 +174,7 @@ public final class UnixSocket {
      * Receives bytes.
      *
      * @param fd connected socket.
-     * @param address where they go.
+     * @param address address of the buffer.
      * @param lengthBytes most bytes, at least 1.
      * @param flags 0 or {@link #MSG_DONTWAIT}, {@link #MSG_PEEK}.
      * @return number of bytes; 0 at the end of file: the peer closed or died, and all it sent was received;
@@ -305,7 +306,7 @@ public final class UnixSocket {
         static long uidOrError(MemorySegment segment) {
             int uid = segment.get(ValueLayout.JAVA_INT, UID);
             // A socket without a peer answers pid 0 and uid -1. A peer outside our pid name space has pid 0 as well,
-            // so only the uid, which nobody can have, decides.
+            // so only the uid, which no user can have, decides.
             return uid == -1 ? -LinuxErrno.ENOTCONN : Integer.toUnsignedLong(uid);
         }
     }

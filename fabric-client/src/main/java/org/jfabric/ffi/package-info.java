@@ -3,8 +3,8 @@
  * processor affinity.
  *
  * <p>This is the only package of the client that uses a native linker. It depends on nothing else of the product.
- * Supported are Linux on x86_64 and aarch64 with glibc 2.28 or newer; {@link org.jfabric.ffi.NativeAccess#check()} says
- * so before the first call, and entry points (connect, launch) call it first.
+ * Supported are Linux on x86_64 and aarch64 with glibc 2.28 or newer. Entry points (connect, launch) call
+ * {@link org.jfabric.ffi.NativeAccess#check()} first, which checks this.
  *
  * <p><b>Error convention.</b> A call returns 0 or its positive result, or the <em>negative errno</em>; never -1 with a
  * separate errno. Factories of whole objects ({@link org.jfabric.ffi.MappedFile}, {@link org.jfabric.ffi.Epoll}) throw

@@ -1,13 +1,5 @@
 package org.jfabric.future;
 
-import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.Completion;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionHandler;
-import org.jfabric.CompletionQueue;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,22 +7,37 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Reads a completion queue and completes a future, or calls a callback, for each operation: it gives operations their
  * contexts and knows them again by these.
  *
- * <p>{@link #dispatch(int)} does all the work; somebody has to call it again and again, there is no thread in here. It
+ * <pre>{@code
+ * FutureEndpoint transfers = new FutureEndpoint(endpoint, dispatcher);
+ * CompletableFuture<CompletionRecord> received = transfers.trecv(address, 64, FabricAddress.ADDR_UNSPEC, 7, 0);
+ * while (!received.isDone()) {
+ *     dispatcher.dispatch(16);
+ * }
+ * }</pre>
+ *
+ * <p>{@link #dispatch(int)} does all the work; the application calls it again and again, there is no thread in here. It
  * posts what {@code -FI_EAGAIN} kept back, so that a future never fails for want of room. Operations are submitted
  * through {@link PostingLane}s, most simply by a {@link FutureEndpoint}.
  *
  * <p>The dispatcher is the only reader of its queue. Entries that are not of its operations (of ones posted on an
  * endpoint directly, and error entries of injects) go to the callback given at the start. Its contexts are
  * {@link #FIRST_CONTEXT} and upward, so keep away from these. Success must write an entry: bind endpoints without
- * {@link org.jfabric.Flags#SELECTIVE_COMPLETION}, or post with {@link org.jfabric.Flags#COMPLETION}.
+ * {@link org.jfabric.info.Flags#SELECTIVE_COMPLETION}, or post with {@link org.jfabric.info.Flags#COMPLETION}.
  *
- * <p>Owner: one thread at a time submits, dispatches and closes, as for the queue itself; futures may be looked at by
- * any thread, and what depends on them runs on the dispatching one unless it is told otherwise.
+ * <p>Owner: one thread at a time submits, dispatches and closes, as for the queue itself; futures may be read by
+ * any thread, and what depends on them runs on the dispatching one unless the application chooses another.
  */
 public final class CompletionDispatcher implements AutoCloseable {
     /** Context of the first operation of each dispatcher; each further one has the next number. */
@@ -42,16 +49,16 @@ public final class CompletionDispatcher implements AutoCloseable {
     private final CompletionError error = new CompletionError();
     private final Long2ObjectHashMap<Operation> outstanding = new Long2ObjectHashMap<>();
     private final List<PostingLane> lanes = new ArrayList<>();
-    /** What has ended and was not told yet: told outside of the poll, so that callbacks may dispatch. */
+    /** Completed operations not yet reported. They are reported outside of the poll, so that callbacks may dispatch. */
     private final ArrayDeque<Operation> toTell = new ArrayDeque<>();
     private long nextContext = FIRST_CONTEXT;
     private FabricException ended;
 
     /**
-     * A dispatcher whose {@link #dispatch(int)} throws the failure if an entry tells of one that is not its own, and
+     * A dispatcher whose {@link #dispatch(int)} throws the failure if an entry is of one that is not its own, and
      * leaves out other entries that are not its own.
      *
-     * @param queue read by nobody else from now on.
+     * @param queue read only by this object from now on.
      */
     public CompletionDispatcher(CompletionQueue queue) {
         this(queue, (completion, failure) -> {
@@ -64,7 +71,7 @@ public final class CompletionDispatcher implements AutoCloseable {
     /**
      * A dispatcher.
      *
-     * @param queue  read by nobody else from now on.
+     * @param queue  read only by this object from now on.
      * @param others is shown entries of operations that were not submitted here.
      */
     public CompletionDispatcher(CompletionQueue queue, CompletionCallback others) {
@@ -84,16 +91,16 @@ public final class CompletionDispatcher implements AutoCloseable {
     }
 
     /**
-     * Reads the queue, tells what has ended, and posts what waits for room.
+     * Reads the queue, reports what has ended, and posts what waits for room.
      *
      * @param limit most entries to read, 1 or more.
-     * @return operations and other entries that were told, 0 if there was nothing; or a negative errno of
+     * @return operations and other entries that were reported, 0 if there was nothing; or a negative errno of
      *     {@link CompletionQueue}: with {@code -FI_EOVERRUN} and {@code -FI_ENODEV}, and when the queue was closed, all
      *     that is outstanding has failed with that code.
      */
     public int dispatch(int limit) {
         if (ended != null) {
-            tell();
+            report();
             return -ended.errno();
         }
         int result = queue.poll(handler, limit);
@@ -108,8 +115,8 @@ public final class CompletionDispatcher implements AutoCloseable {
                 lanes.get(i).postWaiting();
             }
         }
-        int told = tell();
-        return result < 0 && result != -FabricErrno.EAGAIN && result != -FabricErrno.EAVAIL ? result : told;
+        int reported = report();
+        return result < 0 && result != -FabricErrno.EAGAIN && result != -FabricErrno.EAVAIL ? result : reported;
     }
 
     /**
@@ -154,14 +161,14 @@ public final class CompletionDispatcher implements AutoCloseable {
     /**
      * Fails what is outstanding or waits for room with {@link FabricErrno#ECANCELED}, and whatever is submitted later.
      * Posted operations are not taken back: their memory stays in use until their endpoint is closed. The queue stays
-     * open. Again does nothing.
+     * open. Has no effect if it is already closed.
      */
     @Override
     public void close() {
         if (ended == null) {
             fail(new FabricException(FabricErrno.ECANCELED, "the dispatcher was closed",
                 "Await the futures before closing it."));
-            tell();
+            report();
         }
     }
 
@@ -186,7 +193,7 @@ public final class CompletionDispatcher implements AutoCloseable {
         return result;
     }
 
-    /** The end of an operation is told soon. */
+    /** The end of an operation is reported soon. */
     void end(Operation operation) {
         toTell.add(operation);
     }
@@ -213,14 +220,14 @@ public final class CompletionDispatcher implements AutoCloseable {
         }
     }
 
-    private int tell() {
-        int told = 0;
+    private int report() {
+        int reported = 0;
         Operation operation;
         while ((operation = toTell.poll()) != null) {
-            operation.tell();
-            told++;
+            operation.report();
+            reported++;
         }
-        return told;
+        return reported;
     }
 
     private static <T> T value(CompletableFuture<T> future) {

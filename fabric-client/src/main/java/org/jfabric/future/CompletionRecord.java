@@ -1,10 +1,15 @@
 package org.jfabric.future;
 
 import org.jfabric.Completion;
-import org.jfabric.FabricAddress;
+import org.jfabric.info.FabricAddress;
 
 /**
  * A success entry, copied out of the completion queue; it stays valid. Members as in {@link Completion}.
+ *
+ * <pre>{@code
+ * transfers.trecv(address, 64, FabricAddress.ADDR_UNSPEC, 7, 0)
+ *     .thenAccept(entry -> System.out.println(entry.len() + " bytes"));
+ * }</pre>
  *
  * @param flags   completion flags.
  * @param len     bytes received; 0 for sends.

@@ -1,12 +1,16 @@
 package org.jfabric.future;
 
-import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-
 import java.util.concurrent.CompletableFuture;
+import org.jfabric.Endpoint;
+import org.jfabric.info.FabricAddress;
 
 /**
  * Transfers of an endpoint as futures. Sends are posted in the order of the calls, and receives are.
+ *
+ * <pre>{@code
+ * transfers.tsend(address, 64, peer, 7).thenRun(() -> System.out.println("sent"));
+ * dispatcher.dispatch(16);
+ * }</pre>
  *
  * <p>Memory belongs to the transfer until its future was completed by {@link CompletionDispatcher#dispatch(int)}. Small
  * messages that need no future are better injected, by the endpoint itself. Owner: the dispatchers' thread.

@@ -1,8 +1,7 @@
 package org.jfabric.future;
 
-import org.jfabric.FabricException;
-
 import java.util.concurrent.CompletableFuture;
+import org.jfabric.info.FabricException;
 
 /** One operation from its submission to its end. Owner: the dispatcher's thread. */
 final class Operation {
@@ -38,7 +37,7 @@ final class Operation {
         return this;
     }
 
-    void tell() {
+    void report() {
         if (callback != null) {
             callback.onCompletion(completion, failure);
         } else if (failure != null) {

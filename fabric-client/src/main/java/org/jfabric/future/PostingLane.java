@@ -1,18 +1,21 @@
 package org.jfabric.future;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Operations that are posted in the order of their submission. One for which there is no room ({@code -FI_EAGAIN})
  * waits here, those behind it too, and {@link CompletionDispatcher#dispatch(int)} posts them as soon as there is room.
  *
+ * <pre>{@code
+ * transfers.sends().submit(context -> endpoint.tsendv(pieces, peer, 7, context));
+ * }</pre>
+ *
  * <p>Take one lane for the sends and another one for the receives of an endpoint, as {@link FutureEndpoint} does: a
  * send that waits for room must not keep back the receive that makes the room. The number of operations that wait is
- * not limited; {@link #waiting()} tells it. Owner: the dispatcher's thread.
+ * not limited; {@link #waiting()} returns it. Owner: the dispatcher's thread.
  */
 public final class PostingLane {
     private final CompletionDispatcher dispatcher;
@@ -28,7 +31,7 @@ public final class PostingLane {
      * @param post posts it on an endpoint that reports it to the dispatcher's queue, with an entry for its success.
      * @return completed with the entry; exceptionally with a {@link FabricException} if the endpoint refused it, if it
      *     failed ({@link TransferException}) or if the dispatcher ended before. Cancelling it takes back an operation
-     *     that still waits for room; one that was posted goes on and uses its memory to its end.
+     *     that still waits for room; one that was posted continues and uses its memory to its end.
      */
     public CompletableFuture<CompletionRecord> submit(Post post) {
         CompletableFuture<CompletionRecord> future = new CompletableFuture<>();
@@ -40,7 +43,8 @@ public final class PostingLane {
      * Posts an operation now, or when there is room.
      *
      * @param post     as for {@link #submit(Post)}.
-     * @param callback told the end once, by a later {@code dispatch}, or within this call if the operation is refused.
+     * @param callback called once at the end, by a later {@code dispatch}, or within this call if the operation is
+     *                 refused.
      */
     public void submit(Post post, CompletionCallback callback) {
         submit(new Operation(post, callback, null));
@@ -87,14 +91,14 @@ public final class PostingLane {
     private void submit(Operation operation) {
         FabricException ended = dispatcher.ended();
         if (ended != null) {
-            operation.failed(ended).tell();
+            operation.failed(ended).report();
             return;
         }
         int result = waiting.isEmpty() ? dispatcher.post(operation) : -FabricErrno.EAGAIN;
         if (result == -FabricErrno.EAGAIN) {
             waiting.add(operation);
         } else if (result != 0) {
-            operation.failed(refused(result)).tell();
+            operation.failed(refused(result)).report();
         }
     }
 

@@ -2,9 +2,17 @@ package org.jfabric.future;
 
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.FabricException;
+import org.jfabric.info.FabricException;
 
-/** An operation was taken and has failed: holds a copy of its error entry. */
+/**
+ * An operation was taken and has failed: holds a copy of its error entry.
+ *
+ * <pre>{@code
+ * transfers.tsend(address, 64, peer, 7).whenComplete((entry, failed) -> {
+ *     boolean isFailure = failed instanceof TransferException;
+ * });
+ * }</pre>
+ */
 public final class TransferException extends FabricException {
     private static final long serialVersionUID = 1L;
 

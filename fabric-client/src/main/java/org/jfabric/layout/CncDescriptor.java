@@ -1,15 +1,15 @@
 package org.jfabric.layout;
 
 /**
- * Layout of the {@code cnc} file. Only the driver writes it; everybody else maps it read-only, and the driver decides
- * nothing by what it reads back from it.
+ * Layout of the {@code cnc} file. Only the driver writes it; all other processes map it read-only, and the driver does
+ * not depend on values that it reads back from it.
  *
  * <pre>
- *    0  common file header; parameter 1 = start time of the driver (ms since 1970, for people),
+ *    0  common file header; parameter 1 = start time of the driver (ms since 1970, informative),
  *       parameter 2 = 0
  *  128  may park, 4 bytes       1: the driver's thread may sleep, ring the doorbell if parked is set
  *  132  parked, 4 bytes         1: it sleeps, or is about to
- *  136  process id, 8 bytes     for people only
+ *  136  process id, 8 bytes     informative only
  *  144  length of counters' metadata, 4 bytes
  *  148  length of counters' values, 4 bytes
  *  152  length of the error log, 4 bytes
@@ -20,9 +20,9 @@ package org.jfabric.layout;
 public final class CncDescriptor {
     /** Name of the file. */
     public static final String FILE_NAME = "cnc";
-    /** Offset of the word that says whether the driver may sleep. */
+    /** Offset of the word that is 1 if the driver may sleep. */
     public static final int MAY_PARK_OFFSET = 128;
-    /** Offset of the word that says whether the driver sleeps. */
+    /** Offset of the word that is 1 if the driver sleeps, or is about to. */
     public static final int PARKED_OFFSET = 132;
     /** Offset of the driver's process id. */
     public static final int PID_OFFSET = 136;
@@ -47,7 +47,7 @@ public final class CncDescriptor {
      *
      * @param valuesLength   bytes of the counters' values.
      * @param errorLogLength bytes of the error log.
-     * @return the sum of its parts.
+     * @return the length of all parts.
      */
     public static int fileLength(int valuesLength, int errorLogLength) {
         return METADATA_OFFSET + valuesLength * METADATA_TO_VALUES_RATIO + valuesLength + errorLogLength;

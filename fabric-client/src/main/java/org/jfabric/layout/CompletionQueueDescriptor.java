@@ -5,13 +5,13 @@ package org.jfabric.layout;
  *
  * <pre>
  *    0  common file header; parameter 1 = capacity (entries, a power of two),
- *       parameter 2 = client's share (low 32 bits), driver's share (high 32 bits)
+ *       parameter 2 = client's quota (low 32 bits), driver's quota (high 32 bits)
  *  128  read position, 8 bytes              written by the client: entries read since the start
  *  256  sleepers' words                     see {@link WaitDescriptor}; used only with a wait object
  *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
  *  392  retired, 8 bytes                    written by the driver: operations ended without an entry
  *  400  state, 4 bytes                      written by the driver: see STATE_*
- *  404  held back, 4 bytes                  written by the driver: 1 while messages wait for slots of its share
+ *  404  held back, 4 bytes                  written by the driver: 1 while messages wait for slots of its quota
  *  512  records, one cache line each
  *       error cells, 128 bytes each, one for every record
  *
@@ -31,13 +31,13 @@ package org.jfabric.layout;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>A reader knows that entry {@code n} is there when the low half of the word at slot {@code n mod capacity} is
- * {@code (int) n + 1}; a slot of the last lap holds {@code (int) n + 1 - capacity}. Nothing is zeroed.
+ * <p>Entry {@code n} is written when the low half of the word at slot {@code n mod capacity} is {@code (int) n + 1}; a
+ * slot that still has the entry of the previous lap has {@code (int) n + 1 - capacity}. Nothing is zeroed.
  */
 public final class CompletionQueueDescriptor {
     /** Offset of the client's read position. */
     public static final int READ_POSITION_OFFSET = 128;
-    /** Offset of the sleepers' line; a pair of lines away from both ends' hot words. */
+    /** Offset of the sleepers' line; a pair of cache lines away from the hot words of both sides. */
     public static final int WAIT_OFFSET = 256;
     /** Offset of the number of entries written. */
     public static final int WRITTEN_OFFSET = 384;
@@ -45,7 +45,7 @@ public final class CompletionQueueDescriptor {
     public static final int RETIRED_OFFSET = 392;
     /** Offset of the state. */
     public static final int STATE_OFFSET = 400;
-    /** Offset of the word that tells whether messages wait for slots of the driver's share. */
+    /** Offset of the word that is 1 while messages wait for slots of the driver's quota. */
     public static final int HELD_BACK_OFFSET = 404;
     /** Offset of the first record. */
     public static final int RECORDS_OFFSET = 512;
@@ -55,7 +55,7 @@ public final class CompletionQueueDescriptor {
     public static final int ERROR_CELL_LENGTH = 128;
     /** Offset of the body in a record. */
     public static final int BODY_OFFSET = 8;
-    /** Bytes of the body that the tagged format shows. */
+    /** Bytes of the body in the tagged format. */
     public static final int TAGGED_LENGTH = 48;
     /** Offset of the source address in a record. */
     public static final int SOURCE_OFFSET = 56;
@@ -63,15 +63,15 @@ public final class CompletionQueueDescriptor {
     public static final int STATE_OPEN = 0;
     /** State: an entry found no slot; nothing more will be written. */
     public static final int STATE_OVERRUN = 1;
-    /** Kind of a record that tells of success. */
+    /** Kind of a record of a successful operation. */
     public static final int KIND_SUCCESS = 1;
     /** Kind of a record with an error cell. */
     public static final int KIND_ERROR = 2;
-    /** Flag of a record whose slot came from the driver's share. */
+    /** Flag of a record whose slot belongs to the driver's quota. */
     public static final int FLAG_DRIVER_SHARE = 1;
     /**
-     * Flag of a record that hands out a cell of the endpoint's receive slab; its {@code op_context} is described in
-     * {@link SlabDescriptor}. It is the word's sign, so that a reader finds it by one comparison.
+     * Flag of a record that hands a cell of the endpoint's receive slab to the client; its {@code op_context} is
+     * described in {@link SlabDescriptor}. It is the word's sign bit, so that a reader tests it by one comparison.
      */
     public static final int FLAG_BUFFERED = 128;
     /** Greatest capacity in entries. */
@@ -100,7 +100,7 @@ public final class CompletionQueueDescriptor {
      * Bytes of the file.
      *
      * @param capacity entries, a power of two.
-     * @return header, records and error cells.
+     * @return the length of header, records and error cells.
      */
     public static long fileLength(int capacity) {
         return RECORDS_OFFSET + (long) capacity * (RECORD_LENGTH + ERROR_CELL_LENGTH);

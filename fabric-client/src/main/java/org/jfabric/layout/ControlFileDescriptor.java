@@ -9,12 +9,12 @@ package org.jfabric.layout;
  *  512  records of the command ring              client to driver
  *    C  header of the event ring, 512 bytes      C = 512 + length of the command ring
  *       records of the event ring                driver to client
- *       its spare line: 4 bytes, 1 when the client closes by itself; 0 at the end of its socket means that it died
+ *       its spare line: 4 bytes, 1 when the client has closed; 0 at the end of its socket means that it died
  *    A  activity bytes, one for each endpoint    A = C + 512 + length of the event ring
  * </pre>
  *
  * <p>An activity byte is set by the client after it committed to a transmit or receive queue of the endpoint, and
- * cleared by the driver before it looks at the queues, so that idle queues need not be read in every cycle.
+ * cleared by the driver before it reads the queues, so that idle queues need not be read in every cycle.
  */
 public final class ControlFileDescriptor {
     /** Activity bytes in a file. */
@@ -34,7 +34,7 @@ public final class ControlFileDescriptor {
     }
 
     /**
-     * The word by which a client says that it closes.
+     * The word that a client sets before it closes.
      *
      * @param commandRingLength bytes.
      * @return offset in the file, of 4 bytes.
@@ -59,7 +59,7 @@ public final class ControlFileDescriptor {
      *
      * @param commandRingLength bytes.
      * @param eventRingLength   bytes.
-     * @return the sum of its parts.
+     * @return the length of all parts.
      */
     public static int fileLength(int commandRingLength, int eventRingLength) {
         return activityOffset(commandRingLength, eventRingLength) + ACTIVITY_LENGTH;

@@ -5,8 +5,8 @@ package org.jfabric.layout;
  *
  * <pre>
  *    0  common file header
- *  128  added, 8 bytes           written by the client: what it has added to the value, mod 2^64
- *  136  added errors, 8 bytes    written by the client: what it has added to the error value, mod 2^64
+ *  128  added, 8 bytes           written by the client: its additions to the value, mod 2^64
+ *  136  added errors, 8 bytes    written by the client: its additions to the error value, mod 2^64
  *  256  sleepers' words          see {@link WaitDescriptor}; used only with a wait object of the counter's own
  *  384  counted, 8 bytes         written by the driver: operations that ended with success
  *  392  counted errors, 8 bytes  written by the driver: operations that failed
@@ -18,21 +18,23 @@ package org.jfabric.layout;
  *
  * <ul>
  * <li>The driver keeps its two counts in fields of its own and publishes them by plain release stores, once for each
- *     batch, the errors first: who sees a value sees the errors of everything that ended before. Entries and payloads
- *     are stored before, so who loads a count with acquire sees these too. It never reads a word of the client.</li>
+ *     batch, the errors first: a reader that sees a value sees the errors of all operations that ended before. Entries
+ *     and payloads are stored before, so a reader that loads a count with acquire sees these too. The driver never
+ *     reads a word of the client.</li>
  * <li>Threads of the client change their words by atomic additions, or compare and exchange. Setting the value to
- *     {@code v} stores {@code v - counted} there; what the driver counts meanwhile comes on top of {@code v}.</li>
+ *     {@code v} stores {@code v - counted} there; operations that the driver counts meanwhile are added to
+ *     {@code v}.</li>
  * </ul>
  *
- * <p>Sleepers wait for a number of <em>counted</em> ({@code wake at} is the value wanted less <em>added</em>). A client
- * that changes its words therefore wakes them, and they announce themselves with the new difference.
+ * <p>Sleepers wait for a number of <em>counted</em> ({@code wake at} is the awaited value minus <em>added</em>). A
+ * client that changes its words therefore wakes them, and they sleep again with the new difference.
  */
 public final class CounterDescriptor {
-    /** Offset of what the client has added to the value. */
+    /** Offset of the client's additions to the value. */
     public static final int ADDED_OFFSET = 128;
-    /** Offset of what the client has added to the error value. */
+    /** Offset of the client's additions to the error value. */
     public static final int ADDED_ERRORS_OFFSET = 136;
-    /** Offset of the sleepers' line; a pair of lines away from both ends' words. */
+    /** Offset of the sleepers' line; a pair of cache lines away from the words of both sides. */
     public static final int WAIT_OFFSET = 256;
     /** Offset of the operations that ended with success. */
     public static final int COUNTED_OFFSET = 384;

@@ -41,14 +41,14 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>The header is written once, before anybody else can open the file; the magic is stored last.
+ * <p>The header is written once, before another process can open the file; the magic is stored last.
  */
 public final class FileHeaderDescriptor {
     /** The eight characters {@code JFABRIC\0}, read as a little-endian long. */
     public static final long MAGIC = 0x00434952_4241464AL;
     /** Files and wires of another major version are refused on both sides. */
     public static final int MAJOR_VERSION = 1;
-    /** A higher minor version only adds. */
+    /** A higher minor version only adds fields and values. */
     public static final int MINOR_VERSION = 0;
 
     /** Offset of the magic, 8 bytes. */
@@ -88,10 +88,10 @@ public final class FileHeaderDescriptor {
     }
 
     /**
-     * Writes a header; the magic comes last, so that a half-written file is never taken for a whole one.
+     * Writes a header; the magic is stored last, so that a partly written file is never taken for a complete one.
      *
      * @param buffer        start of the file.
-     * @param type          what the file holds.
+     * @param type          of the file.
      * @param schemaId      SBE schema of its records, 0 if it has none.
      * @param schemaVersion version of that schema.
      * @param owner         random id of the driver that owns the directory.
@@ -119,11 +119,11 @@ public final class FileHeaderDescriptor {
     }
 
     /**
-     * Says what is wrong with a header, in words for a user.
+     * Validates a header.
      *
      * @param buffer at least {@link #HEADER_LENGTH} bytes from the start of the file.
-     * @param type   what the file should hold.
-     * @return null if the header is usable, else one sentence with the values seen and needed.
+     * @param type   expected type of the file.
+     * @return null if the header is valid, else one sentence for the user with the values found and expected.
      */
     public static String verify(DirectBuffer buffer, FileType type) {
         long magic = buffer.getLong(MAGIC_OFFSET, LITTLE_ENDIAN);

@@ -1,6 +1,6 @@
 package org.jfabric.layout;
 
-/** What a shared file holds; the code stands in its header. */
+/** The types of shared files; the header of a file has the code of its type. */
 public enum FileType {
     /** Header, counters and error log of a driver. */
     CNC(1, "cnc"),
@@ -53,7 +53,7 @@ public enum FileType {
     }
 
     /**
-     * Whether a driver may have made a file of that name: what it deletes in its directory, and nothing else.
+     * Whether a file name is one that a driver creates. In its directory a driver deletes only such files.
      *
      * @param name without a path.
      * @return true for a number from 1 with the suffix of a type, and for the name of a {@code cnc}.

@@ -14,17 +14,17 @@ package org.jfabric.layout;
  *  +----------------+---------+---------------------------------------+
  * </pre>
  *
- * <p>Region indices count from 1 within a client, so that 0 is no address. The 8 bits of generation tell a closed
- * region's addresses from those of its successor in the same slot; they are a check against mistakes, not a secret.
+ * <p>Region indices count from 1 within a client, so 0 is never an address. The 8 bits of generation distinguish the
+ * addresses of a closed region from those of its successor in the same slot. They detect mistakes and are not a secret.
  */
 public final class MemoryRegionDescriptor {
     /** Offset of the registered bytes in the file. */
     public static final int DATA_OFFSET = 4096;
-    /** Regions of one client. */
+    /** Greatest number of regions of one client. */
     public static final int MAX_REGIONS = 0xFFFF;
     /** Greatest length of a region in bytes. */
     public static final long MAX_LENGTH = 1L << 40;
-    /** The bits of an address that are the offset. */
+    /** The bits of an address that form the offset. */
     public static final long OFFSET_MASK = MAX_LENGTH - 1;
 
     private MemoryRegionDescriptor() {

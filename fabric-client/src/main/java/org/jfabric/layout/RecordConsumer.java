@@ -10,20 +10,23 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import static org.jfabric.layout.RecordRingDescriptor.alignedLength;
 
 /**
- * Reading end of a record ring. It keeps its own position, reads each word once and checks it before use, so that
- * whatever the producer wrote can at worst end that producer.
+ * The consumer of a single-producer, single-consumer ring of records. A record is an 8-byte word with length and type,
+ * and a body; {@link RecordRingDescriptor} has the layout, also that of short records.
+ *
+ * <p>The producer may be another process and is not trusted. The consumer keeps its position in its own memory, reads
+ * each word once and validates it before use. After an invalid word the ring must not be read again.
  *
  * <p>Use: while {@link #poll()} is {@link #RECORD}, read {@link #offset()}, {@link #length()}, {@link #type()} and the
  * body, then {@link #advance()}; at the end of the batch {@link #release()}.
  *
- * <p>Owner: the one consuming thread.
+ * <p>Owner: the thread that consumes the ring, of the driver or of a client.
  */
 public final class RecordConsumer {
     /** {@link #poll()}: nothing to read. */
     public static final int EMPTY = 0;
-    /** {@link #poll()}: a record is there. */
+    /** {@link #poll()}: there is a record. */
     public static final int RECORD = 1;
-    /** {@link #poll()}: the word is impossible; the producer is broken and the ring must not be read again. */
+    /** {@link #poll()}: the word is invalid; the ring is corrupt and must not be read again. */
     public static final int CORRUPT = -1;
 
     private static final long NOTHING_KEPT = Long.MAX_VALUE;
@@ -44,9 +47,9 @@ public final class RecordConsumer {
     private int shortInfo;
     private int batch = 1;
     private boolean streaming;
-    /** Begin of the oldest record that is kept. */
+    /** Position of the oldest record that is kept. */
     private long keptFrom = NOTHING_KEPT;
-    /** Nobody looks at it: without it the compiler would leave the loads of {@link #fetch} out. */
+    /** Never read: without this store the compiler would eliminate the loads of {@link #fetch}. */
     private long fetched;
 
     /**
@@ -55,7 +58,7 @@ public final class RecordConsumer {
      * @param ringAddress     address of the first record.
      * @param capacity        bytes, a power of two.
      * @param positionAddress address of the word in which this consumer publishes its position.
-     * @param maxType         greatest type that a record may have; the least is 2.
+     * @param maxType         greatest type that a record may have; the least is 2, because 1 is padding.
      */
     public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType) {
         this(ringAddress, capacity, positionAddress, maxType, 0);
@@ -67,7 +70,7 @@ public final class RecordConsumer {
      * @param ringAddress     address of the first record.
      * @param capacity        bytes, a power of two.
      * @param positionAddress address of the word in which this consumer publishes its position.
-     * @param maxType         greatest type that an ordinary record may have; the least is 2.
+     * @param maxType         greatest type that an ordinary record may have; the least is 2, because 1 is padding.
      * @param maxShortType    greatest type that a short record may have; 0 if none is expected.
      */
     public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType, int maxShortType) {
@@ -80,21 +83,21 @@ public final class RecordConsumer {
     }
 
     /**
-     * How many records to take in one go. Looking for a record that is not there costs the transfer of the cache line
-     * that the producer has zeroed, so a single message is handed on before anybody looks for a second one; a
-     * stream of them is taken in ever larger batches.
+     * The size of the next batch. It is 1 until messages come in a stream, so that a single message is delivered before
+     * the ring is polled for a second one: that poll moves a cache line, which the producer has zeroed, to this
+     * processor. In a stream the size doubles with each full batch. {@link #batchTaken} adapts it.
      *
      * @param limit the greatest batch.
-     * @return records to take at most, 1 or more.
+     * @return greatest number of records to take, 1 or more.
      */
     public int batch(int limit) {
         return Math.min(limit, batch);
     }
 
     /**
-     * Learns from a batch.
+     * Adapts the size of the next batch; called after each batch, also an empty one.
      *
-     * @param taken records that were taken.
+     * @param taken number of records that were taken in the last batch.
      */
     public void batchTaken(int taken) {
         if (taken == 0) {
@@ -110,7 +113,7 @@ public final class RecordConsumer {
     }
 
     /**
-     * Looks for the next record.
+     * Polls for the next record.
      *
      * @return {@link #RECORD}, {@link #EMPTY} or {@link #CORRUPT}.
      */
@@ -120,7 +123,7 @@ public final class RecordConsumer {
     }
 
     /**
-     * The word of the next record as it is; whoever uses it checks it, as {@link #poll()} does.
+     * The word of the next record, not validated; the caller must validate it as {@link #poll()} does.
      *
      * @return 0 if there is no record yet.
      */
@@ -131,14 +134,14 @@ public final class RecordConsumer {
     /**
      * Bytes from the next record to the end of the ring.
      *
-     * @return the greatest length that it can have.
+     * @return the greatest length that the record can have.
      */
     public int toEnd() {
         return capacity - ((int) position & mask);
     }
 
     /**
-     * Asks for the second cache line of a record while the first one is decoded.
+     * Loads the second cache line of a record, so that it is transferred while the first one is decoded.
      *
      * @param record native address of its word.
      */
@@ -147,7 +150,7 @@ public final class RecordConsumer {
     }
 
     /**
-     * Goes past a record whose {@link #word()} was checked by the caller, as {@link #step()}.
+     * Moves past a record as {@link #step()} does, for a caller that has validated its {@link #word()} itself.
      *
      * @param recordLength bytes of word and body.
      */
@@ -195,7 +198,7 @@ public final class RecordConsumer {
     /**
      * Type of the record as read once and checked.
      *
-     * @return from 2 to the greatest type given; 0 of a short record.
+     * @return from 2 to the greatest type given; 0 for a short record.
      */
     public int type() {
         return type;
@@ -204,36 +207,36 @@ public final class RecordConsumer {
     /**
      * Type of a short record as read once and checked.
      *
-     * @return from 1 to the greatest type given; 0 of an ordinary record.
+     * @return from 1 to the greatest type given; 0 for an ordinary record.
      */
     public int shortType() {
         return shortType;
     }
 
     /**
-     * What the word of a short record has besides its length and type, as read once.
+     * The upper half of the word of a short record, as read once. The protocol of the ring defines its meaning.
      *
-     * @return 32 bits that are not checked.
+     * @return 32 bits that are not validated here.
      */
     public int shortInfo() {
         return shortInfo;
     }
 
-    /** Goes past the record; the producer learns of it at {@link #release()}. */
+    /** Moves past the record; {@link #release()} publishes the position to the producer. */
     public void advance() {
         step();
         releaseFar();
     }
 
     /**
-     * Goes past the record before it is executed, so that it is never executed twice, whatever happens meanwhile. Its
-     * bytes stay as they are until {@link #releaseFar()} or {@link #release()}.
+     * Moves past the record before it is processed, so that it is never processed twice, even if a memory fault
+     * interrupts that. Its bytes are not overwritten until {@link #releaseFar()} or {@link #release()}.
      */
     public void step() {
         position += alignedLength(length);
     }
 
-    /** Publishes the position if much was read since the last time. */
+    /** Publishes the position if it is at least a quarter of the ring beyond the published one. */
     public void releaseFar() {
         // a producer with a long message must not wait for the end of a batch
         if (position - released >= (capacity >> 2)) {
@@ -241,7 +244,7 @@ public final class RecordConsumer {
         }
     }
 
-    /** Publishes the position, so that the producer may reuse what was read. No store if nothing was read. */
+    /** Publishes the position, so that the producer may reuse the space. Stores nothing if nothing was read. */
     public void release() {
         long end = Math.min(position, keptFrom);
         if (end != released) {
@@ -251,11 +254,11 @@ public final class RecordConsumer {
     }
 
     /**
-     * Keeps the record that was passed last: no position beyond its begin is published until {@link #giveBack()}. At
-     * most a quarter of the ring is kept, so that the producer has room for more.
+     * Protects the record that was passed last from being overwritten: until {@link #giveBack()} no position after its
+     * start is published. At most a quarter of the ring is kept so, and the producer can use the rest.
      *
-     * @param address native address of something in the record's first cache line.
-     * @return false if that would be more.
+     * @param address any native address in the record's first cache line.
+     * @return false if more than a quarter would be kept; the record is not kept then.
      */
     public boolean keep(long address) {
         int length = (int) position - (int) (address - ringAddress) & mask;
@@ -267,25 +270,25 @@ public final class RecordConsumer {
         return true;
     }
 
-    /** Nothing is kept any more; publishes the position. */
+    /** Releases all kept records and publishes the position. */
     public void giveBack() {
         keptFrom = NOTHING_KEPT;
         release();
     }
 
     /**
-     * Where the next record starts.
+     * The position of the next record.
      *
-     * @return bytes since the start of the ring's life.
+     * @return bytes since the start of the ring.
      */
     public long position() {
         return position;
     }
 
     /**
-     * Says what {@link #CORRUPT} was about.
+     * Describes the word for which {@link #poll()} returned {@link #CORRUPT}.
      *
-     * @return the values of the refused word and its place.
+     * @return the values of the word and its position.
      */
     public String describe() {
         return "record word with length " + length
@@ -295,8 +298,8 @@ public final class RecordConsumer {
     }
 
     /**
-     * Asks for the further cache lines of a record: they come over together, while the first one is decoded, instead of
-     * one by one when they are copied. From the fifth on the processor sees by itself where this leads.
+     * Loads the further cache lines of a record: they are transferred in parallel while the first one is decoded,
+     * instead of one by one when they are copied. From the fifth on the processor's prefetcher detects the pattern.
      */
     private void fetch(long address) {
         long sum = 0;
@@ -326,7 +329,7 @@ public final class RecordConsumer {
                 }
                 return RECORD;
             }
-            // padding fills exactly the end, so a producer cannot send this loop round the ring for ever
+            // padding fills exactly the end, so a producer cannot make this loop run round the ring forever
             if (length != toEnd || (length & (RECORD_ALIGNMENT - 1)) != 0 || toEnd == capacity) {
                 return CORRUPT;
             }

@@ -1,20 +1,20 @@
 package org.jfabric.layout;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-
 import static org.jfabric.layout.RecordRingDescriptor.PADDING_TYPE;
 import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
 import static org.jfabric.layout.RecordRingDescriptor.alignedLength;
 import static org.jfabric.layout.RecordRingDescriptor.word;
 
+import org.agrona.UnsafeApi;
+import org.jfabric.info.FabricErrno;
+
 /**
- * Writing end of a record ring. It keeps its own position and trusts the consumer's only as far as it is possible.
+ * Writing end of a record ring. It keeps its own position and validates the consumer's position whenever it reads it.
  *
  * <p>Use: {@link #claim(int)}, write the body (later cache lines first: the reader polls the first one), then
- * {@link #commit(int, int, int)}. One claim at a time. A claim that is never committed blocks nothing but this ring.
+ * {@link #commit(int, int, int)}. One claim at a time. A claim that is never committed blocks only this ring.
  *
- * <p>Owner: the one producing thread. Addresses are native; the memory must outlive this object.
+ * <p>Owner: the producing thread. Addresses are native; the memory must outlive this object.
  */
 public final class RecordProducer {
     private static final int CLEARED_AHEAD = 4 * RECORD_ALIGNMENT;
@@ -26,9 +26,9 @@ public final class RecordProducer {
     private long position;
     private long limit;
     private long consumerPosition;
-    /** The lines from the position to here begin with zeroes. */
+    /** The cache lines from the position up to here begin with a zero word. */
     private long cleared = RECORD_ALIGNMENT;
-    /** The same once the whole claim is committed. */
+    /** The value of {@link #cleared} once the whole claim is committed. */
     private long clearedByClaim;
     private long claimEnd;
 
@@ -48,12 +48,12 @@ public final class RecordProducer {
     }
 
     /**
-     * Claims room for a record.
+     * Claims space for a record.
      *
      * @param length bytes of word and body, at least 8, at most a quarter of the capacity and
      *               {@link RecordRingDescriptor#MAX_LENGTH}.
      * @return offset of the record from the start of the ring, or {@code -FI_EAGAIN} if the ring is full, or
-     *     {@code -FI_EIO} if the consumer's position is impossible (the other side is broken).
+     *     {@code -FI_EIO} if the consumer's position is invalid (the other side is corrupt).
      */
     public int claim(int length) {
         assert length <= RecordRingDescriptor.MAX_LENGTH : length;
@@ -86,24 +86,24 @@ public final class RecordProducer {
             clearedByClaim = cleared;
         }
         claimEnd = end;
-        // what is written into a claim that is never committed may look like records
+        // bytes that are written into a claim that is never committed may be mistaken for records
         cleared = position + RECORD_ALIGNMENT;
         return offset;
     }
 
     /**
-     * Publishes a claimed record. Everything written before is visible to whoever sees it.
+     * Publishes a claimed record. A consumer that sees it sees all earlier writes.
      *
      * @param offset from {@link #claim(int)}.
      * @param length bytes of word and body, not more than claimed.
-     * @param type   what the body is.
+     * @param type   of the body.
      */
     public void commit(int offset, int length, int type) {
         commitWord(offset, length, word(length, type));
     }
 
     /**
-     * Publishes a claimed record with a word of the caller's.
+     * Publishes a claimed record with a word of the caller.
      *
      * @param offset from {@link #claim(int)}.
      * @param length bytes of word and body, not more than claimed.
@@ -112,7 +112,7 @@ public final class RecordProducer {
     public void commitWord(int offset, int length, long word) {
         position += alignedLength(length);
         if (position != claimEnd) {
-            // the next record begins where the claim was perhaps written, or where an old record was
+            // the next record begins at bytes that the claim may have written, or that an old record has left
             UnsafeApi.putLong(ringAddress + ((int) position & mask), 0L);
             clearedByClaim = position + RECORD_ALIGNMENT;
         }
@@ -139,44 +139,45 @@ public final class RecordProducer {
     }
 
     /**
-     * Where the next record starts.
+     * The position of the next record.
      *
-     * @return bytes since the start of the ring's life.
+     * @return bytes since the start of the ring.
      */
     public long position() {
         return position;
     }
 
     /**
-     * Whether the consumer has taken everything that was committed.
+     * Whether the consumer has taken all committed records.
      *
-     * @return true if nothing is left in the ring.
+     * @return true if the ring is empty.
      */
     public boolean isDrained() {
         return refreshLimit() == 0 && consumerPosition == position;
     }
 
     /**
-     * Whether the consumer has taken what was committed before.
+     * Whether the consumer has taken all records up to a position.
      *
-     * @param end a {@link #position()} of now or earlier.
-     * @return true if nothing in front of it is left in the ring; also if the consumer's position is impossible, which
-     *     the next {@link #claim} tells.
+     * @param end the current {@link #position()}, or an earlier one.
+     * @return true if no record before it is left in the ring; also if the consumer's position is invalid, which the
+     *     next {@link #claim} reports.
      */
     public boolean isTaken(long end) {
         return consumerPosition >= end || refreshLimit() < 0 || consumerPosition >= end;
     }
 
     private void pad(int offset, int toEnd) {
-        // the ring's first word must read as empty before the padding leads the consumer there
+        // the ring's first word must be empty before the padding leads the consumer there
         UnsafeApi.putLong(ringAddress, 0L);
         UnsafeApi.putLongRelease(null, ringAddress + offset, word(toEnd, PADDING_TYPE));
         position += toEnd;
     }
 
     /**
-     * Where records will begin, line by line. The consumer has these lines, so each store waits for one to come over;
-     * behind a commit that keeps nobody waiting, before it the consumer.
+     * Zeroes the first words of the next lines, in which records will begin. The lines are in the consumer's cache, so
+     * each store waits for the transfer of a line. After a commit that delays no thread; before it the consumer would
+     * wait.
      */
     private void clearAhead() {
         long next = clearedByClaim;

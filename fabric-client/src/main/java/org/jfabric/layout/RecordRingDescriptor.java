@@ -22,8 +22,7 @@ package org.jfabric.layout;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * A short record has a word with other parts. Its type is never 0 and lies in bits that an ordinary length does not
- * reach:
+ * The word of a short record has other fields. Its type is never 0 and is in bits that are 0 in an ordinary length:
  *
  * <pre>
  *  +-----------------------+-------+-------------------------------+
@@ -31,12 +30,12 @@ package org.jfabric.layout;
  *  +-----------------------+-------+-------------------------------+
  * </pre>
  *
- * <p>The length counts the word and the body, not what fills the last line. A word of 0 means: nothing here yet. The
- * producer zeroes the word of the <em>next</em> record before it publishes one, usually long before, so the consumer
- * never writes into the records and its only shared write is its position. Positions count bytes since the start and
- * never wrap.
+ * <p>The length counts the word and the body, without the unused bytes of the last line. A word of 0 means that no
+ * record is written yet. The producer zeroes the word of the <em>next</em> record before it publishes one, usually long
+ * before, so the consumer never writes into the records and its only shared write is its position. Positions count
+ * bytes since the start and never wrap.
  *
- * <p>A record does not cross the end of the ring: a record of type {@link #PADDING_TYPE} fills what is left.
+ * <p>A record does not cross the end of the ring: a record of type {@link #PADDING_TYPE} fills the remaining bytes.
  */
 public final class RecordRingDescriptor {
     /** Offset of the consumer's position from the start of the ring's header. */
@@ -47,7 +46,7 @@ public final class RecordRingDescriptor {
     public static final int SPARE_OFFSET = 384;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
-    /** Length of the word in front of each body. */
+    /** Length of the word before each body. */
     public static final int WORD_LENGTH = 8;
     /** Records start on multiples of this. */
     public static final int RECORD_ALIGNMENT = 64;
@@ -55,7 +54,7 @@ public final class RecordRingDescriptor {
     public static final int PADDING_TYPE = 1;
     /** Greatest length of a record: 24 bits. */
     public static final int MAX_LENGTH = (1 << 24) - 1;
-    /** How far the type of a short record is shifted in its word. */
+    /** Shift of the type of a short record in its word. */
     public static final int SHORT_TYPE_SHIFT = 24;
     /** Smallest capacity in bytes. */
     public static final int MIN_CAPACITY = 1024;
@@ -66,10 +65,10 @@ public final class RecordRingDescriptor {
     }
 
     /**
-     * The word in front of a record.
+     * The word of an ordinary record.
      *
      * @param length bytes of word and body.
-     * @param type   what the body is.
+     * @param type   of the body.
      * @return length in the lower, type in the upper half.
      */
     public static long word(int length, int type) {
@@ -80,8 +79,8 @@ public final class RecordRingDescriptor {
      * The word of a short record.
      *
      * @param length bytes with the word, up to {@link #MAX_LENGTH}.
-     * @param type   what it is, from 1 to 255.
-     * @param info   32 bits of its user.
+     * @param type   of the record, from 1 to 255.
+     * @param info   32 bits for its user.
      * @return length, type and info, from the lowest bits on.
      */
     public static long shortWord(int length, int type, int info) {
@@ -99,7 +98,7 @@ public final class RecordRingDescriptor {
     }
 
     /**
-     * Whether a ring of that capacity can be made.
+     * Whether a ring can have a capacity.
      *
      * @param capacity bytes.
      * @return true for powers of two from {@link #MIN_CAPACITY} to {@link #MAX_CAPACITY}.

@@ -1,16 +1,16 @@
 package org.jfabric.layout;
 
 /**
- * Layout of a {@code .slab} file: where the messages of one endpoint with buffered receives lie.
+ * Layout of a {@code .slab} file: the messages of one endpoint with buffered receives.
  *
  * <pre>
  *    0  common file header; parameter 1 = number of cells, parameter 2 = bytes of a cell
- *  128  cells, a multiple of 64 bytes each; a message begins where its cell does
+ *  128  cells, a multiple of 64 bytes each; a message begins at the start of its cell
  * </pre>
  *
- * <p>Only the driver writes, and it reads nothing but payload that it wrote and that the client asks for. A completion
- * hands a cell out; its {@code buf} is the offset of the message in this file, and its {@code op_context} says which
- * use of which cell it is:
+ * <p>Only the driver writes, and it reads only payload that it wrote and that the client requests. A completion hands a
+ * cell to the client; its {@code buf} is the offset of the message in this file, and its {@code op_context} identifies
+ * the cell and the use of the cell:
  *
  * <pre>
  *   63  62         47 46                           16 15            0
@@ -22,19 +22,19 @@ package org.jfabric.layout;
  *  +---+-------------+-------------------------------+---------------+
  * </pre>
  *
- * <p>The sign tells it from 0 and from what applications usually count or point with.
+ * <p>The sign distinguishes it from 0 and from usual contexts of applications, such as counts and addresses.
  *
- * <p>That number comes back when the message is claimed or discarded, or in a {@code SlabReturnRequest} in the {@code
- * .rq}; a number whose use of the cell has ended means nothing any more.
+ * <p>The client returns that number when it claims or discards the message, or in a {@code SlabReturnRequest} in the
+ * {@code .rq}; a number whose use of the cell has ended is invalid.
  */
 public final class SlabDescriptor {
     /** Offset of the first cell. */
     public static final int CELLS_OFFSET = 128;
     /** Cells start at multiples of this. */
     public static final int CELL_ALIGNMENT = 64;
-    /** Most cells. */
+    /** Greatest number of cells. */
     public static final int MAX_CELLS = 1 << 16;
-    /** Most contexts in one request that gives cells back: with the record word four cache lines. */
+    /** Greatest number of contexts in one request that returns cells: with the record word four cache lines. */
     public static final int MAX_RETURNED = 31;
 
     private static final int INDEX_SHIFT = 47;
@@ -46,10 +46,10 @@ public final class SlabDescriptor {
     }
 
     /**
-     * Names one use of a cell.
+     * The context that identifies one use of a cell.
      *
      * @param endpointIndex index of the endpoint in its receive completion queue, 16 bits.
-     * @param use           of which 31 bits count.
+     * @param use           number of the use; its lower 31 bits are used.
      * @param cell          16 bits.
      * @return the {@code op_context}, always negative.
      */
@@ -59,7 +59,7 @@ public final class SlabDescriptor {
     }
 
     /**
-     * The endpoint that handed a cell out.
+     * The endpoint to which a cell belongs.
      *
      * @param context an {@code op_context}.
      * @return its index in its receive completion queue; negative if no cell has such a context.
@@ -70,10 +70,10 @@ public final class SlabDescriptor {
     }
 
     /**
-     * The cell that was handed out.
+     * The cell of a context.
      *
      * @param context an {@code op_context}.
-     * @return 0 to {@link #MAX_CELLS} - 1; whether there is such a cell is to be checked.
+     * @return 0 to {@link #MAX_CELLS} - 1; the caller checks whether there is such a cell.
      */
     public static int cell(long context) {
         return (int) context & MAX_CELLS - 1;
@@ -82,15 +82,15 @@ public final class SlabDescriptor {
     /**
      * Bytes that a cell takes.
      *
-     * @param payloadBytes bytes that it shows at most.
-     * @return a multiple of {@link #CELL_ALIGNMENT}, at least that.
+     * @param payloadBytes greatest number of payload bytes in it.
+     * @return a multiple of {@link #CELL_ALIGNMENT}, at least {@code payloadBytes}.
      */
     public static int cellLength(int payloadBytes) {
         return Math.max(CELL_ALIGNMENT, payloadBytes + CELL_ALIGNMENT - 1 & -CELL_ALIGNMENT);
     }
 
     /**
-     * Where a cell starts.
+     * Offset of a cell.
      *
      * @param cell       index.
      * @param cellLength bytes of a cell.
@@ -105,7 +105,7 @@ public final class SlabDescriptor {
      *
      * @param cells      number of cells.
      * @param cellLength bytes of a cell.
-     * @return header and cells.
+     * @return the length of header and cells.
      */
     public static long fileLength(int cells, int cellLength) {
         return offset(cells, cellLength);

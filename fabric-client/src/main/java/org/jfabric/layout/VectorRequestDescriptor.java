@@ -4,22 +4,22 @@ import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
 
 /**
- * Layout of the work requests of several pieces, {@code SendVectorRequest} and {@code ReceiveVectorRequest}. The most
- * pieces fill two cache lines.
+ * Layout of the work requests of several pieces, {@code SendVectorRequest} and {@code ReceiveVectorRequest}. A request
+ * with the greatest number of pieces fills two cache lines.
  *
  * <pre>
  *    0  record word: length, type
- *    8  block: what the request of one piece has too, without buf and length
+ *    8  block: the fields of a request of one piece, without buf and length
  *   56  16-bit length of a piece (16), 16-bit number of pieces (0 to 4), 4 bytes 0
  *   64  address, length of the first piece
  *   80  address, length of the second piece
  *   96  ...
  * </pre>
  *
- * <p>The record's length is that of what stands in it: 64 bytes and 16 for each piece.
+ * <p>The record's length is 64 bytes and 16 for each piece.
  */
 public final class VectorRequestDescriptor {
-    /** Most pieces of one operation: what tx_attr.iov_limit and rx_attr.iov_limit report. */
+    /** Greatest number of pieces of one operation, reported as tx_attr.iov_limit and rx_attr.iov_limit. */
     public static final int MAX_PIECES = 4;
     /** Bytes of a piece. */
     public static final int PIECE_LENGTH = SendVectorRequestEncoder.IovEncoder.sbeBlockLength();

@@ -1,27 +1,27 @@
 package org.jfabric.layout;
 
 /**
- * Layout of a {@code .view} file: what the driver saw in the queues of one endpoint when it last looked.
+ * Layout of a {@code .view} file: the driver's last snapshot of the queues of one endpoint.
  *
  * <pre>
  *    0  common file header; parameter 1 = the endpoint's id
- *  128  sequence, 8 bytes                0: nothing is written yet; odd: being written; even: whole
+ *  128  sequence, 8 bytes                0: nothing is written yet; odd: being written; even: complete
  *  136  state, 4 bytes                   see STATE_*
  *  140  posted rows, 4 bytes             rows that are in use, from the first one on
  *  144  unexpected rows, 4 bytes
  *  148  peer rows, 4 bytes
  *  152  client, 8 bytes                  number of the endpoint's client
- *  160  begin, 8 bytes                   when the look began, nanoseconds of CLOCK_MONOTONIC
+ *  160  begin, 8 bytes                   when the snapshot began, nanoseconds of CLOCK_MONOTONIC
  *  168  end, 8 bytes                     when it ended
- *  176  cycles, 8 bytes                  duty cycles that it took
+ *  176  cycles, 8 bytes                  number of duty cycles that it took
  *  184  transmit size, receive size      4 bytes each: operations outstanding at most
  *  192  posted receives, 8 bytes         of all rows and of the rest
  *  200  receives under way, 8 bytes      matched, the payload is still arriving
- *  208  stored messages, 8 bytes         unexpected, the payload is here
+ *  208  stored messages, 8 bytes         unexpected, the payload is in the store
  *  216  stored bytes, 8 bytes            their payload
  *  224  announced messages, 8 bytes      unexpected, the payload waits at the sender
- *  232  budget, 8 bytes                  bytes that unexpected messages may take, rounding and records included
- *  240  unreserved, 8 bytes              bytes of the budget that are no peer's credit
+ *  232  budget, 8 bytes                  memory for unexpected messages in bytes, rounding and records included
+ *  240  unreserved, 8 bytes              bytes of the budget that are not reserved as credit
  *  248  sends outstanding, 8 bytes       in any state
  *  256  peers, 8 bytes                   of all rows and of the rest
  *  264  rest of the posted rows          count, bytes, since: 8 bytes each
@@ -41,22 +41,22 @@ package org.jfabric.layout;
  *
  *  peer row
  *    0  fi_addr, -1: not in the address vector          56  since, the oldest of those
- *    8  state, 4 bytes                                  64  our sends that it holds back
- *   12  1 if it holds sends back, 4 bytes               72  since, the oldest of those
- *   16  messages of it that are stored                  80  our messages that it has not taken: announced
+ *    8  state, 4 bytes                                  64  sends to it that have not begun
+ *   12  1 if it has no credit left for sends, 4 bytes  72  since, the oldest of those
+ *   16  messages of it that are stored                  80  messages announced to it that it has not taken
  *   24  messages of it that are announced               88  since, the oldest of those
  *   32  bytes of the budget that those take             96  credit left for eager messages to it, bytes
  *   40  since, the oldest of those                     104  address, length 4 bytes, then the text
- *   48  receives that only it can fill
+ *   48  receives that accept only its messages
  * </pre>
  *
- * <p>A reader copies the file between two reads of the sequence and begins anew if they differ or are odd. A look takes
- * several duty cycles: each record is looked at once, in the order of memory, and what comes or goes meanwhile may be
- * in it or not. Times are those of the duty cycle in which a record was made; their difference to the clock of the
- * reader is an age that is up to 32 cycles too high (with an embedded driver in INVOKER mode as much more as its
- * application ran none before).
+ * <p>A reader copies the file between two reads of the sequence and retries if they differ or are odd. A snapshot takes
+ * several duty cycles: each record is visited once, in the order of memory. Records that are added or removed meanwhile
+ * may be in the snapshot or not. Times are those of the duty cycle in which a record was created. The age that a reader
+ * computes from them with its own clock is up to 32 cycles too high (with an embedded driver in INVOKER mode it also
+ * includes the time in which the application ran no cycle).
  *
- * <p>Only the driver writes, only while somebody has asked for it, and it never reads any of it.
+ * <p>Only the driver writes, only while a client has the view open, and it never reads the file.
  */
 public final class ViewDescriptor {
     /** Offset of the sequence. */
@@ -71,11 +71,11 @@ public final class ViewDescriptor {
     public static final int PEER_ROWS_OFFSET = 148;
     /** Offset of the number of the endpoint's client. */
     public static final int CLIENT_OFFSET = 152;
-    /** Offset of the time at which the look began. */
+    /** Offset of the time at which the snapshot began. */
     public static final int BEGIN_OFFSET = 160;
-    /** Offset of the time at which the look ended. */
+    /** Offset of the time at which the snapshot ended. */
     public static final int END_OFFSET = 168;
-    /** Offset of the number of duty cycles that it took. */
+    /** Offset of the number of duty cycles that the snapshot took. */
     public static final int CYCLES_OFFSET = 176;
     /** Offset of the number of sends that can be outstanding. */
     public static final int TX_SIZE_OFFSET = 184;
@@ -83,7 +83,7 @@ public final class ViewDescriptor {
     public static final int RX_SIZE_OFFSET = 188;
     /** Offset of the number of posted receives. */
     public static final int POSTED_OFFSET = 192;
-    /** Offset of the number of receives under way. */
+    /** Offset of the number of receives whose payload is still arriving. */
     public static final int UNDER_WAY_OFFSET = 200;
     /** Offset of the number of stored messages. */
     public static final int STORED_OFFSET = 208;
@@ -93,7 +93,7 @@ public final class ViewDescriptor {
     public static final int ANNOUNCED_OFFSET = 224;
     /** Offset of the budget for unexpected messages. */
     public static final int BUDGET_OFFSET = 232;
-    /** Offset of the part of the budget that is no peer's credit. */
+    /** Offset of the bytes of the budget that are not reserved as credit. */
     public static final int UNRESERVED_OFFSET = 240;
     /** Offset of the number of sends outstanding. */
     public static final int SENDS_OFFSET = 248;
@@ -105,10 +105,10 @@ public final class ViewDescriptor {
     public static final int UNEXPECTED_REST_OFFSET = 288;
     /** Offset of the length of the endpoint's address, which follows it. */
     public static final int ADDRESS_OFFSET = 328;
-    /** Bytes of an address at most. */
+    /** Greatest length of an address in bytes. */
     public static final int MAX_ADDRESS_LENGTH = 104;
 
-    /** Rows of each kind at most. */
+    /** Greatest number of rows of each kind. */
     public static final int ROWS = 64;
     /** Bytes of a posted or unexpected row. */
     public static final int ROW_LENGTH = 64;
@@ -140,15 +140,15 @@ public final class ViewDescriptor {
 
     /** In an unexpected row: fi_addr of the sender, -1 if it is in no address vector. */
     public static final int UNEXPECTED_SOURCE = 8;
-    /** In an unexpected row: when the oldest came. */
+    /** In an unexpected row: when the oldest arrived. */
     public static final int UNEXPECTED_SINCE = 16;
-    /** In an unexpected row: messages whose payload is here. */
+    /** In an unexpected row: messages whose payload is in the store. */
     public static final int UNEXPECTED_STORED = 24;
     /** In an unexpected row: messages whose payload waits at the sender. */
     public static final int UNEXPECTED_ANNOUNCED = 32;
-    /** In an unexpected row: payload that is here. */
+    /** In an unexpected row: payload bytes in the store. */
     public static final int UNEXPECTED_BYTES = 40;
-    /** In an unexpected row: payload that waits at the sender. */
+    /** In an unexpected row: payload bytes that wait at the sender. */
     public static final int UNEXPECTED_ANNOUNCED_BYTES = 48;
     /** In an unexpected row: kind, see KIND_*. */
     public static final int UNEXPECTED_KIND = 56;
@@ -161,21 +161,21 @@ public final class ViewDescriptor {
     public static final int PEER_STATE = 8;
     /** In a peer row: 1 if it grants neither bytes nor announcements, so that sends wait. */
     public static final int PEER_HOLDS_BACK = 12;
-    /** In a peer row: messages of it whose payload is here. */
+    /** In a peer row: messages of it whose payload is in the store. */
     public static final int PEER_STORED = 16;
     /** In a peer row: messages of it whose payload waits there. */
     public static final int PEER_ANNOUNCED = 24;
     /** In a peer row: bytes of the budget that its stored messages take. */
     public static final int PEER_HELD_BYTES = 32;
-    /** In a peer row: when the oldest of its messages came. */
+    /** In a peer row: when the oldest of its messages arrived. */
     public static final int PEER_UNEXPECTED_SINCE = 40;
-    /** In a peer row: posted receives that only it can fill. */
+    /** In a peer row: posted receives that accept only its messages. */
     public static final int PEER_DIRECTED = 48;
     /** In a peer row: when the oldest of those was posted. */
     public static final int PEER_DIRECTED_SINCE = 56;
     /** In a peer row: sends to it that have not begun. */
     public static final int PEER_WAITING = 64;
-    /** In a peer row: since when the oldest of those waits. */
+    /** In a peer row: when the oldest of those began to wait. */
     public static final int PEER_WAITING_SINCE = 72;
     /** In a peer row: messages announced to it that it has not taken. */
     public static final int PEER_UNTAKEN = 80;
@@ -186,7 +186,7 @@ public final class ViewDescriptor {
     /** In a peer row: length of its address, which follows. */
     public static final int PEER_ADDRESS = 104;
 
-    /** State: the endpoint is looked at again and again. */
+    /** State: snapshots of the endpoint are taken repeatedly. */
     public static final int STATE_OPEN = 1;
     /** State: the endpoint is closed; nothing is written any more. */
     public static final int STATE_ENDED = 2;
@@ -196,7 +196,7 @@ public final class ViewDescriptor {
     public static final int KIND_UNTAGGED = 2;
     /** State of a peer: no channel. */
     public static final int PEER_DOWN = 1;
-    /** State of a peer: the channel is being made. */
+    /** State of a peer: the channel is being established. */
     public static final int PEER_CONNECTING = 2;
     /** State of a peer: messages can pass. */
     public static final int PEER_UP = 3;

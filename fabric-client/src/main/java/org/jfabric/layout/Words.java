@@ -3,11 +3,11 @@ package org.jfabric.layout;
 import org.agrona.UnsafeApi;
 
 /**
- * Copying native memory. A bulk copy costs 15 to 20 ns to call, more than the transfer of a cache line, so short
- * copies go word by word.
+ * Copies native memory. The call of a bulk copy costs 15 to 20 ns, more than the transfer of a cache line, so short
+ * copies are done word by word.
  */
 public final class Words {
-    /** Copies up to this many bytes are done here, longer ones in bulk. */
+    /** Longest copy in bytes that is done word by word; longer ones are done in bulk. */
     public static final int SHORT_COPY_LIMIT = 192;
 
     private static final int BLOCK = 32;
@@ -33,13 +33,13 @@ public final class Words {
     /**
      * Copies a few bytes word by word.
      *
-     * <p>Straight lines instead of a counted loop: the compiler would split that into a loop before, an unrolled one
-     * and a loop after, with checks for overlapping between them, which costs more than eight words do. What is left
-     * of a word at the end is copied with the bytes before it, once more.
+     * <p>This is straight-line code instead of a counted loop: the compiler would split such a loop into a pre-loop, an
+     * unrolled main loop and a post-loop with checks for overlap, which costs more than copying eight words. The last
+     * bytes, fewer than a word, are copied as one word together with bytes before them, which are copied twice.
      *
      * @param source address.
      * @param dest   address.
-     * @param length bytes, at most {@link #SHORT_COPY_LIMIT} to be quick.
+     * @param length bytes; at most {@link #SHORT_COPY_LIMIT}, because longer copies are slow here.
      */
     public static void copyShort(long source, long dest, int length) {
         if (length < Long.BYTES) {
@@ -78,8 +78,8 @@ public final class Words {
     /**
      * Copies bytes of an array.
      *
-     * @param array  holds them.
-     * @param offset of the first one as {@code Unsafe} counts, the array's header included.
+     * @param array  the source.
+     * @param offset {@code Unsafe} offset of the first byte, the array's header included.
      * @param dest   address.
      * @param length bytes, 0 or more.
      */

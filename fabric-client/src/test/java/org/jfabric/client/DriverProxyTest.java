@@ -1,22 +1,22 @@
 package org.jfabric.client;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.function.LongToIntFunction;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Flags;
-import org.jfabric.WaitCondition;
-import org.jfabric.WaitObject;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitCondition;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 class DriverProxyTest {
     private static final int RING_LENGTH = 4096;
@@ -25,15 +25,16 @@ class DriverProxyTest {
     private final long records = file.address() + RecordRingDescriptor.HEADER_LENGTH;
     private final long position = file.address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET;
     private final UnsafeBuffer ring = new UnsafeBuffer(records, RING_LENGTH);
-    private final DriverProxy proxy = new DriverProxy(new RecordProducer(records, RING_LENGTH, position), ring, null);
+    private final DriverProxy proxy = new DriverProxy(
+        new RecordProducer(records, RING_LENGTH, position), ring, null, new Answering());
     private final RecordConsumer consumer = new RecordConsumer(records, RING_LENGTH, position, 255);
 
     @Test
     @Requirement("CQ-007")
     void shouldCarryEveryAttributeOfACompletionQueueToTheDriver() {
-        assertEquals(0, proxy.openCompletionQueue(1, new CompletionQueueAttr().size(2).flags(Flags.AFFINITY)
+        proxy.openCompletionQueue(new CompletionQueueAttr().size(2).flags(Flags.AFFINITY)
             .format(CompletionFormat.DATA).waitObject(WaitObject.SET).signalingVector(5)
-            .waitCondition(WaitCondition.THRESHOLD).waitSetId(7)));
+            .waitCondition(WaitCondition.THRESHOLD).waitSetId(7));
         assertEquals(RecordConsumer.RECORD, consumer.poll());
         assertEquals(OpenCompletionQueueDecoder.TEMPLATE_ID, consumer.type());
         OpenCompletionQueueDecoder command = new OpenCompletionQueueDecoder().wrap(
@@ -46,5 +47,21 @@ class DriverProxyTest {
         assertEquals(5, command.signalingVector());
         assertEquals(WaitCondition.THRESHOLD.code(), command.waitCondRaw());
         assertEquals(7, command.waitSetId());
+    }
+
+    /** Answers each command at once, with nothing. */
+    private static final class Answering implements DriverProxy.Caller {
+        @Override
+        public PendingCommand call(String what, LongToIntFunction encoder) {
+            assertEquals(0, encoder.applyAsInt(1));
+            PendingCommand command = new PendingCommand(1, what, 0, null);
+            command.answer(null);
+            return command;
+        }
+
+        @Override
+        public void issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
+            throw new IllegalStateException(what);
+        }
     }
 }

@@ -1,29 +1,28 @@
 package org.jfabric.client;
 
-import org.agrona.ExpandableArrayBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressFormat;
-import org.jfabric.AddressVectorType;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.Progress;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
-import org.jfabric.ResourceManagement;
-import org.jfabric.Threading;
-import org.jfabric.codec.control.EnableEndpointEncoder;
-import org.jfabric.codec.control.InfoMatchEncoder;
-import org.jfabric.codec.control.QueryInfoEncoder;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Test;
-
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.InfoMatchEncoder;
+import org.jfabric.codec.control.QueryInfoEncoder;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.Progress;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.Threading;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
 
 class InfoCodecTest {
     private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer(64);

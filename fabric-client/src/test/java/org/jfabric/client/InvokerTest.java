@@ -9,12 +9,32 @@ class InvokerTest {
     private final Invoker invoker = new Invoker(driver, null, null);
 
     @Test
-    void shouldRunAWholeCycleOnceInThirtyTwoPolls() {
+    void shouldRunAWholeCycleOnceInThirtyTwoPollsWhileThereIsWorkForOne() {
+        driver.needsCycle = true;
         for (int i = 0; i < 32 * 3; i++) {
             assertEquals(1, invoker.poll(1));
         }
         assertEquals(3, driver.whole);
         assertEquals(32 * 3 - 3, driver.ofMessages);
+    }
+
+    @Test
+    void shouldRunAWholeCycleOnceIn128PollsInAnyCase() {
+        for (int i = 0; i < 128 * 3; i++) {
+            assertEquals(1, invoker.poll(1));
+        }
+        assertEquals(3, driver.whole);
+        assertEquals(128 * 3 - 3, driver.ofMessages);
+    }
+
+    @Test
+    void shouldNotAskADriverThatOtherThreadsMayUse() {
+        driver.onDomainOpened(true);
+        for (int i = 0; i < 32 * 3; i++) {
+            assertEquals(1, invoker.poll(1));
+        }
+        assertEquals(3, driver.whole);
+        assertEquals(0, driver.asked);
     }
 
     @Test
@@ -41,6 +61,8 @@ class InvokerTest {
         private int whole;
         private int ofMessages;
         private int limit;
+        private boolean needsCycle;
+        private int asked;
 
         @Override
         public int cycle(int messageLimit) {
@@ -54,6 +76,12 @@ class InvokerTest {
             ofMessages++;
             limit = messageLimit;
             return 1;
+        }
+
+        @Override
+        public boolean needsCycle() {
+            asked++;
+            return needsCycle;
         }
 
         @Override

@@ -1,19 +1,18 @@
 package org.jfabric.client;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.codec.queue.CancelRequestDecoder;
-import org.jfabric.codec.queue.SendRequestDecoder;
-import org.jfabric.layout.RecordConsumer;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.queue.CancelRequestDecoder;
+import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.junit.jupiter.api.Test;
 
 class QueuePortTest {
     private static final int RING_LENGTH = 4096;

@@ -1,27 +1,26 @@
 package org.jfabric.client;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.codec.queue.CancelRequestDecoder;
 import org.jfabric.codec.queue.ReceiveRequestDecoder;
 import org.jfabric.codec.queue.SendRequestDecoder;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class RequestQueueTest {
     private static final int RING_LENGTH = 4096;

@@ -1,7 +1,8 @@
 package org.jfabric.layout;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionFormat;
 import org.jfabric.codec.queue.ContextEntryDecoder;
 import org.jfabric.codec.queue.ContextEntryEncoder;
 import org.jfabric.codec.queue.DataEntryDecoder;
@@ -12,10 +13,9 @@ import org.jfabric.codec.queue.MsgEntryDecoder;
 import org.jfabric.codec.queue.MsgEntryEncoder;
 import org.jfabric.codec.queue.TaggedEntryDecoder;
 import org.jfabric.codec.queue.TaggedEntryEncoder;
+import org.jfabric.info.CompletionFormat;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The formats have the sizes and offsets of the C structures, so that an entry can be decoded where it lies. */
 class CompletionLayoutTest {

@@ -1,17 +1,16 @@
 package org.jfabric.layout;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Random;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.agrona.UnsafeApi;
+import org.jfabric.info.FabricErrno;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RecordRingTest {
     private static final int CAPACITY = 1 << 12;

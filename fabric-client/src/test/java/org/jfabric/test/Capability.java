@@ -11,7 +11,7 @@ import java.util.List;
  * @param name     as the rows say it.
  * @param exists   whether the document says that it is there; its rows are due then.
  * @param api      {@code Class}, {@code Class#method} or {@code Class#method/parameters}: what belongs to it if it
- *                 exists, what it would bring if it is missing.
+ *                 exists, what it would bring if it is missing; may be empty for a missing one that is only accepted.
  * @param accepted {@code caps NAME}, {@code mode NAME}, {@code type NAME} or {@code flag NAME}: what no link and no
  *                 call accepts while it is missing.
  */
@@ -26,7 +26,7 @@ public record Capability(String name, boolean exists, List<String> api, List<Str
     /** Where the code on the class path disagrees with the document; empty if it agrees. */
     List<String> problems() {
         List<String> problems = new ArrayList<>();
-        if (api.isEmpty()) {
+        if (api.isEmpty() && (exists || accepted.isEmpty())) {
             problems.add("capability " + name + " names no API");
         }
         for (String member : api) {

@@ -144,6 +144,9 @@ class ConformanceReportTest {
         assertEquals(List.of("capability it: the class of no.Class#write does not exist, name the class alone"),
             problems(false, "no.Class#write"));
         assertEquals(List.of("capability it names no API"), problems(false));
+        assertEquals(List.of(), new Capability("it", false, List.of(), List.of("mode IT")).problems());
+        assertEquals(List.of("capability it names no API"),
+            new Capability("it", true, List.of(), List.of("mode IT")).problems());
     }
 
     @Test
@@ -154,7 +157,8 @@ class ConformanceReportTest {
         assertTrue(table.isEnforced("CL-001"));
         assertFalse(table.isEnforced("SEP-001"));
         assertTrue(table.isDue("CQ-054"));
-        assertEquals(List.of("rma"), table.missing("CQ-112"));
+        assertEquals(List.of(), table.missing("CQ-112"));
+        assertEquals(List.of("persistence"), table.missing("CL-023"));
     }
 
     private static List<String> problems(boolean exists, String... api) {

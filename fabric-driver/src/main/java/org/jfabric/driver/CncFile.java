@@ -1,5 +1,11 @@
 package org.jfabric.driver;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.EpochClock;
@@ -7,7 +13,6 @@ import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
@@ -15,28 +20,24 @@ import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
 
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.util.Arrays;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 /**
- * The driver's {@code cnc} file: identity, the words for sleepers, counters and the log of distinct errors.
+ * The driver's {@code cnc} file: identity, the words for sleeping threads, counters and the log of distinct errors.
  *
- * <p>Written by the driver only; nothing is decided by what is read back. Errors may be recorded by any thread.
+ * <p>Written by the driver only; the driver does not rely on its contents. Errors may be recorded by any thread.
  */
 final class CncFile implements ErrorHandler, AutoCloseable {
     private static final int CHARACTERS = 4096;
 
     private final MappedFile file;
-    /** The file itself: its name may be given to another one, and a cut mapping cannot extend it. */
+    /**
+     * Descriptor of the file: its name may be given to another file, and a truncated mapping cannot extend the file.
+     */
     private final int fd;
     private final UnsafeBuffer errors;
     private final EpochClock clock = SystemEpochClock.INSTANCE;
@@ -44,7 +45,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     private final SystemCounters counters;
     private final PrintStream overflow;
     private DistinctErrorLog errorLog;
-    /** Header and counters' names, so that the file can be made whole again; null until {@link #keep()}. */
+    /** Header and counters' names, for the restoration of a truncated file; null until {@link #keep()}. */
     private byte[] kept;
     private boolean closed;
 
@@ -100,7 +101,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         return counters;
     }
 
-    /** Keeps what the header says and the names of the counters that there are, for {@link #repair()}. */
+    /** Keeps a copy of the header and of the names of the existing counters, for {@link #repair()}. */
     void keep() {
         byte[] bytes = new byte[CncDescriptor.METADATA_OFFSET + countersManager.metaDataBuffer().capacity()];
         file.buffer().getBytes(0, bytes);
@@ -109,8 +110,8 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     }
 
     /**
-     * Makes the file whole again if somebody has cut it: clients and tools that have it mapped go on. What was counted
-     * and logged is lost, and so are the names of counters that were made later. Any thread.
+     * Restores the file's length if it was truncated: clients and tools that have it mapped continue. Counts and logged
+     * errors are lost, and so are the names of counters that were made later. Any thread.
      *
      * @return true if it was cut.
      */
@@ -124,7 +125,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
                 + FabricErrno.describe(-result));
             return false;
         }
-        // the common header last: who finds it finds everything
+        // the common header last: a reader that finds it finds everything
         UnsafeBuffer whole = file.buffer();
         int header = FileHeaderDescriptor.HEADER_LENGTH;
         whole.putBytes(header, kept, header, kept.length - header);
@@ -146,7 +147,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
             recorded = errorLog.record(error);
             FaultPoint.pass();
         } catch (InternalError cut) {
-            // the next cycle of an agent notices too and makes it whole; nothing may be thrown from here
+            // the next cycle of an agent restores the file; nothing may be thrown from here
             error.addSuppressed(cut);
         }
         if (!recorded) {

@@ -1,19 +1,6 @@
 package org.jfabric.driver;
 
-import org.agrona.DirectBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.client.DefaultDirectory;
-import org.jfabric.driver.conductor.ServiceNames;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sizing;
-import org.jfabric.ffi.FileStatus;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.MappedFile;
-import org.jfabric.ffi.NativeCallException;
-import org.jfabric.layout.CncDescriptor;
-import org.jfabric.layout.FileHeaderDescriptor;
-import org.jfabric.layout.FileType;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
@@ -30,11 +17,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import org.agrona.DirectBuffer;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sizing;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
 
 /**
- * The driver's directory: private to one user, locked by one driver, and free of what a dead one left.
+ * The driver's directory: private to one user, locked by one driver, and without files of a dead one.
  *
  * <p>A directory is a driver's if it carries the marker, which is made with it, or a {@code cnc} with JFabric's magic
  * number. An empty one becomes a driver's. Any other is refused and left as it is. In a driver's directory only names
@@ -47,7 +46,7 @@ public final class DriverDirectory implements AutoCloseable {
     public static final String LOCK_NAME = "driver.lock";
     /** Name of the socket. */
     public static final String SOCKET_NAME = "driver.sock";
-    /** Name of the file that says whose the directory is; it stays as long as anything is left there. */
+    /** Name of the file that marks the directory as a driver's; it stays as long as anything is left there. */
     public static final String MARKER_NAME = DefaultDirectory.MARKER_NAME;
 
     private static final int OWNER_ONLY_DIRECTORY = 0700;
@@ -68,7 +67,7 @@ public final class DriverDirectory implements AutoCloseable {
     private final Path path;
     private final int fd;
     private final int lockFd;
-    /** What could not be kept of the last driver's error log, or null. */
+    /** Reason why the last driver's error log could not be kept completely, or null. */
     private String warning;
     private boolean closed;
 
@@ -79,10 +78,10 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes or takes over the directory, locks it and removes what a dead driver left; its error log is kept as a text
-     * file if there is room for it.
+     * Makes or takes over the directory, locks it and removes the files of a dead driver; its error log is kept as a
+     * text file if there is room for it.
      *
-     * @param config where it is, and how much room the driver needs.
+     * @param config path of the directory, and sizes of the driver's files.
      * @return the directory, ready for a driver.
      * @throws FabricException {@code FI_EBUSY} if a driver runs there; {@code FI_EACCES} if the directory or the one
      *     above is not private to this user; {@code FI_EINVAL} if it has files and is no driver's; {@code FI_ENOSPC} if
@@ -108,7 +107,8 @@ public final class DriverDirectory implements AutoCloseable {
             requireOwner(path, FileStatus.of(fd));
             requireOurs(fd, path);
             requirePrivate(path, FileStatus.of(fd));
-            // before the lock: whoever is killed in between, or comes meanwhile, finds a driver's directory
+            // before the lock: a driver that is killed in between, or one that starts meanwhile, finds a driver's
+            // directory
             mark(fd, path);
             lockFd = lock(fd, path);
             DriverDirectory directory = new DriverDirectory(path, fd, lockFd);
@@ -126,7 +126,7 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** What {@link #clean(Path)} found. */
+    /** Result of {@link #clean(Path)}. */
     public enum Cleaned {
         /** A dead driver's files are gone, and the directory with them. */
         REMOVED,
@@ -139,10 +139,10 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
-     * Removes what a dead driver left, as the next driver in that directory would; its error log is kept as text.
+     * Removes the files of a dead driver, as the next driver in that directory would; its error log is kept as text.
      *
      * @param path of a directory.
-     * @return what became of it.
+     * @return the result.
      * @throws FabricException if the directory does not exist, or something in it cannot be removed.
      */
     public static Cleaned clean(Path path) {
@@ -187,7 +187,7 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
-     * Where it is.
+     * Path of the directory.
      *
      * @return absolute path; its last part is the driver's name.
      */
@@ -205,7 +205,7 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
-     * What went wrong without keeping the driver from starting.
+     * Describes an error that did not keep the driver from starting.
      *
      * @return a sentence with path and reason, or null.
      */
@@ -214,9 +214,9 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
-     * Whether the directory is still the one under its path.
+     * Checks that the directory is still the one under its path.
      *
-     * @return false after somebody has deleted or replaced it, so that no client can find the driver any more.
+     * @return false after the directory was deleted or replaced, so that no client can find the driver any more.
      */
     public boolean isInPlace() {
         try {
@@ -235,7 +235,7 @@ public final class DriverDirectory implements AutoCloseable {
         }
         closed = true;
         removeLeftovers();
-        // the name goes while the lock is held, so that the next driver never locks a file without a name
+        // the name is deleted while the lock is owned, so that the next driver never locks a file without a name
         Libc.unlinkat(fd, LOCK_NAME);
         boolean goes = list(fd, path).equals(List.of(MARKER_NAME)) && isInPlace();
         if (goes) {
@@ -253,12 +253,12 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes what the driver before left, but for its error log. */
+    /** Removes the files of the driver before, except for its error log. */
     private void takeOver() {
         // that driver may have removed the marker as it closed
         mark(fd, path);
         List<String> errors = readErrorLog();
-        // first: what is left may be what fills the file system
+        // first: the files that are left may be those that fill the file system
         removeLeftovers();
         mark(fd, path);
         keepErrorLog(errors);
@@ -282,7 +282,7 @@ public final class DriverDirectory implements AutoCloseable {
     private static boolean hasMarker(int fd, Path path) {
         FileStatus status = FileStatus.of(fd, MARKER_NAME);
         if (status != null && status.isRegular() && status.uid() == Libc.geteuid() && status.sizeBytes() == 0) {
-            // made, and not written yet: a driver has nothing else there before it is
+            // made, and not written yet: a driver has no other file there at that time
             return Set.of(MARKER_NAME, LOCK_NAME).containsAll(list(fd, path));
         }
         try (MappedFile marker = MappedFile.open(fd, MARKER_NAME, true, MARKER_TEXT.length())) {
@@ -312,7 +312,7 @@ public final class DriverDirectory implements AutoCloseable {
             Files.writeString(marker, MARKER_TEXT, StandardOpenOption.CREATE_NEW);
             Files.setPosixFilePermissions(marker, PosixFilePermissions.fromString("rw-------"));
         } catch (FileAlreadyExistsException ex) {
-            // damaged, or something else of that name: the cnc says whose the directory is
+            // damaged, or another file of that name: the cnc file shows that the directory is a driver's
             return;
         } catch (IOException ex) {
             if (!hasMarker(fd, path) && !hasCnc(fd)) {
@@ -411,7 +411,7 @@ public final class DriverDirectory implements AutoCloseable {
             pid = ", process " + cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET).getLong(
                 CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
         } catch (NativeCallException ex) {
-            // it is only starting: its number does not matter
+            // it is still starting: the number is not essential
             pid = "";
         }
         return new FabricException(FabricErrno.EBUSY,
@@ -427,7 +427,10 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** The next driver makes a new log; what is in the old one is often why the last driver is dead. */
+    /**
+     * Reads the old error log, before the next driver makes a new one: it often has the reason of the last driver's
+     * death.
+     */
     private List<String> readErrorLog() {
         List<String> records = new ArrayList<>();
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET)) {
@@ -448,13 +451,13 @@ public final class DriverDirectory implements AutoCloseable {
         String name = ERRORS_PREFIX + ERRORS_TIME.format(Instant.now()) + ERRORS_SUFFIX;
         try {
             Files.write(path.resolve(name), records);
-            // the names sort by time; a folder of such a name is somebody else's
+            // the names sort by time; a folder of such a name is not the driver's
             List<String> logs = list(fd, path).stream().filter(each -> ERRORS_NAME.matcher(each).matches()).toList();
             for (int i = 0; i < logs.size() - KEPT_ERROR_LOGS; i++) {
                 Libc.unlinkat(fd, logs.get(i));
             }
         } catch (IOException ex) {
-            // half a log is not kept: its name would promise the whole
+            // an incomplete log is not kept: its name would promise all records
             Libc.unlinkat(fd, name);
             warning = "the error log of the last driver, " + records.size() + " records, could not be kept in "
                 + path.resolve(name) + ": " + ex.getMessage();
@@ -477,7 +480,7 @@ public final class DriverDirectory implements AutoCloseable {
                     + System.lineSeparator() + text));
     }
 
-    /** Deletes the files of a driver by their names; a folder under such a name is somebody else's. */
+    /** Deletes the files of a driver by their names; a folder under such a name is not the driver's. */
     private void removeLeftovers() {
         for (String name : list(fd, path)) {
             if (name.equals(SOCKET_NAME) || FileType.isFileName(name) || ServiceNames.isFileName(name)) {

@@ -1,13 +1,15 @@
 package org.jfabric.driver;
 
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.ErrorHandler;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
@@ -27,17 +29,15 @@ import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.OwnerId;
 
-import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.List;
-
 /**
- * Puts the driver's parts together for a threading mode, and takes them apart in the opposite order.
+ * Assembles the driver for a threading mode, and closes its components in the opposite order.
  *
- * <p>Which inbox wakes whom: SHARED has one thread and one inbox; in DEDICATED the progress thread never sleeps, the
- * conductor sleeps in the watcher; in INVOKER the resource thread sleeps in the watcher and the cycles look at the
+ * <p>Inboxes and wake-ups: SHARED has one thread and one inbox. In DEDICATED the progress thread never sleeps, and the
+ * conductor sleeps in the watcher. In INVOKER the resource thread sleeps in the watcher, and the duty cycles poll the
  * inbox.
  */
 final class DriverWiring implements AutoCloseable {
@@ -188,6 +188,11 @@ final class DriverWiring implements AutoCloseable {
         int work = progress.doWork(messageLimit) + conductor.doWork();
         engine.findQuick();
         return work;
+    }
+
+    /** As {@link org.jfabric.client.EmbeddedDriver#needsCycle()}; in INVOKER both agents have one inbox. */
+    boolean needsCycle() {
+        return !engine.isQuick() || !progress.isFast() || conductor.hasWork();
     }
 
     /** All threads have ended: what they did is finished here. */

@@ -8,14 +8,14 @@ import org.agrona.concurrent.errors.ErrorLogReader;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
- * Reads an error log (Agrona's {@code DistinctErrorLog}) that may be damaged, such as that of a killed driver: the
- * records before the first impossible length. Agrona's reader believes every length, and without bounds checks an
- * impossible one would lead it out of the mapping.
+ * Reads an error log (Agrona's {@code DistinctErrorLog}) that may be damaged, such as that of a killed driver. It shows
+ * the records before the first impossible length. Agrona's reader trusts every length; with its bounds checks disabled,
+ * an impossible one would make it read outside of the mapping.
  *
- * <p>Any thread.
+ * <p>Has no state: any thread may call it.
  */
 public final class ErrorRecords {
-    /** Length, count and both times: the text begins behind them. */
+    /** Length, number of observations, times of the last and the first one; the text follows. */
     private static final int HEADER_LENGTH = 24;
     private static final int ALIGNMENT = 8;
 
@@ -38,7 +38,7 @@ public final class ErrorRecords {
             }
             end = (int) Math.min(log.capacity(), (long) end + length + ALIGNMENT - 1 & -ALIGNMENT);
         }
-        // Agrona's reader asks for a buffer that could be written, and only reads: it goes no further than this call
+        // Agrona's reader takes a writable buffer, but only reads; the buffer is not used outside of this call
         return end == 0 ? 0 : ErrorLogReader.read(new UnsafeBuffer(log, 0, end), consumer);
     }
 }

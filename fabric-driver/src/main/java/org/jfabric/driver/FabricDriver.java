@@ -1,29 +1,29 @@
 package org.jfabric.driver;
 
-import org.agrona.concurrent.AgentRunner;
-import org.agrona.concurrent.BusySpinIdleStrategy;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.client.EmbeddedDriver;
-import org.jfabric.client.LocalDrivers;
-import org.jfabric.driver.conductor.ConductorIdleStrategy;
-import org.jfabric.driver.config.ConfigPrinter;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ThreadingConfig;
-import org.jfabric.driver.link.LinkProvider;
-import org.jfabric.driver.progress.ParkingIdleStrategy;
-import org.jfabric.ffi.CpuQuota;
-import org.jfabric.ffi.NativeAccess;
-import org.jfabric.ffi.NativeCallException;
-
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.client.EmbeddedDriver;
+import org.jfabric.client.LocalDrivers;
+import org.jfabric.driver.conductor.ConductorIdleStrategy;
+import org.jfabric.driver.config.ConfigPrinter;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.progress.ParkingIdleStrategy;
+import org.jfabric.ffi.CpuQuota;
+import org.jfabric.ffi.NativeAccess;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * A driver: launched in an application's process or as a daemon of its own.
@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class FabricDriver implements AutoCloseable {
     private static final int CLOSE_RETRY_MS = 20;
-    private static final long LOOK_AT_THREADS_MS = 500;
+    private static final long CHECK_THREADS_MS = 500;
 
     private final DriverConfig config;
     private final DriverWiring wiring;
@@ -73,7 +73,7 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Launches a driver in this process, in the mode that the configuration says.
+     * Launches a driver in this process, in the mode of the configuration.
      *
      * @param config its options.
      * @return the running driver.
@@ -85,7 +85,7 @@ public final class FabricDriver implements AutoCloseable {
         return launchEmbedded(config, LinkProviders.enabled(config.link()));
     }
 
-    /** Launches one with links of one's own, the preferred one first. */
+    /** Launches a driver with the given links, the preferred one first. */
     static FabricDriver launchEmbedded(DriverConfig config, List<LinkProvider> providers) {
         NativeAccess.check();
         FabricDriver driver = new FabricDriver(config, providers);
@@ -111,7 +111,7 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Runs a daemon until it is told to end (SIGTERM, SIGINT).
+     * Runs a daemon until it is stopped (SIGTERM, SIGINT).
      *
      * @param args properties files; a later one wins.
      */
@@ -133,15 +133,15 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Runs a daemon until the process is told to end (SIGTERM, SIGINT).
+     * Runs a daemon until the process is stopped (SIGTERM, SIGINT).
      *
-     * <p>Told to end, it closes the driver and halts the process with the status; the virtual machine's own would be
-     * 143. Other shutdown hooks are not waited for.
+     * <p>On a signal it closes the driver and halts the process with the returned status; the virtual machine's own
+     * status would be 143. Other shutdown hooks are not waited for.
      *
      * @param config its options; the mode must not be INVOKER.
-     * @param out    told of the options and when the driver is ready.
-     * @param err    told of what went wrong.
-     * @return exit status: 0 if it was told to end, 1 if it could not be launched or closed, one of its threads ended
+     * @param out    receives the options and a line when the driver is ready.
+     * @param err    receives error messages.
+     * @return exit status: 0 after a signal, 1 if the driver could not be launched or closed, one of its threads ended
      *     by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
@@ -187,7 +187,7 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Where the driver is.
+     * Directory of the driver.
      *
      * @return its directory; clients connect by it.
      */
@@ -210,6 +210,8 @@ public final class FabricDriver implements AutoCloseable {
      * @return the port to calls without queues.
      * @throws FabricException {@code FI_EOPBADSTATE} in other modes than INVOKER.
      */
+    // for the client, which sees the package of the type
+    @SuppressWarnings("exports")
     public EmbeddedDriver embedded() {
         if (invoked == null) {
             throw new FabricException(FabricErrno.EOPBADSTATE,
@@ -252,9 +254,9 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Says if threads would slow each other down.
+     * Warns if threads would slow each other down.
      *
-     * @return null, or what spins on how many cores and what to do.
+     * @return null, or a sentence with the thread that spins, the number of cores and the remedy.
      */
     public String warning() {
         double cores = CpuQuota.availableCores();
@@ -265,7 +267,7 @@ public final class FabricDriver implements AutoCloseable {
             + " core(s): clients and driver will wait for each other's time slices. Use jfabric.threading.mode=SHARED";
     }
 
-    /** Ends all clients, gives everything back and removes the driver's files. */
+    /** Ends all clients, releases all resources and removes the driver's files. */
     @Override
     public synchronized void close() {
         if (closed) {
@@ -290,7 +292,7 @@ public final class FabricDriver implements AutoCloseable {
         if (progressRunner != null) {
             AgentRunner.startOnThread(progressRunner);
         } else {
-            // nobody else could watch the sockets
+            // no other thread could watch the sockets
             wiring.resource().start();
         }
         if (conductorRunner != null) {
@@ -314,13 +316,13 @@ public final class FabricDriver implements AutoCloseable {
             + "; the driver ends, so that its clients notice";
     }
 
-    /** False if the driver cannot go on although it was not told to end. */
+    /** Returns true after a stop signal, false if the driver cannot continue. */
     private static boolean runsUntil(CountDownLatch end, FabricDriver driver) {
         boolean interrupted = false;
-        boolean told = false;
-        while (!told && driver.isRunning() && driver.wiring.directory().isInPlace()) {
+        boolean stopped = false;
+        while (!stopped && driver.isRunning() && driver.wiring.directory().isInPlace()) {
             try {
-                told = end.await(LOOK_AT_THREADS_MS, TimeUnit.MILLISECONDS);
+                stopped = end.await(CHECK_THREADS_MS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException ex) {
                 interrupted = true;
             }
@@ -328,11 +330,11 @@ public final class FabricDriver implements AutoCloseable {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return told;
+        return stopped;
     }
 
     /**
-     * Whether the driver's threads run; an error that is nobody's mistake ends the thread that met it.
+     * Checks whether the driver's threads run. An unexpected error ends the thread that it occurs in.
      *
      * @return false after one of them has ended, also by {@link #close()}; always true in mode INVOKER until it is
      *     closed.
@@ -350,7 +352,7 @@ public final class FabricDriver implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException ex) {
-            // the process ends already, by whatever else: it has its own status
+            // the process ends already for another reason, with its own status
             return;
         }
     }

@@ -1,7 +1,5 @@
 package org.jfabric.driver;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
@@ -11,10 +9,12 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.OpenedClient;
 import org.jfabric.driver.progress.ProgressAgent;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles; once there is a
- * lock, whoever holds it.
+ * lock, whichever thread owns it.
  */
 final class InvokedDriver extends EmbeddedDriver {
     private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
@@ -71,7 +71,7 @@ final class InvokedDriver extends EmbeddedDriver {
         });
     }
 
-    /** A cycle of somebody who does not hold the lock. */
+    /** Runs a cycle for a thread that does not own the lock. */
     int lockedCycle() {
         UseLock lock = lock();
         if (lock == null) {
@@ -98,6 +98,11 @@ final class InvokedDriver extends EmbeddedDriver {
     @Override
     public int pollMessages(int messageLimit) {
         return closed ? 0 : progress.pollMessages(messageLimit);
+    }
+
+    @Override
+    public boolean needsCycle() {
+        return closed || wiring.needsCycle();
     }
 
     /** Closes the driver: nothing of it may be touched any more, so other threads wait until that is so. */

@@ -1,7 +1,7 @@
 package org.jfabric.driver;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
@@ -10,10 +10,9 @@ import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
-import org.jfabric.driver.link.verbsud.VerbsUdLinkProvider;
-
-import java.util.ArrayList;
-import java.util.List;
+import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /** The links that this driver has. */
 final class LinkProviders {
@@ -30,7 +29,7 @@ final class LinkProviders {
     /**
      * The providers of the links to be opened.
      *
-     * @param config which are enabled.
+     * @param config the enabled links.
      * @return the preferred one first; only the pinned one if one is pinned.
      * @throws FabricException {@code FI_ENODEV} if an enabled link does not exist.
      */

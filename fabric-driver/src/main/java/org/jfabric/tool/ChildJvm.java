@@ -15,10 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A process of this program's own commands: same java, same flags, and if no other is wanted same class path. It takes
- * lines on its standard
- * input; of its standard output the marked lines become {@link Line}s in a queue, everything else goes to the standard
- * error. Owner: any thread.
+ * A process of this program's own commands: same java, same flags, and the same class path unless another one is given.
+ * It takes lines on its standard input. The marked lines of its standard output become {@link Line}s in a queue, all
+ * other output goes to the standard error. Owner: any thread.
  */
 public final class ChildJvm implements AutoCloseable {
     private static final String ADD_OPENS = "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED";
@@ -43,9 +42,9 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Starts a process.
      *
-     * @param title     how to call it in messages.
+     * @param title     name of the process in messages.
      * @param arguments of {@link FabricTool}.
-     * @param mark      what the lines for the queue begin with.
+     * @param mark      prefix of the lines for the queue.
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
@@ -55,11 +54,11 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Starts a process of other classes.
      *
-     * @param title     how to call it in messages.
+     * @param title     name of the process in messages.
      * @param flags     of the virtual machine, besides this one's.
      * @param classPath of the process; null for this one's own.
      * @param arguments of {@link FabricTool}.
-     * @param mark      what the lines for the queue begin with.
+     * @param mark      prefix of the lines for the queue.
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(
@@ -75,12 +74,12 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Starts a process through another program.
      *
-     * @param title     how to call it in messages.
+     * @param title     name of the process in messages.
      * @param prefix    words in front of the command line: a program that ends by executing it, such as
      *                  {@code ip netns exec NAME}; empty for none.
      * @param flags     of the virtual machine, besides this one's.
      * @param arguments of {@link FabricTool}.
-     * @param mark      what the lines for the queue begin with.
+     * @param mark      prefix of the lines for the queue.
      * @param lines     receives them, and at last one without text.
      */
     ChildJvm(
@@ -108,7 +107,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * How to call it in messages.
+     * Name of the process in messages.
      *
      * @return as given.
      */
@@ -117,7 +116,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Writes a line to its input; one that has ended hears nothing, which the queue of lines will tell.
+     * Writes a line to the process's input. If the process has ended the line is dropped; the queue of lines reports
+     * the end.
      *
      * @param line without its end.
      */
@@ -133,7 +133,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * How it ended.
+     * Describes how the process ended.
      *
      * @return for example {@code exit status 1}.
      */
@@ -163,7 +163,7 @@ public final class ChildJvm implements AutoCloseable {
         process.destroyForcibly();
     }
 
-    /** Ends it: asked first, then told, then forced; returns when it is gone. */
+    /** Ends the process: by a command, then by SIGTERM, then by SIGKILL. Returns when it is gone. */
     @Override
     public void close() {
         send("quit");
@@ -196,19 +196,19 @@ public final class ChildJvm implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags);
         for (String flag : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-            // A debugger's port and a flight recorder's file are there once.
+            // Only one process can have a debugger's port and a flight recorder's file.
             if (!flag.startsWith("-agentlib:jdwp") && !flag.startsWith("-Xrunjdwp")
                 && !flag.startsWith("-XX:StartFlightRecording")) {
                 command.add(flag);
             }
         }
         String classPath = otherClassPath == null ? System.getProperty("java.class.path") : otherClassPath;
-        // Like this process itself: an archive of classes among its flags fits no other way of starting.
+        // Started like this process: an archive of classes among its flags fits only the same way of starting.
         if (otherClassPath == null && isRunnableJar(classPath)) {
             command.add("-jar");
             command.add(classPath);
         } else {
-            // Of a runnable jar, java takes these from the manifest; of a class path it does not.
+            // For a runnable jar, java takes these from the manifest; for a class path it does not.
             command.add(ADD_OPENS);
             command.add(NATIVE_ACCESS);
             command.add("-cp");
@@ -219,7 +219,7 @@ public final class ChildJvm implements AutoCloseable {
         return command;
     }
 
-    /** Of a jar that is run as such, java names the jar where it else names the main class. */
+    /** Returns true if this process runs a jar: java then names the jar in place of the main class. */
     private static boolean isRunnableJar(String classPath) {
         String started = System.getProperty("sun.java.command", "");
         return !classPath.isEmpty() && (started + ' ').startsWith(classPath + ' ');

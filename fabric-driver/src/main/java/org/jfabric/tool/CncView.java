@@ -1,15 +1,15 @@
 package org.jfabric.tool;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
 import org.agrona.concurrent.status.CountersReader;
-import org.jfabric.FabricErrno;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.ErrorRecords;
@@ -18,15 +18,14 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 /**
  * The {@code cnc} file of a driver, mapped read-only after its header was checked; the driver runs, or was killed and
- * left it. Looking disturbs nobody: no connection is made and no lock is taken. Owner: one thread.
+ * left it. Reading does not disturb the driver: no connection is made and no lock is taken. Owner: one thread.
  */
 final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
@@ -102,16 +101,16 @@ final class CncView implements AutoCloseable {
     }
 
     /**
-     * Whether a driver holds the directory's lock now.
+     * Checks whether a driver owns the directory's lock now.
      *
      * @param directory of a driver.
      */
     static boolean isRunning(Path directory) {
         FileStatus lock;
-        List<String> held;
+        List<String> locks;
         try {
             lock = FileStatus.of(Libc.AT_FDCWD, directory.resolve(DriverDirectory.LOCK_NAME).toString());
-            held = Files.readAllLines(LOCKS);
+            locks = Files.readAllLines(LOCKS);
         } catch (NativeCallException | IOException ex) {
             return false;
         }
@@ -119,7 +118,7 @@ final class CncView implements AutoCloseable {
             return false;
         }
         String inode = ":" + lock.inode();
-        for (String line : held) {
+        for (String line : locks) {
             // 1: OFDLCK ADVISORY WRITE -1 00:1b:1234 0 EOF; waiting ones have an arrow before the kind
             String[] fields = line.split("\\s+");
             if (fields.length > INODE_FIELD && fields[INODE_FIELD].endsWith(inode)) {
@@ -133,7 +132,7 @@ final class CncView implements AutoCloseable {
         return directory;
     }
 
-    /** Whether the driver that wrote this file runs: the lock is held and the file is still the directory's. */
+    /** Returns true if the driver that wrote this file runs: it owns the lock and the file is still the directory's. */
     boolean isRunning() {
         try {
             FileStatus named = FileStatus.of(
@@ -151,7 +150,7 @@ final class CncView implements AutoCloseable {
     /**
      * Reads the distinct errors.
      *
-     * @return how many.
+     * @return number of errors.
      */
     int readErrors(ErrorConsumer consumer) {
         return ErrorRecords.read(errorLog, consumer);
@@ -180,7 +179,7 @@ final class CncView implements AutoCloseable {
             + Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MINOR_OFFSET, LITTLE_ENDIAN));
     }
 
-    /** What is said when the file is cut while it is read. */
+    /** Creates the exception for a file that is cut while it is read. */
     ToolException cut() {
         return new ToolException(directory.resolve(CncDescriptor.FILE_NAME)
             + " was cut while it was read; restart the driver.");
@@ -229,7 +228,7 @@ final class CncView implements AutoCloseable {
         return fd;
     }
 
-    /** What is said when not even the status of a directory can be read. */
+    /** Creates the message for a directory whose status cannot be read. */
     static String unreadable(Path directory, int errno, String why) {
         return directory + " cannot be read: " + why + ". " + (errno == FabricErrno.EACCES
             ? "It lies in a directory of another user, and only that user can watch a driver there; run this as that"
@@ -237,10 +236,10 @@ final class CncView implements AutoCloseable {
     }
 
     /**
-     * What is said when there is no driver.
+     * Creates the exception for a directory without a running driver.
      *
-     * @param directory that was looked at.
-     * @param because   how one can tell.
+     * @param directory that was read.
+     * @param because   evidence that no driver runs: a clause.
      */
     static ToolException noDriver(Path directory, String because) {
         return new ToolException("No driver runs in " + directory + ": " + because

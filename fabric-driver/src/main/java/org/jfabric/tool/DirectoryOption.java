@@ -11,7 +11,7 @@ final class DirectoryOption {
     @Option(
         names = "--dir",
         paramLabel = "DIR",
-        description = "The driver's directory, <base>/<name>. Default: where clients look as well,"
+        description = "The driver's directory, <base>/<name>. Default: the directory that clients use by default,"
             + " /dev/shm/jfabric-<uid>/default.")
     private Path directory;
 
@@ -19,7 +19,7 @@ final class DirectoryOption {
     }
 
     /**
-     * Whether the user named one.
+     * Checks whether the user gave the option.
      */
     boolean isGiven() {
         return directory != null;

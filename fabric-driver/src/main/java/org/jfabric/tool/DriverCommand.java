@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
     name = "driver",
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
-    description = "Runs a driver in the foreground until it is told to end (Ctrl-C, SIGTERM). Any number of processes"
+    description = "Runs a driver in the foreground until it is stopped (Ctrl-C, SIGTERM). Any number of processes"
         + " of this user can attach to it.")
 final class DriverCommand implements Callable<Integer> {
     @Mixin

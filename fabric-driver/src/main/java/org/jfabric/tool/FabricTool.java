@@ -3,10 +3,8 @@ package org.jfabric.tool;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ServiceLoader;
-
-import org.jfabric.FabricException;
 import org.jfabric.ffi.NativeCallException;
-
+import org.jfabric.info.FabricException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -8,11 +8,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-
-import org.jfabric.EndpointType;
-import org.jfabric.SocketName;
 import org.jfabric.ffi.NativeAccess;
-
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.SocketName;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -76,14 +74,14 @@ final class FiPingPongCommand implements Callable<Integer> {
     private int serverPort;
 
     @Option(names = "-d", paramLabel = "DOMAIN",
-        description = "Domain of the C program; taken and not looked at: the link decides.")
+        description = "Domain of the C program; accepted and ignored: the link decides.")
     private String domain;
 
     @Option(names = "-6",
         description = "Accept the control connection by IPv6; the addresses of the messages follow it.")
     private boolean ipv6;
 
-    @Option(names = "-v", description = "Tell the addresses, the link, and why not another.")
+    @Option(names = "-v", description = "Print the addresses, the link, and why other links are not used.")
     private boolean verbose;
 
     @Option(names = "--bind", paramLabel = "HOST",
@@ -127,12 +125,12 @@ final class FiPingPongCommand implements Callable<Integer> {
                 remote = isClient ? remote : control.receiveName();
                 endpoint.peer(remote);
             }
-            tell("path " + endpoint.path().explain().stripTrailing());
+            printIfVerbose("path " + endpoint.path().explain().stripTrailing());
             new FiPingPongRun(plan, isClient, control, endpoint, spec.commandLine().getOut()).run();
         }
     }
 
-    /** Only the server has an address to tell. */
+    /** Only the server has an address to send. */
     private void connect(boolean isClient, FiPingPongControl control, FiPingPongEndpoint endpoint, String remote) {
         if (isClient) {
             endpoint.connect(remote);
@@ -150,13 +148,13 @@ final class FiPingPongCommand implements Callable<Integer> {
         err.flush();
     }
 
-    private void tell(String line) {
+    private void printIfVerbose(String line) {
         if (verbose) {
             spec.commandLine().getErr().println(line);
         }
     }
 
-    /** Where the endpoint is bound; null where the link finds out by the destination. */
+    /** Returns the address to bind to; null if the link chooses one by the destination. */
     private String source(boolean isClient, FiPingPongControl control) {
         if (bind != null) {
             return SocketName.ofHost(bind, "0");

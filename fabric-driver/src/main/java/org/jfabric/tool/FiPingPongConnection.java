@@ -1,20 +1,19 @@
 package org.jfabric.tool;
 
 import java.util.concurrent.TimeUnit;
-
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.EventEntry;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
  * Makes the connection of endpoints of type msg: the server listens, the client connects, both without private data.
@@ -31,8 +30,8 @@ final class FiPingPongConnection {
      *
      * @param fabric    of the run.
      * @param info      of its endpoints.
-     * @param isServer  whether to listen.
-     * @param timeoutNs how long the other side may take.
+     * @param isServer  true to listen.
+     * @param timeoutNs longest wait for the other side, in nanoseconds.
      */
     FiPingPongConnection(Fabric fabric, Info info, boolean isServer, long timeoutNs) {
         this.timeoutNs = timeoutNs;
@@ -66,7 +65,7 @@ final class FiPingPongConnection {
     /**
      * Connects to the server.
      *
-     * @param address as the server told it.
+     * @param address of the server, as it sent it.
      * @param armed   as for {@link #accept}.
      * @return the endpoint, connected.
      */
@@ -77,7 +76,7 @@ final class FiPingPongConnection {
         return endpoint;
     }
 
-    /** Told of an endpoint that is enabled and not connected yet. */
+    /** Notified of an endpoint that is enabled and not connected yet. */
     interface Armed {
         void onEnabled(Endpoint endpoint);
     }

@@ -16,14 +16,13 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
-
-import org.jfabric.AddressFormat;
-import org.jfabric.FabricException;
-import org.jfabric.IbUdName;
-import org.jfabric.SocketName;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.IbUdName;
+import org.jfabric.info.SocketName;
 
 /**
- * The connection over which the two sides tell each other their addresses and keep in step.
+ * The connection over which the two sides exchange their addresses and keep in step.
  *
  * <pre>
  *   name     u32 big endian: bytes | u32 native: address format | address
@@ -32,7 +31,7 @@ import org.jfabric.SocketName;
  * </pre>
  *
  * <p>The C program fetches each item with one read of exactly its length, so each is written in one call. While this
- * side waits the data path goes on. Owner: one thread.
+ * side waits the data path makes progress. Owner: one thread.
  */
 final class FiPingPongControl implements AutoCloseable {
     /** Port of the server if none is given. */
@@ -119,7 +118,7 @@ final class FiPingPongControl implements AutoCloseable {
         }
     }
 
-    /** What is called over and over while this side waits. */
+    /** Sets a task that is run repeatedly while this side waits. */
     void meanwhile(Runnable cycle) {
         meanwhile = cycle;
     }
@@ -133,7 +132,7 @@ final class FiPingPongControl implements AutoCloseable {
         }
     }
 
-    /** Tells the address of our endpoint. */
+    /** Sends the address of our endpoint. */
     void sendName(String name) {
         byte[] image;
         AddressFormat format;
@@ -196,15 +195,15 @@ final class FiPingPongControl implements AutoCloseable {
             expect(COUNT_ANSWER, "the answer to the number of messages");
             return;
         }
-        String told = new String(read(COUNT_BYTES, "the number of messages"), StandardCharsets.US_ASCII).trim();
-        if (!told.equals(Long.toString(count))) {
-            throw new ToolException("The other side exchanged " + told + " messages and this one " + count
+        String theirs = new String(read(COUNT_BYTES, "the number of messages"), StandardCharsets.US_ASCII).trim();
+        if (!theirs.equals(Long.toString(count))) {
+            throw new ToolException("The other side exchanged " + theirs + " messages and this one " + count
                 + "; give both the same -I.");
         }
         write(COUNT_ANSWER);
     }
 
-    /** Tells that this side has no messages left, and waits until the other has none either, for a while. */
+    /** Signals that this side has no messages left, and waits for the same signal of the other side, for a while. */
     void awaitEnd(long timeoutNs) {
         ByteBuffer one = ByteBuffer.allocate(1);
         long begin = System.nanoTime();

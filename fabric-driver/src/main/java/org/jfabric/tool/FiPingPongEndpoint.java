@@ -4,32 +4,31 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
-import org.jfabric.PeerPath;
-import org.jfabric.Protocol;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.PeerPath;
+import org.jfabric.info.Protocol;
 
 /**
- * The data path of a run: a driver of its own that the calling thread moves on, an endpoint and its memory. Everything
- * but the driver is the public interface. Owner: one thread.
+ * The data path of a run: an embedded driver in mode INVOKER, an endpoint and its memory. Apart from the driver it uses
+ * the public interface only. Owner: one thread.
  */
 final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final long RECEIVE = 1;
@@ -38,16 +37,17 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private static final int QUEUE_SIZE = 64;
     private static final int LEAST_BYTES = 64;
     /**
-     * Once in so many polls of a wait the clock is read, and this core is offered to the other side, which may need it:
-     * rarely, since a system call is longer than the way of a message.
+     * Number of polls of a wait between two reads of the clock. The thread also yields its core then, which the other
+     * side may need. This is rare, since a system call takes longer than a message.
      */
     private static final int PAUSE_POLLS = 1024;
     /**
-     * One more than is awaited, so that none has to be posted between a message and its answer. They have one memory:
-     * the other side sends the next message when it has the answer, and that is sent when the memory has been read.
+     * One receive more than is awaited, so that none has to be posted between a message and its answer. They share one
+     * buffer: the other side sends the next message when it has the answer, and the answer is sent when the buffer has
+     * been read.
      */
     private static final int RECEIVES = 2;
-    /** How long the first message may take before the driver's error log is read for the reason. */
+    /** Time without a first message after which the driver's error log is searched for the reason. */
     private static final long FIRST_NS = TimeUnit.SECONDS.toNanos(1);
     private static final byte[] LAST = {'f', 'i', 'n', 0};
 
@@ -60,11 +60,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private final MemoryRegion receiveRegion;
     private final MemoryRegion sendRegion;
     private final UnsafeBuffer sendBuffer;
-    /** Without connection, else null. */
+    /** Null for connected endpoints. */
     private final AddressVector addresses;
-    /** With connection, else null. */
+    /** Null for connectionless endpoints. */
     private final FiPingPongConnection connection;
-    /** One with connection comes later. */
+    /** A connected endpoint is opened later. */
     private Endpoint endpoint;
     private long peer;
     private long receivesPosted;
@@ -73,7 +73,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     private long sendsDone;
     private long sendsPosted;
     private long lastLength;
-    /** The last message of the other side has come. */
+    /** True once the last message of the other side has arrived. */
     private boolean isEnding;
 
     private FiPingPongEndpoint(
@@ -106,11 +106,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     /**
      * Opens a driver and an endpoint.
      *
-     * @param plan      what is exchanged.
+     * @param plan      the messages to exchange.
      * @param directory of the driver.
      * @param source    host that the endpoint shall be bound to, or null.
      * @param remote    address of the other side, or null of a server, which does not know it yet.
-     * @param timeoutNs how long a message may take.
+     * @param timeoutNs longest wait for a message, in nanoseconds.
      */
     static FiPingPongEndpoint open(
         FiPingPongPlan plan, Path directory, String source, String remote, long timeoutNs) {
@@ -136,7 +136,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         return connection != null ? connection.name() : endpoint.name();
     }
 
-    /** Whom messages go to from now on. */
+    /** Sets the destination of messages. */
     void peer(String name) {
         peer = addresses.insert(name);
     }
@@ -156,7 +156,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         postReceives();
     }
 
-    /** Where the messages go, and by which link. */
+    /** Returns the link and the address that the messages go to. */
     PeerPath path() {
         return endpoint.path(peer);
     }
@@ -166,11 +166,11 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         return endpoint.maxMsgSize();
     }
 
-    /** Lets the driver go on. */
+    /** Runs a duty cycle of the driver. */
     void cycle() {
         int polled = queue.poll(this, POLL_LIMIT);
         if (polled == -FabricErrno.EAGAIN) {
-            // whoever shares the core, if only as its second thread, has it for a moment
+            // another thread on this core, or on its sibling hyperthread, can run for a moment
             Thread.onSpinWait();
         } else if (polled < 0) {
             onFailure(polled);
@@ -219,12 +219,12 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    /** Tells the end to the other side and waits for its own. */
+    /** Signals the end to the other side and waits for its signal. */
     void finish() {
         for (int i = 0; i < LAST.length; i++) {
             sendBuffer.putByte(i, LAST[i]);
         }
-        // rxm cannot tell whether its peer has a message
+        // over rxm a sender does not learn whether its peer has a message
         long level = info.epAttr().protocol() == Protocol.RXM ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
         long flags = level | Flags.COMPLETION;
         int result;
@@ -276,7 +276,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    /** Whether a call found no room, which the driver has made meanwhile or will soon make. */
+    /** Returns true if a call found no room; the driver has made room meanwhile or will soon. */
     private boolean isToBeRepeated(int result) {
         if (result == -FabricErrno.EAGAIN) {
             cycle();
@@ -308,7 +308,7 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         }
     }
 
-    /** Whether the driver had to refuse the other side, which then sends nothing: its error log has the reason. */
+    /** Fails if the driver had to refuse the other side, which then sends nothing: the error log has the reason. */
     private void failIfRefused() {
         try (CncView view = CncView.open(driver.directory())) {
             List<String> errors = new ArrayList<>();

@@ -8,22 +8,21 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-
-import org.jfabric.EndpointType;
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Protocol;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
 
 /**
- * What a run exchanges. Both sides must be told the same; only the number of iterations is compared.
+ * The messages of a run. Both sides need the same plan; only the number of iterations is compared.
  *
  * @param provider   as libfabric calls it.
  * @param type       of the endpoints.
- * @param tagged     whether messages carry {@link #TAG}.
+ * @param tagged     true if messages carry {@link #TAG}.
  * @param iterations messages in each direction for each size.
  * @param sizes      in bytes, in this order; those that are longer than the endpoint's longest message are left out.
- * @param check      whether contents are written and compared.
+ * @param check      true to write and compare contents.
  */
 record FiPingPongPlan(
     String provider, EndpointType type, boolean tagged, int iterations, List<Long> sizes, boolean check) {
@@ -52,7 +51,7 @@ record FiPingPongPlan(
     }
 
     /**
-     * The link that speaks what a provider speaks with a type of endpoints, as libfabric 1.18 and later have both:
+     * The link with the protocol that a provider uses for a type of endpoints, as in libfabric 1.18 and later:
      * {@code tcp} with {@code rdm} is the provider's own protocol, which 1.17 calls {@code net}; what 1.17 means by it
      * is {@code tcp;ofi_rxm}.
      *
@@ -62,7 +61,7 @@ record FiPingPongPlan(
         return LINKS.getOrDefault(provider, Map.of()).get(type);
     }
 
-    /** Whether messages of a combination that there is can have tags. */
+    /** Returns true if messages of a supported combination can have tags. */
     static boolean hasTags(String provider, EndpointType type) {
         return !UNTAGGED.contains(link(provider, type));
     }
@@ -79,7 +78,7 @@ record FiPingPongPlan(
                 .collect(Collectors.joining(", ")) + ')').collect(Collectors.joining("; "));
     }
 
-    /** What the endpoint must be able to do. */
+    /** Returns the capabilities that the endpoint needs. */
     Info hints() {
         Info hints = new Info().caps((tagged ? Flags.TAGGED : Flags.MSG) | Flags.SEND | Flags.RECV).linkName(link());
         hints.epAttr().type(type).protocol(protocol());

@@ -48,8 +48,8 @@ final class FiPingPongRun {
             }
         }
         endpoint.finish();
-        // the other side may still wait for an acknowledgement of its last message: only our driver, or its device, can
-        // give it, and packets that are lost make that last
+        // the other side may still wait for an acknowledgement of its last message, which needs our driver or its
+        // device; lost packets delay it
         control.awaitEnd(END_NS);
     }
 

@@ -4,19 +4,17 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.InfoResult;
-import org.jfabric.Order;
-import org.jfabric.Reason;
-import org.jfabric.Verdict;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
+import org.jfabric.info.Order;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -96,7 +94,7 @@ final class InfoCommand implements Callable<Integer> {
         boolean running = CncView.isRunning(config.directory());
         if (directory.isGiven() && !running) {
             CncView.requireOwn(config.directory());
-            throw CncView.noDriver(config.directory(), "nobody holds its lock");
+            throw CncView.noDriver(config.directory(), "no process owns its lock");
         }
         if (running) {
             try (Fabric fabric = Fabric.connect(config)) {

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * What else used the processors while something was measured: other processes of this machine, and the host of a
+ * Other use of the processors during a measurement: by other processes of this machine, and by the host of a
  * virtual one. The kernel counts both in ticks of 10 ms, so a short measurement says nothing. Owner: one thread.
  */
 final class MachineLoad {
@@ -33,7 +33,7 @@ final class MachineLoad {
     private final long beginStolen;
 
     /**
-     * What was seen.
+     * Load since an object was made.
      *
      * @param othersCores   processors that other processes used on average.
      * @param stolenPercent part of all processors' time that the host used for others.
@@ -74,7 +74,7 @@ final class MachineLoad {
         beginStolen = machine()[STEAL_WORD];
     }
 
-    /** What was seen since this object was made. */
+    /** Returns the load since this object was made. */
     Seen seen() {
         double seconds = (clock.getAsLong() - beginNs) / NS_PER_SECOND;
         if (seconds < LEAST_SECONDS) {

@@ -13,7 +13,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Prints the options that a driver started from here would have. */
+/**
+ * The command {@code fabric options}: prints the options that a driver would have if it were started now with the same
+ * arguments.
+ */
 @Command(
     name = "options",
     mixinStandardHelpOptions = true,
@@ -46,7 +49,7 @@ final class OptionsCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** A number in the option's unit, bytes or nanoseconds, or a text. */
+    /** Writes a number in the option's unit, such as bytes or nanoseconds, or the text of a value that is no number. */
     private static void member(JsonWriter writer, String name, Object value, String text) {
         if (value instanceof Number number) {
             writer.member(name, number.longValue());

@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What the messages of the verifying pass contain: bytes that depend on the message's number and on their position, so
+ * Contents of the messages of the verifying pass: bytes that depend on the message's number and on their position, so
  * that an old, a shifted and a cut message are all noticed.
  */
 public final class PingPongContents {
@@ -37,7 +37,7 @@ public final class PingPongContents {
     /**
      * Compares a message.
      *
-     * @param memory    where it was received.
+     * @param memory    the received message.
      * @param sizeBytes of the message.
      * @param message   its number.
      * @return position of the first byte that differs, -1 if there is none.

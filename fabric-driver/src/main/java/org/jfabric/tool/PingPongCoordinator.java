@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Starts the processes of a ping-pong, tells them what to do, and ends them in every case. It only waits: the work is
- * the processes' own. Owner: the main thread; the hook at the end of the process may close it as well.
+ * Starts the processes of a ping-pong, controls them by commands, and ends them in every case. It only waits: the
+ * processes do the work. Owner: the main thread; the hook at the end of the process may close it as well.
  */
 final class PingPongCoordinator implements AutoCloseable {
     private static final long START_TIMEOUT_MS = 30_000;
@@ -27,13 +27,13 @@ final class PingPongCoordinator implements AutoCloseable {
     private static final long WARM_LEAST_ROUNDS = 100_000;
     private static final long WARM_BLOCK_NS = 300_000_000L;
     private static final long FIRST_BLOCK_BYTES = 64L << 20;
-    /** Few: where threads have to share cores each one may take 20 ms, and nothing is known of that yet. */
+    /** Few round trips: where threads share cores each may take 20 ms, and the speed is not known yet. */
     private static final long FIRST_BLOCK_ROUNDS = 200;
     private static final long CLOCKED_WARM_ROUNDS = 50_000;
-    /** Who asks for few round trips does not want to wait for many. */
+    /** A user who asks for few round trips does not want to wait for many in the warm-up. */
     private static final long WARM_PER_ROUND = 20;
 
-    /** Without a count of the user's, a pass takes about this long, and all of a size well below 30 s. */
+    /** Approximate duration of a pass if the user gives no count; all passes of a size then take well below 30 s. */
     private static final long PASS_NS = 1_500_000_000L;
     private static final long MOST_ROUNDS = 1_000_000;
 
@@ -56,9 +56,9 @@ final class PingPongCoordinator implements AutoCloseable {
     /**
      * Prepares a run; nothing is started yet.
      *
-     * @param plan     what to run.
-     * @param places   where.
-     * @param progress where to say how far it is.
+     * @param plan     the processes and sizes of the run.
+     * @param places   the network interfaces and namespaces of the processes.
+     * @param progress receives progress messages.
      */
     PingPongCoordinator(PingPongPlan plan, PingPongPlaces places, PrintWriter progress) {
         this.plan = plan;
@@ -72,7 +72,7 @@ final class PingPongCoordinator implements AutoCloseable {
      * Runs all passes with each size.
      *
      * @param wantedCount round trips in each pass, 0 for as many as take a moment.
-     * @param results     is told what they found, after those of each size.
+     * @param results  receives the result of each size.
      * @throws ToolException if a process fails, ends or stalls.
      */
     void run(long wantedCount, Consumer<PingPongResult> results) throws InterruptedException {
@@ -81,8 +81,8 @@ final class PingPongCoordinator implements AutoCloseable {
         }
         start();
         for (long sizeBytes : plan.sizes()) {
-            tell(PingPongRole.PONG, "size " + sizeBytes, "sized");
-            tell(PingPongRole.PING, "size " + sizeBytes, "sized");
+            command(PingPongRole.PONG, "size " + sizeBytes, "sized");
+            command(PingPongRole.PING, "size " + sizeBytes, "sized");
             results.accept(passes(sizeBytes, wantedCount));
         }
         finished = true;
@@ -132,14 +132,14 @@ final class PingPongCoordinator implements AutoCloseable {
         return affordable >= 5 * count ? 5 * count : affordable >= 2 * count ? 2 * count : count;
     }
 
-    /** Those that wait for nobody start at the same time. */
+    /** Starts the processes; those that wait for no other one start at the same time. */
     private void start() throws InterruptedException {
         List<ChildJvm> drivers = new ArrayList<>();
         List<ChildJvm> clients = new ArrayList<>();
         for (PingPongPlan.Member member : plan.processes()) {
             boolean hasDriver = member.driver() != null;
             if (!hasDriver) {
-                // who attaches to a driver finds one
+                // a process that attaches to a driver needs a running one
                 awaitReady(drivers);
             }
             stage("starting " + member.title(), 0);
@@ -187,10 +187,10 @@ final class PingPongCoordinator implements AutoCloseable {
     }
 
     private void connect(PingPongRole role, PingPongRole to) throws InterruptedException {
-        tell(role, "connect " + plan.driverOf(to) + ' ' + to.text(), "connected");
+        command(role, "connect " + plan.driverOf(to) + ' ' + to.text(), "connected");
     }
 
-    private void tell(PingPongRole role, String command, String answer) throws InterruptedException {
+    private void command(PingPongRole role, String command, String answer) throws InterruptedException {
         ChildJvm child = byRole.get(role);
         child.send(command);
         await(child, answer, START_TIMEOUT_MS);
@@ -212,7 +212,7 @@ final class PingPongCoordinator implements AutoCloseable {
             block = Math.clamp(WARM_BLOCK_NS / roundTripNs, 1, Math.max(1, mostRounds - rounds));
         } while (spentNs < WARM_MOST_NS && rounds < mostRounds
             && (spentNs < WARM_LEAST_NS || rounds < WARM_LEAST_ROUNDS));
-        // The slower of the last block and of all: where threads sleep, the speed is a matter of luck.
+        // The slower of the last block and of all blocks: where threads sleep, the speed varies at random.
         return Math.max(roundTripNs, spentNs / rounds);
     }
 
@@ -235,7 +235,7 @@ final class PingPongCoordinator implements AutoCloseable {
      * Waits for a child's word.
      *
      * @param timeoutMs longest time without any sign of progress.
-     * @return what follows the word.
+     * @return the text behind the word.
      */
     private String await(ChildJvm child, String word, long timeoutMs) throws InterruptedException {
         long progressSeen = -1;
@@ -274,7 +274,7 @@ final class PingPongCoordinator implements AutoCloseable {
         if (ended) {
             throw new ToolException("The run was ended.");
         }
-        // Who speaks first is not always who has the reason: when one dies, the other's sends fail.
+        // The first process that fails may not be the cause: when one dies, the other one's sends fail.
         List<String> reasons = new ArrayList<>();
         reasons.add(reason(line));
         ChildJvm.Line other;
@@ -307,13 +307,13 @@ final class PingPongCoordinator implements AutoCloseable {
         }
     }
 
-    /** Who is in the middle of a pass does not listen, so an end before the end is a hard one. */
+    /** Ends the processes. A process in the middle of a pass does not read commands, so it is killed. */
     private synchronized void end(boolean asked) {
         if (ended) {
             return;
         }
         ended = true;
-        // Applications before drivers, so that nobody is told of a death.
+        // Applications before drivers, so that no driver reports a dead peer.
         for (int i = children.size() - 1; i >= 0; i--) {
             if (!asked) {
                 children.get(i).kill();

@@ -2,30 +2,29 @@ package org.jfabric.tool;
 
 import java.nio.file.Path;
 import java.util.List;
-
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
- * What one process of a ping-pong has open: perhaps a driver, and for an application an endpoint with its queues and
- * memory. Owner: the application's thread.
+ * Objects that one process of a ping-pong has open: perhaps a driver, and for an application an endpoint with its
+ * queues and memory. Owner: the application's thread.
  */
 public final class PingPongFabric implements AutoCloseable {
     /** Operations in each direction; small queues stay in the cache. */

@@ -5,8 +5,8 @@ import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 
 /**
  * The loops of both sides: post the receive for the answer, send, poll the completion queue until the answer is there.
@@ -39,10 +39,10 @@ public final class PingPongLoop implements CompletionHandler {
      * @param endpoint       sends and receives; suppresses entries of successful sends.
      * @param queue          has the entries of both directions.
      * @param peer           address of the other side.
-     * @param receiveAddress where a message is received.
-     * @param sendAddress    where a message is sent from.
+     * @param receiveAddress native address that messages are received at.
+     * @param sendAddress    native address that messages are sent from.
      * @param sizeBytes      of the messages.
-     * @param spinning       whether to keep the core while waiting.
+     * @param spinning       true to keep the core while waiting.
      */
     public PingPongLoop(
         Endpoint endpoint,
@@ -185,7 +185,7 @@ public final class PingPongLoop implements CompletionHandler {
     }
 
     /**
-     * Lets an invoked driver go on while there is nothing to exchange.
+     * Runs a duty cycle of an invoked driver while there is nothing to exchange.
      *
      * @return 0 or a negative errno.
      */

@@ -2,15 +2,14 @@ package org.jfabric.tool;
 
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicLong;
-
 import org.HdrHistogram.Histogram;
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricErrno;
 
 /**
  * The passes of one side, around the loops of {@link PingPongLoop}. Owner: the application's thread.
  */
 public final class PingPongPasses {
-    /** Rounds in one call: often enough for the compiler to notice, rarely enough not to cost anything. */
+    /** Rounds in one call: few enough for the compiler to see many calls, many enough for the calls to cost nothing. */
     private static final int CHUNK = 64;
     private static final long HIGHEST_NS = 100_000_000_000L;
     private static final int DIGITS = 3;
@@ -23,10 +22,10 @@ public final class PingPongPasses {
     /**
      * Prepares the passes.
      *
-     * @param fabric    what is open.
+     * @param fabric    the open endpoint and its memory.
      * @param peer      address of the other side.
      * @param sizeBytes of the messages.
-     * @param spinning  whether to keep the core while waiting.
+     * @param spinning  true to keep the core while waiting.
      * @param progress  receives the number of round trips, now and then.
      */
     public PingPongPasses(
@@ -51,9 +50,9 @@ public final class PingPongPasses {
     /**
      * Runs a pass of the side that begins.
      *
-     * @param phase which.
+     * @param phase the pass to run.
      * @param count round trips.
-     * @return what it found: messages compared; or nanoseconds, after which CLOCKED has the round trips' distribution.
+     * @return its result: messages compared; or nanoseconds, and for CLOCKED the distribution of the round trips.
      */
     public String ping(PingPongPhase phase, long count) {
         return switch (phase) {

@@ -10,16 +10,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-
-import org.jfabric.FabricException;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.ffi.NativeCallException;
-
+import org.jfabric.info.FabricException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * One process of a ping-pong, started and told what to do by {@link PingPongCoordinator}: commands come in lines on the
+ * One process of a ping-pong, started and controlled by {@link PingPongCoordinator}: commands come in lines on the
  * standard input, answers go in marked lines to the standard output.
  *
  * <pre>
@@ -28,7 +26,7 @@ import picocli.CommandLine.Option;
  *  size BYTES                   sized           the passes that follow have messages of this payload
  *  run PHASE COUNT              armed           the first receive is posted (pong)
  *                               progress N      round trips so far, now and then (ping)
- *                               done VALUE...   what the phase found
+ *                               done VALUE...   result of the phase
  *  quit                                         ends with status 0
  *                               failed TEXT     ends with status 1
  * </pre>
@@ -38,7 +36,7 @@ import picocli.CommandLine.Option;
 @Command(name = PingPongPeer.NAME, hidden = true, description = "A process of pingpong; not for users.")
 final class PingPongPeer implements Callable<Integer> {
     static final String NAME = "pingpong-peer";
-    /** What marks the lines meant for the coordinator: the virtual machine may have something to say as well. */
+    /** Prefix of the lines for the coordinator; the virtual machine may write other lines. */
     static final String MARK = "#pingpong ";
 
     private static final long IDLE_NS = 100_000;
@@ -131,7 +129,7 @@ final class PingPongPeer implements Callable<Integer> {
         }
     }
 
-    /** An invoked driver has to be run also while the coordinator thinks. */
+    /** Waits for the next command; an invoked driver has to be run meanwhile. */
     private String next(PingPongPasses passes) throws InterruptedException {
         if (passes == null) {
             return commands.take();

@@ -2,12 +2,12 @@ package org.jfabric.tool;
 
 /** A pass of a ping-pong; the coordinator names it to both sides. */
 public enum PingPongPhase {
-    /** As the timed pass, until the compiler is done with it. */
+    /** The loop of the timed pass, until the compiler has compiled it. */
     WARM,
     /** Contents are made and compared. */
     VERIFY,
     /** One clock around the whole pass. */
     TIMED,
-    /** A clock around each round trip; warmed up by a short one whose findings are thrown away. */
+    /** A clock around each round trip; a short pass, whose results are dropped, warms it up. */
     CLOCKED
 }

@@ -6,19 +6,19 @@ import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.config.VerbsConfig;
 
 /**
- * Where the two sides of a ping-pong over a network are.
+ * Network interfaces and namespaces of the two sides of a ping-pong over a network.
  *
  * @param link       that they use.
  * @param interfaces of the sides' drivers: none, one for both, or that of ping and that of pong.
  * @param namespaces network namespaces: none, or that of ping and that of pong.
  */
 record PingPongPlaces(String link, List<String> interfaces, List<String> namespaces) {
-    /** What the command line of a process begins with. */
+    /** Returns the first words of a process's command line. */
     List<String> prefix(PingPongPlan.Member member) {
         return namespaces.isEmpty() ? List.of() : List.of("ip", "netns", "exec", of(namespaces, member));
     }
 
-    /** What its virtual machine is told. */
+    /** Returns the flags of its virtual machine. */
     List<String> flags(PingPongPlan.Member member) {
         String option = link.equals(PingPongPlan.VERBS) ? VerbsConfig.INTERFACE.name() : TcpConfig.INTERFACE.name();
         return interfaces.isEmpty() ? List.of() : List.of("-D" + option + '=' + of(interfaces, member));

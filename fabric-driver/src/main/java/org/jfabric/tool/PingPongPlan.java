@@ -3,16 +3,16 @@ package org.jfabric.tool;
 import java.util.Collections;
 import java.util.List;
 
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 
 /**
- * Which processes a ping-pong has, where their drivers are and whether they may spin.
+ * Processes of a ping-pong, the place of their drivers, and whether they may spin.
  *
  * @param link      name of the link.
  * @param mode      {@code embedded} or {@code daemon}.
  * @param sizes     payloads in bytes, one run of all passes for each.
- * @param spinning  whether there is a core for each thread that would spin.
+ * @param spinning  true if there is a core for each thread that would spin.
  * @param processes in the order in which they have to be started.
  */
 record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning, List<Member> processes) {
@@ -26,13 +26,13 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     /**
      * One process.
      *
-     * @param role       what it does.
+     * @param role       role of the process.
      * @param driverName the driver that it runs or attaches to.
      * @param driver     mode of the driver that it runs, or null if it attaches to another process's.
      */
     record Member(PingPongRole role, String driverName, ThreadingMode driver) {
         /**
-         * How to call it in messages.
+         * Name of the process in messages.
          */
         String title() {
             return role == PingPongRole.DAEMON ? "daemon " + driverName : role.text();

@@ -2,7 +2,7 @@ package org.jfabric.tool;
 
 import java.util.Locale;
 
-/** What one process of a ping-pong does. */
+/** Role of a process of a ping-pong. */
 enum PingPongRole {
     /** Runs a driver and nothing else. */
     DAEMON,

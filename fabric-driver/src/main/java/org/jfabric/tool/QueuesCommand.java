@@ -6,12 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
-
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,14 +17,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Shows what waits in a driver's queues, and who waits for whom. */
+/** Shows the operations and messages that wait in a driver's queues, and the peers that they wait for. */
 @Command(
     name = "queues",
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = "Shows for each endpoint of a driver which receives and which messages wait, by tag and by peer, for"
-        + " how long, and who holds whose sends back. The driver looks while it works, a little in each cycle; one in"
-        + " mode INVOKER looks only while its application runs its cycles.")
+        + " how long, and which peer delays whose sends. The driver takes the snapshot while it works, a little in each"
+        + " cycle; a driver in mode INVOKER does so only while its application runs its cycles.")
 final class QueuesCommand implements Callable<Integer> {
     private static final String CLEAR = "\033[H\033[2J";
 
@@ -41,10 +39,10 @@ final class QueuesCommand implements Callable<Integer> {
         arity = "0..1",
         fallbackValue = "1",
         paramLabel = "SECONDS",
-        description = "Look again every second, or as often as said, until the driver ends.")
+        description = "Take a snapshot every second, or as often as given, until the driver ends.")
     private Double watch;
 
-    @Option(names = "--times", paramLabel = "N", description = "With --watch: end after looking so many times.")
+    @Option(names = "--times", paramLabel = "N", description = "With --watch: end after this many snapshots.")
     private Integer times;
 
     @Option(
@@ -67,7 +65,7 @@ final class QueuesCommand implements Callable<Integer> {
         require(timeout >= 0.1 && timeout <= 3_600, "--timeout", timeout + " is not from 0.1 to 3600");
         try (CncView view = CncView.open(directory.path())) {
             if (!view.isRunning()) {
-                throw CncView.noDriver(view.directory(), "nobody holds its lock");
+                throw CncView.noDriver(view.directory(), "no process owns its lock");
             }
             try (QueueWatch queues = QueueWatch.connect(
                 view.directory(), (long) (timeout * TimeUnit.SECONDS.toNanos(1)))) {
@@ -76,7 +74,7 @@ final class QueuesCommand implements Callable<Integer> {
                 if (ex.errno() != FabricErrno.ETIMEDOUT) {
                     throw ex;
                 }
-                throw new ToolException(ex.getMessage() + " (A driver in mode INVOKER answers and looks only while its"
+                throw new ToolException(ex.getMessage() + " (A driver in mode INVOKER answers only while its"
                     + " application runs its cycles.)", ex);
             }
         }

@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.layout.ViewDescriptor;
 
-/** What {@code fabric queues} prints, for people and for programs. */
+/** The output of {@code fabric queues}, for people and for programs. */
 final class QueuesReport {
     private static final double NS_PER_MS = 1e6;
     private static final double NS_PER_S = 1e9;

@@ -42,7 +42,7 @@ public final class TemporaryDirectory implements AutoCloseable {
         long needed = REGIONS * sizeBytes;
         long shared = usableBytes(sharedMemory);
         try {
-            // Small messages go there in any case: what the queues lack, start-up says more exactly.
+            // For small messages shared memory is chosen in any case: if it is too small, the driver reports it.
             if (shared >= 0 && (sizeBytes <= 1 << 20 || shared >= needed + QUEUES_BYTES)) {
                 return new TemporaryDirectory(Files.createTempDirectory(sharedMemory, PREFIX), null);
             }
@@ -69,7 +69,7 @@ public final class TemporaryDirectory implements AutoCloseable {
         return path;
     }
 
-    /** What the user should know about the place, or null. */
+    /** Returns a remark for the user about the place, or null. */
     String note() {
         return note;
     }
@@ -81,7 +81,7 @@ public final class TemporaryDirectory implements AutoCloseable {
     }
 
     /**
-     * Deletes what a run has left that cannot do it itself any more.
+     * Deletes the files of a run that can no longer do it itself.
      *
      * @param driver directory of one of its drivers; others than those made here are left alone.
      */

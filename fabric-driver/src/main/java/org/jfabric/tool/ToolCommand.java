@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 
 /**
  * A command that another module adds to {@code fabric}: found by {@link java.util.ServiceLoader}, annotated for
- * picocli, answers with the exit status. What goes wrong for the user's reasons is a {@link ToolException}.
+ * picocli, returns the exit status. Errors that the user can correct are {@link ToolException}s.
  */
 public interface ToolCommand extends Callable<Integer> {
 }

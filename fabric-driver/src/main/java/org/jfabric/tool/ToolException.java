@@ -1,7 +1,7 @@
 package org.jfabric.tool;
 
 /**
- * A command cannot do what it was asked for; the message is one sentence for the user, with what to do about it.
+ * A command cannot be carried out; the message is one sentence for the user, with the remedy.
  */
 public final class ToolException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -16,10 +16,10 @@ public final class ToolException extends RuntimeException {
     }
 
     /**
-     * A reason that came from elsewhere.
+     * Wraps the original error.
      *
      * @param sentence for the user.
-     * @param cause    where it came from.
+     * @param cause    the original error.
      */
     public ToolException(String sentence, Throwable cause) {
         super(sentence, cause);

@@ -4,7 +4,7 @@ import org.jfabric.layout.FileHeaderDescriptor;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** What {@code fabric --version} prints: the product, the layout of its files, the virtual machine. */
+/** Output of {@code fabric --version}: the product, the layout of its files, the virtual machine. */
 public final class ToolVersion implements IVersionProvider {
     /** Made by the command line. */
     public ToolVersion() {

@@ -2,18 +2,16 @@ package org.jfabric.tool;
 
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.ffi.NativeAccess;
-
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * What the launcher runs to make an AOT cache: plain messages over shm and tcp between two embedded drivers, and to
+ * Run by the launcher to make an AOT cache: plain messages over shm and tcp between two embedded drivers, and to
  * oneself through a driver with a thread of its own, often enough that the virtual machine has profiles of their way.
  *
  * <p>One process, because all that it starts would write the same cache. One thread sends and receives, so that no
@@ -97,7 +95,9 @@ final class TrainingCommand implements Callable<Integer> {
         }
     }
 
-    /** Both sides are polled: a message over tcp, and the first one of each connection, needs its sender for it. */
+    /**
+     * Polls both sides: a message over tcp, and the first one of each connection, also needs progress of its sender.
+     */
     private static void message(PingPongLoop from, PingPongLoop to, long deadlineNs) {
         long before = to.received();
         check(to.arm());

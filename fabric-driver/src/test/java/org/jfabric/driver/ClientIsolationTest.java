@@ -1,24 +1,9 @@
 package org.jfabric.driver;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.LivenessConfig;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.resource.ResourceTask;
-import org.jfabric.driver.resource.SystemCounter;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.UnixSocket;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -33,11 +18,26 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LivenessConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What one client does, or leaves behind, has no effect on other clients and on other files of the process. */
 @Isolated("counts the descriptors of the process")

@@ -1,19 +1,29 @@
 package org.jfabric.driver;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.codec.control.AddressReadyDecoder;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
+import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.conductor.command.CloseObjectCommand;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.FileType;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
@@ -23,16 +33,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.Deque;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A client does not wait for one answer before it sends the next command: commands overlap as they like. */
 @Timeout(60)
@@ -64,8 +64,8 @@ class CommandRaceTest {
                 CompletionQueueReadyDecoder.BLOCK_LENGTH, 0);
             long avId = client.openAddressVector();
             client.enable(queue.cqId(), queue.cqId(), avId, "", "", body -> { });
-            close(client, CloseObjectCommand.COMPLETION_QUEUE, queue.cqId());
-            close(client, CloseObjectCommand.ADDRESS_VECTOR, avId);
+            close(client, ObjectKind.COMPLETION_QUEUE, queue.cqId());
+            close(client, ObjectKind.ADDRESS_VECTOR, avId);
             EndpointReadyDecoder ready = null;
             int busy = 0;
             for (int answers = 0; answers < 3; answers++) {
@@ -90,11 +90,11 @@ class CommandRaceTest {
             queues.cqCapacity = queue.capacity();
             client.send(queues, Flags.TAGGED, 0, 8, 0, 1, 100 + i);
             assertEquals(100 + i, client.awaitCompletion(queues)[1]);
-            close(client, CloseObjectCommand.ENDPOINT, ready.endpointId());
+            close(client, ObjectKind.ENDPOINT, ready.endpointId());
             client.expect(DoneDecoder.TEMPLATE_ID);
-            close(client, CloseObjectCommand.COMPLETION_QUEUE, queue.cqId());
+            close(client, ObjectKind.COMPLETION_QUEUE, queue.cqId());
             client.expect(DoneDecoder.TEMPLATE_ID);
-            close(client, CloseObjectCommand.ADDRESS_VECTOR, avId);
+            close(client, ObjectKind.ADDRESS_VECTOR, avId);
             client.expect(DoneDecoder.TEMPLATE_ID);
         }
     }
@@ -110,7 +110,7 @@ class CommandRaceTest {
             CompletionQueueReadyDecoder.BLOCK_LENGTH, 0).cqId();
         client.enable(cqId, cqId, first.avId, "taken", "", body -> { });
         assertEquals(FabricErrno.EADDRINUSE, client.expectFailure());
-        close(client, CloseObjectCommand.COMPLETION_QUEUE, cqId);
+        close(client, ObjectKind.COMPLETION_QUEUE, cqId);
         client.expect(DoneDecoder.TEMPLATE_ID);
     }
 
@@ -124,12 +124,12 @@ class CommandRaceTest {
             PublishServiceEncoder publish = new PublishServiceEncoder().wrap(body, 0).correlationId(client.nextId())
                 .endpointId(queues.endpointId).service("service");
             client.command(PublishServiceEncoder.TEMPLATE_ID, body, publish.encodedLength());
-            close(client, CloseObjectCommand.ENDPOINT, queues.endpointId);
+            close(client, ObjectKind.ENDPOINT, queues.endpointId);
             client.awaitEvent();
             client.awaitEvent();
             // the name is free again, and so is the file that other drivers look at
             ControlClient.Queues next = client.open("other", "service");
-            close(client, CloseObjectCommand.ENDPOINT, next.endpointId);
+            close(client, ObjectKind.ENDPOINT, next.endpointId);
             client.expect(DoneDecoder.TEMPLATE_ID);
         }
         client.await("the service's file to go", () -> !Files.exists(driver.directory().resolve("service.svc")));
@@ -162,11 +162,11 @@ class CommandRaceTest {
             AddressReadyDecoder.BLOCK_LENGTH, 0).address();
     }
 
-    private static void close(ControlClient client, int kind, long id) {
+    private static void close(ControlClient client, ObjectKind kind, long id) {
         UnsafeBuffer body = new UnsafeBuffer(new byte[CloseObjectEncoder.BLOCK_LENGTH]);
         body.putLong(CloseObjectEncoder.correlationIdEncodingOffset(), client.nextId());
         body.putLong(CloseObjectEncoder.objectIdEncodingOffset(), id);
-        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) kind);
+        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) kind.value());
         client.command(CloseObjectEncoder.TEMPLATE_ID, body, CloseObjectEncoder.BLOCK_LENGTH);
     }
 

@@ -1,12 +1,17 @@
 package org.jfabric.driver;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.agrona.DirectBuffer;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Mode;
 import org.jfabric.codec.control.AddressReadyDecoder;
 import org.jfabric.codec.control.AddressVectorReadyDecoder;
 import org.jfabric.codec.control.ClientEndedDecoder;
@@ -32,6 +37,9 @@ import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.ControlFileDescriptor;
@@ -43,15 +51,6 @@ import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.test.Deadline;
-
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * The least that a client can be: it says hello, writes commands and requests into the shared files, and reads what
@@ -312,15 +311,29 @@ public final class ControlClient implements AutoCloseable {
 
     public Region register(long length) {
         register(length, 0);
+        return registered();
+    }
+
+    private Region registered() {
         RegionReadyDecoder ready = new RegionReadyDecoder().wrap(
             expect(RegionReadyDecoder.TEMPLATE_ID).body(), 0, RegionReadyDecoder.BLOCK_LENGTH, 0);
         MappedFile file = map(FileType.MEMORY_REGION.fileName(ready.fileNumber()));
         return new Region(file, ready.regionIndex(), ready.generation(), ready.length());
     }
 
+    /** Memory that peers may access. */
+    public Region expose(long length, long access, long key) {
+        register(length, 0, access, key);
+        return registered();
+    }
+
     public void register(long length, long nativeAddress) {
+        register(length, nativeAddress, 0, 0);
+    }
+
+    private void register(long length, long nativeAddress, long access, long key) {
         RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(nextId())
-            .length(length).access(0).requestedKey(0).flags(0).nativeAddress(nativeAddress);
+            .length(length).access(access).requestedKey(key).flags(0).nativeAddress(nativeAddress).domain(0);
         command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 

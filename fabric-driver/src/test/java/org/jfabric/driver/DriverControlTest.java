@@ -7,22 +7,29 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -33,13 +40,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Stream;
 
 /** Clients and driver over real files and sockets; the client is written by hand. */
 @Timeout(60)

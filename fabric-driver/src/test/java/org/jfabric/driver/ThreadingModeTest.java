@@ -2,6 +2,7 @@ package org.jfabric.driver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.jfabric.driver.config.ThreadingMode;
 import org.junit.jupiter.api.Test;
 
 class ThreadingModeTest {

@@ -1,29 +1,37 @@
 package org.jfabric.driver;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
-import org.jfabric.VerbsErrno;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.LockedVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.VerbsErrno;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
@@ -31,14 +39,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What an application is told when an RDMA device fails: whole drivers over devices in memory. */
 @Timeout(60)

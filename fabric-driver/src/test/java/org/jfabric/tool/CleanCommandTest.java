@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** What {@code fabric clean} removes, and what it leaves. */
+/** Files that {@code fabric clean} removes, and files that it leaves. */
 @Isolated("sets a system property")
 class CleanCommandTest {
     private static final String BASE = "jfabric.dir.base";

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Options and commands that the pages of the root folder and docs name are there. */
 class DocumentedNamesTest {
-    /** Where commands outside of this module have their options, and what these look like there. */
+    /** Sources of the options of commands outside of this module, and the pattern of the options there. */
     private static final Map<String, String> ELSEWHERE = Map.of(
         "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
         "test-verbs", "config/verbs-vm/test-verbs");
@@ -46,7 +46,7 @@ class DocumentedNamesTest {
 
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
-        for (Path folder : List.of(root(), root().resolve("docs"))) {
+        for (Path folder : List.of(root(), root().resolve("docs"), root().resolve("docs/internals"))) {
             try (Stream<Path> files = Files.list(folder)) {
                 files.filter(page -> page.toString().endsWith(".md")).sorted().forEach(pages::add);
             }
@@ -149,7 +149,7 @@ class DocumentedNamesTest {
         assertTrue(found >= 4, found + " classes");
     }
 
-    /** The head of the script is all that tells its options. Slow: it starts a process. */
+    /** Only the head of the script shows its options. Slow: it starts a process. */
     @Tag("slow")
     @Test
     void shouldTellEachOptionOfTheScriptInItsHead() throws IOException {
@@ -158,12 +158,12 @@ class DocumentedNamesTest {
         // any file will do for the jar
         Process help = new ProcessBuilder(script.toString(), java.toString(), script.toString(), "--help")
             .redirectErrorStream(true).start();
-        String told = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String text = new String(help.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         Matcher declared = DECLARED.matcher(Files.readString(script));
         while (declared.find()) {
-            assertTrue(told.contains("  " + declared.group(1) + ' '), () -> declared.group(1) + " in\n" + told);
+            assertTrue(text.contains("  " + declared.group(1) + ' '), () -> declared.group(1) + " in\n" + text);
         }
-        assertEquals(0, help.onExit().join().exitValue(), told);
+        assertEquals(0, help.onExit().join().exitValue(), text);
     }
 
     @Test

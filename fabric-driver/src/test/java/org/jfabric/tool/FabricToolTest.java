@@ -90,7 +90,7 @@ class FabricToolTest {
             + " isDefault=true, where=default"), options.toString());
     }
 
-    /** What holds, not the mark that stands for "derived". */
+    /** The effective value is shown, not the mark that stands for "derived". */
     @Test
     void shouldPrintWhatDerivedOptionsComeTo() {
         ToolRun json = ToolRun.of("options", "--json", "--set", "jfabric.queue.cqSize=100", "--set",

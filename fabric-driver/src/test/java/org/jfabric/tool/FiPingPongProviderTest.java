@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.jfabric.EndpointType;
-import org.jfabric.Protocol;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.Protocol;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the names of providers mean, and what is said where the two sides' do not fit. */
+/** Meaning of the names of providers, and messages where the two sides' do not fit. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class FiPingPongProviderTest {
     @ParameterizedTest
@@ -46,7 +46,9 @@ class FiPingPongProviderTest {
         assertTrue(run.err().contains("tcp;ofi_rxm (rdm)"), run.err());
     }
 
-    /** Nobody could find the port that the system would choose; a client finds a free one by itself. */
+    /**
+     * A client could not find a port that the system chose for a server; the port of a client is chosen by the system.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"0", "-1", "65536"})
     void shouldRefuseAPortOfItsOwnThatIsNoneBeforeWaiting(String port) {

@@ -137,7 +137,7 @@ class LauncherTest {
         assertFalse(Files.exists(folder.resolve("maven-was-run")));
     }
 
-    /** What the other tests rely on: with a JVM of the right version the next thing is the build. */
+    /** Precondition of the other tests: with a JVM of the right version the next thing is the build. */
     @Test
     void shouldGoOnWithAJavaThatIsNewEnough() throws Exception {
         java(bin.resolve("java"), "25.0.1");

@@ -28,7 +28,7 @@ public final class LibfabricPingPong {
     private LibfabricPingPong() {
     }
 
-    /** What both sides printed. */
+    /** Output of both sides. */
     record Outcome(ToolRun java, int status, String c) {
     }
 
@@ -41,7 +41,7 @@ public final class LibfabricPingPong {
     /**
      * Runs both.
      *
-     * @param javaIsServer which of them waits for the other.
+     * @param javaIsServer true if the Java program waits for the C program.
      * @param options      of both, with the provider as 1.18 and later call it.
      */
     static Outcome run(boolean javaIsServer, String... options) throws Exception {
@@ -51,7 +51,7 @@ public final class LibfabricPingPong {
     /**
      * Runs both with IPv6.
      *
-     * @param javaIsServer which of them waits for the other.
+     * @param javaIsServer true if the Java program waits for the C program.
      * @param options      of both.
      */
     static Outcome runIn6(boolean javaIsServer, String... options) throws Exception {
@@ -153,7 +153,7 @@ public final class LibfabricPingPong {
         while (sockets().stream().noneMatch(line -> line.contains(hex)
             && line.contains(" 0A "))) {
             if (server.isDone() || System.nanoTime() - deadline > 0) {
-                throw new AssertionError("nobody listens at port " + port + ": " + server.getNow(null));
+                throw new AssertionError("no process listens at port " + port + ": " + server.getNow(null));
             }
             Thread.yield();
         }
@@ -166,8 +166,8 @@ public final class LibfabricPingPong {
     }
 
     /**
-     * A port at which nobody listens. It is none of those that the kernel gives to others meanwhile, and each of the
-     * test's virtual machines has a range of its own.
+     * A port at which no process listens. It is none of those that the kernel gives to others meanwhile, and each of
+     * the test's virtual machines has a range of its own.
      */
     static int freePort() {
         for (int tries = 0; tries < PORTS; tries++) {

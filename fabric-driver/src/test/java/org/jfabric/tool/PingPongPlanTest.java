@@ -1,6 +1,6 @@
 package org.jfabric.tool;
 
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.tool.PingPongPlan.Member;
 import org.junit.jupiter.api.Test;
 

@@ -5,12 +5,11 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 
@@ -24,10 +23,10 @@ final class QueuesChild {
     }
 
     /**
-     * The process: says its address, hears that of the other, posts, says so, and stays until it is ended.
+     * The process: prints its address, reads that of the other, posts, reports it, and stays until it is ended.
      *
      * @param args role and directory.
-     * @throws IOException if nobody speaks to it.
+     * @throws IOException if its input ends.
      */
     public static void main(String[] args) throws IOException {
         Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of(args[1])));

@@ -11,8 +11,8 @@ import java.util.Map;
 
 import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
@@ -83,9 +83,9 @@ class QueuesCommandTest {
                 double age = (Double) peer.get("unexpectedNs");
                 assertTrue(age > before, age + " after " + before);
                 before = age;
-                Map<?, ?> held = (Map<?, ?>) ((List<?>) endpoint(object, sending).get("peers")).getFirst();
-                assertEquals(1.0, held.get("untakenSends"));
-                assertEquals(false, held.get("holdsBack"));
+                Map<?, ?> row = (Map<?, ?>) ((List<?>) endpoint(object, sending).get("peers")).getFirst();
+                assertEquals(1.0, row.get("untakenSends"));
+                assertEquals(false, row.get("holdsBack"));
             }
         }
     }
@@ -129,7 +129,7 @@ class QueuesCommandTest {
             ToolRun run = ToolRun.of("queues", "--dir", path.toString(), "--timeout", "0.5");
 
             assertEquals(1, run.status(), run.out());
-            assertTrue(run.err().contains("mode INVOKER answers and looks only while its application"), run.err());
+            assertTrue(run.err().contains("mode INVOKER answers only while its application"), run.err());
         }
     }
 }

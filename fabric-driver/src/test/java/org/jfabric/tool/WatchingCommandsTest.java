@@ -1,13 +1,24 @@
 package org.jfabric.tool;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
@@ -18,18 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 @Timeout(60)
 class WatchingCommandsTest {
@@ -165,13 +164,13 @@ class WatchingCommandsTest {
 
     @Test
     void shouldExplainEachRejectionWhenNothingMatches() {
-        ToolRun run = ToolRun.of("info", "--dir", path.toString(), "--why", "--caps", "TAGGED,RMA");
+        ToolRun run = ToolRun.of("info", "--dir", path.toString(), "--why", "--caps", "TAGGED,COLLECTIVE");
 
         assertEquals(1, run.status());
         assertTrue(run.out().contains("No link offers all of this."), run.out());
         assertTrue(run.out().contains("loopback: rejected; caps: seen"), run.out());
         assertTrue(run.out().contains("shm: rejected; caps: seen"), run.out());
-        assertTrue(run.out().contains("needed RMA"), run.out());
+        assertTrue(run.out().contains("needed COLLECTIVE"), run.out());
     }
 
     @Test

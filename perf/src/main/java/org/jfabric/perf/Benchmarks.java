@@ -51,7 +51,7 @@ public final class Benchmarks {
         }
     }
 
-    /** What the product's launcher gives its JVM. */
+    /** Flags that the product's launcher gives its JVM. */
     static List<String> jvmArgs() {
         return JVM_ARGS;
     }

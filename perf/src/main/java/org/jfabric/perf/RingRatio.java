@@ -10,12 +10,12 @@ import org.agrona.concurrent.ringbuffer.RingBufferDescriptor;
 import org.jfabric.perf.jmh.LoopbackPingBenchmark;
 
 /**
- * Measures what a whole message costs in units of a record through a bare ring, both in this thread and process: a
- * figure that hardly depends on the machine, for noticing a gross loss.
+ * Measures the cost of a whole message in units of a record through a bare ring, both in this thread and process: a
+ * ratio that hardly depends on the machine, for detecting a large regression.
  *
  * <p>The message is the one of {@link LoopbackPingBenchmark#tagged()}, 64 bytes; the ring is Agrona's, which does not
  * change with ours, and takes as many bytes in and out. The two are measured in short blocks in turn, and the fastest
- * block of each counts: whatever else the machine does only makes blocks slower.
+ * block of each counts, because other load of the machine only makes blocks slower.
  */
 public final class RingRatio {
     private static final int SIZE_BYTES = 64;

@@ -1,22 +1,21 @@
 package org.jfabric.perf;
 
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
 import org.jfabric.ffi.Futex;
-
-import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.nio.file.Path;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 
 /** The process of {@link SleepLatency} that sleeps, on a bare futex and in a blocking read in turn. */
 final class SleepingReader {

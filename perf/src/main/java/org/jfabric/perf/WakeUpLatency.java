@@ -13,23 +13,23 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.agrona.UnsafeApi;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.perf.jmh.BenchmarkDirectory;
 
 /**

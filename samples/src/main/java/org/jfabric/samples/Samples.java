@@ -4,14 +4,17 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
+import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
+import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 
 /** Lists the samples, and runs the one that is named first. */
@@ -29,8 +32,11 @@ public final class Samples {
         add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
-        add("levels", "what a completion tells, and a fence", CompletionLevels::main);
+        add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);
+        add("book", "prices that are written straight into the readers' memory", MarketBook::main);
+        add("doorbell", "remote writes with data, and an entry for each at the peer", OrderDoorbell::main);
+        add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);

@@ -1,37 +1,36 @@
 package org.jfabric.samples;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.Completion;
-import org.jfabric.CompletionBatch;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionHandler;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
-import org.jfabric.ResourceManagement;
-import org.jfabric.WaitCondition;
-import org.jfabric.WaitObject;
-import org.jfabric.WaitSet;
-import org.jfabric.WaitSetAttr;
-import org.jfabric.future.CompletionDispatcher;
-import org.jfabric.future.CompletionRecord;
-import org.jfabric.future.FutureEndpoint;
-
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.concurrent.CompletableFuture;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.Completion;
+import org.jfabric.CompletionBatch;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.MemoryRegion;
+import org.jfabric.WaitSet;
+import org.jfabric.future.CompletionDispatcher;
+import org.jfabric.future.CompletionRecord;
+import org.jfabric.future.FutureEndpoint;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.WaitCondition;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 
 /** The code of docs/completion-queues.md: each region between markers stands there, and is run by the page's test. */
 final class CompletionQueueExamples {
@@ -115,8 +114,8 @@ final class CompletionQueueExamples {
     private final CompletionBatch batch = new CompletionBatch();
 
     void readInPlace() {
-        int held = queue.readInPlace(batch, 16);
-        for (int i = 0; i < held; i++) {
+        int count = queue.readInPlace(batch, 16);
+        for (int i = 0; i < count; i++) {
             Completion completion = batch.entry(i);
             bytes += completion.len();
         }

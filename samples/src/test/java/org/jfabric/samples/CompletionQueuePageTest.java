@@ -1,23 +1,22 @@
 package org.jfabric.samples;
 
-import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.WaitSet;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.Fabric;
+import org.jfabric.WaitSet;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricErrno;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The page on completion queues shows code that compiles, runs, and does what the page says. */
 @Timeout(60)
@@ -94,7 +93,7 @@ class CompletionQueuePageTest {
     @Test
     void shouldWaitForAsManyEntriesAsAsked() {
         CompletionQueueExamples examples = new CompletionQueueExamples(
-            fabric, new org.jfabric.Info(), CompletionQueueExamples.waiting());
+            fabric, new org.jfabric.info.Info(), CompletionQueueExamples.waiting());
         examples.transfer(8);
         assertEquals(2, examples.sread());
     }
@@ -106,7 +105,7 @@ class CompletionQueuePageTest {
                 .threadingMode(ThreadingMode.SHARED).build());
             Fabric attached = threads.fabric()) {
             CompletionQueueExamples examples = new CompletionQueueExamples(
-                attached, new org.jfabric.Info(), CompletionQueueExamples.selectable());
+                attached, new org.jfabric.info.Info(), CompletionQueueExamples.selectable());
             examples.transfer(8);
             int seen = 0;
             while (seen < 2) {
@@ -120,7 +119,7 @@ class CompletionQueuePageTest {
     void shouldWaitForAllQueuesOfASet() {
         WaitSet waitSet = CompletionQueueExamples.waitSet(fabric);
         CompletionQueueExamples examples = new CompletionQueueExamples(
-            fabric, new org.jfabric.Info(), CompletionQueueExamples.inSet(waitSet));
+            fabric, new org.jfabric.info.Info(), CompletionQueueExamples.inSet(waitSet));
         examples.transfer(8);
         int[] seen = new int[1];
         while (seen[0] < 2) {

@@ -66,7 +66,7 @@ class PingPongSampleTest {
         assertTrue(alone.contains("FI_ECONNREFUSED") && alone.endsWith("start it first."), alone);
     }
 
-    /** What ping says instead of its answers, and ends with that status. */
+    /** The output of a ping that prints no answers and exits with that status. */
     private String said(int status, String... arguments) {
         TestProcess ping = start(Ping.class, arguments).ended();
         assertEquals(status, ping.status(), ping::toString);

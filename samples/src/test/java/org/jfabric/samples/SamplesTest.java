@@ -1,11 +1,14 @@
 package org.jfabric.samples;
 
+import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
+import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
+import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -66,8 +69,42 @@ class SamplesTest {
         assertEquals(List.of(
             "asked by desk 7",
             "received: over the connection",
-            "the accepting side was told the end: true",
+            "the accepting side got SHUTDOWN: true",
             "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
+    void shouldReadOnlyWholeImagesWhileTheBookIsWritten() throws Exception {
+        List<String> lines = run(() -> MarketBook.main(new String[0]));
+
+        assertEquals(2, lines.size(), lines::toString);
+        for (int i = 0; i < 2; i++) {
+            assertTrue(lines.get(i).matches(
+                "reader " + (i + 1) + " has version 10000, broken images: 0, images read: [1-9][0-9]*"), lines.get(i));
+        }
+    }
+
+    @Test
+    void shouldShowEachOrderWhenTheDoorbellOfItsWriteRings() throws Exception {
+        List<String> lines = run(() -> OrderDoorbell.main(new String[0]));
+
+        assertEquals(List.of(
+            "slot 0, 11 bytes: buy 100",
+            "slot 1, 11 bytes: buy 200",
+            "slot 2, 11 bytes: buy 300",
+            "slot 3, 11 bytes: buy 400",
+            "slot 4, 11 bytes: buy 500"), lines);
+    }
+
+    @Test
+    void shouldDrawEachNumberOnceWhenClientsShareASequence() throws Exception {
+        List<String> lines = run(() -> SequenceNumbers.main(new String[0]));
+
+        assertEquals(List.of(
+            "client 1 drew 1000 numbers",
+            "client 2 drew 1000 numbers",
+            "client 3 drew 1000 numbers",
+            "gaps: 0, duplicates: 0, the next number is 3000"), lines);
     }
 
     @Test
@@ -100,7 +137,9 @@ class SamplesTest {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
-        assertEquals(List.of("hello", "pong", "ping", "tags", "levels", "connect", "counters", "errors", "futures"),
+        assertEquals(
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "counters",
+                "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

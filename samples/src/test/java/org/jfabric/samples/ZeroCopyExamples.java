@@ -2,11 +2,11 @@ package org.jfabric.samples;
 
 import org.agrona.MutableDirectBuffer;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
 import org.jfabric.IoVec;
 import org.jfabric.Messenger;
 import org.jfabric.SendClaim;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 
 /** The code of docs/zero-copy.md: each region between markers stands there, and is run by the page's test. */
 final class ZeroCopyExamples {

@@ -1,26 +1,25 @@
 package org.jfabric.samples;
 
-import org.agrona.DirectBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.Completion;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.EndpointOption;
-import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
-import org.jfabric.Mode;
-import org.jfabric.RecvContext;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.DirectBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.Completion;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.MemoryRegion;
+import org.jfabric.RecvContext;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 
 /** The receiving half of docs/zero-copy.md. */
 final class ZeroCopyReceiveExamples {

@@ -1,14 +1,9 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.AddressVectorType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.driver.engine.AddressTable;
 
 /** An address vector of a client. Owner: conductor; the table belongs to the progress thread. */
-public final class AddressVectorResource {
+final class AddressVectorResource {
     private final long id;
     private final AddressTable table = new AddressTable();
     private int bound;
@@ -18,32 +13,8 @@ public final class AddressVectorResource {
      *
      * @param id its number.
      */
-    public AddressVectorResource(long id) {
+    AddressVectorResource(long id) {
         this.id = id;
-    }
-
-    /**
-     * Opens what a command asks for.
-     *
-     * @param id      its number.
-     * @param decoder over private memory.
-     * @return an empty address vector.
-     * @throws FabricException {@code FI_EINVAL}, {@code FI_EBADFLAGS} or {@code FI_EOPNOTSUPP}.
-     */
-    static AddressVectorResource open(long id, OpenAddressVectorDecoder decoder) {
-        AddressVectorType.of(decoder.avTypeRaw());
-        // an event queue is the client's own business: asynchronous insertions are the same commands
-        if ((decoder.flags() & ~Flags.EVENT) != 0) {
-            throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(decoder.flags()) + " of an address vector, known is FI_EVENT",
-                "Open it without other flags.");
-        }
-        if (decoder.nameLength() != 0 || decoder.rxCtxBits() != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "an address vector with a name or with " + decoder.rxCtxBits() + " receive context bits",
-                "Open one without name and bits.");
-        }
-        return new AddressVectorResource(id);
     }
 
     /**
@@ -51,7 +22,7 @@ public final class AddressVectorResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return id;
     }
 
@@ -60,26 +31,26 @@ public final class AddressVectorResource {
      *
      * @return the table.
      */
-    public AddressTable table() {
+    AddressTable table() {
         return table;
     }
 
     /**
-     * Endpoints that use it.
+     * The number of endpoints that use it.
      *
-     * @return how many; it cannot be closed while there are any.
+     * @return a count; it cannot be closed until the count is 0.
      */
-    public int bound() {
+    int bound() {
         return bound;
     }
 
     /** An endpoint uses it. */
-    public void bind() {
+    void bind() {
         bound++;
     }
 
-    /** An endpoint is gone. */
-    public void unbind() {
+    /** An endpoint that used it is closed. */
+    void unbind() {
         bound--;
     }
 }

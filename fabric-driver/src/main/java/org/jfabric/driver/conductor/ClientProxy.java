@@ -1,10 +1,11 @@
 package org.jfabric.driver.conductor;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Info;
-import org.jfabric.Verdict;
 import org.jfabric.client.InfoCodec;
 import org.jfabric.client.ReasonText;
 import org.jfabric.codec.control.AddressReadyEncoder;
@@ -30,21 +31,20 @@ import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
 import org.jfabric.codec.control.ViewReadyEncoder;
 import org.jfabric.codec.control.WaitSetReadyEncoder;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Info;
+import org.jfabric.info.Verdict;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
-
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 /**
  * Sends answers and events to one client through its event ring.
  *
- * <p>A client that does not read keeps what it has asked for: what does not fit waits here, up to a bound that only
- * events nobody asked for could exceed. Owner: conductor.
+ * <p>A client that does not read loses no answer: events that do not fit into the ring are queued here, up to a bound
+ * that only unsolicited events can exceed. Owner: conductor.
  */
-public final class ClientProxy {
+final class ClientProxy {
     private static final int MAX_PENDING = 16 * 1024;
     private static final int MAX_TEXT = 4096;
 
@@ -62,7 +62,7 @@ public final class ClientProxy {
      * @param ring     the driver's end of the event ring.
      * @param doorbell rung after each event.
      */
-    public ClientProxy(RecordProducer ring, Runnable doorbell) {
+    ClientProxy(RecordProducer ring, Runnable doorbell) {
         this.ring = ring;
         this.records = new UnsafeBuffer(ring.ringAddress(), ring.capacity());
         this.doorbell = doorbell;
@@ -75,7 +75,7 @@ public final class ClientProxy {
      * @param errno         positive fabric errno.
      * @param message       with values and remedy.
      */
-    public void commandFailed(long correlationId, int errno, String message) {
+    void commandFailed(long correlationId, int errno, String message) {
         CommandFailedEncoder encoder = new CommandFailedEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).errno(errno).message(cut(message));
         send(CommandFailedEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -88,7 +88,7 @@ public final class ClientProxy {
      * @param queue         the queue.
      * @param format        code of its format.
      */
-    public void completionQueueReady(long correlationId, CompletionQueueResource queue, int format) {
+    void completionQueueReady(long correlationId, CompletionQueueResource queue, int format) {
         CompletionQueueReadyEncoder encoder = new CompletionQueueReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).cqId(queue.id()).fileNumber(queue.file().number())
             .capacity(queue.capacity()).clientShare(queue.clientShare())
@@ -103,7 +103,7 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param counter       the counter.
      */
-    public void counterReady(long correlationId, CounterResource counter) {
+    void counterReady(long correlationId, CounterResource counter) {
         CounterReadyEncoder encoder = new CounterReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).counterId(counter.id()).fileNumber(counter.file().number())
             .waitToken(counter.waitResource() == null ? WaitResource.NO_CHANNEL : counter.waitResource().token());
@@ -116,7 +116,7 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param waitSet       the set.
      */
-    public void waitSetReady(long correlationId, WaitSetResource waitSet) {
+    void waitSetReady(long correlationId, WaitSetResource waitSet) {
         WaitSetReadyEncoder encoder = new WaitSetReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).waitSetId(waitSet.id()).fileNumber(waitSet.file().number())
             .waitToken(waitSet.waitResource().token());
@@ -124,12 +124,12 @@ public final class ClientProxy {
     }
 
     /**
-     * A look at an endpoint's queues has begun.
+     * A view of an endpoint's queues is open.
      *
      * @param correlationId of the command.
-     * @param view          the view, or null if there is no endpoint to look at.
+     * @param view          the view, or null if there is no such endpoint.
      */
-    public void viewReady(long correlationId, ViewResource view) {
+    void viewReady(long correlationId, ViewResource view) {
         ViewReadyEncoder encoder = new ViewReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
             .viewId(view == null ? 0 : view.id()).fileNumber(view == null ? 0 : view.file().number())
             .endpointId(view == null ? 0 : view.endpointId());
@@ -142,7 +142,7 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param avId          its number.
      */
-    public void addressVectorReady(long correlationId, long avId) {
+    void addressVectorReady(long correlationId, long avId) {
         AddressVectorReadyEncoder encoder = new AddressVectorReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).avId(avId);
         send(AddressVectorReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -155,7 +155,7 @@ public final class ClientProxy {
      * @param fiAddr        its place in the address vector, or 0.
      * @param address       as resolved.
      */
-    public void addressReady(long correlationId, long fiAddr, String address) {
+    void addressReady(long correlationId, long fiAddr, String address) {
         AddressReadyEncoder encoder = new AddressReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).fiAddr(fiAddr).address(address);
         send(AddressReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -167,7 +167,7 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param region        the region.
      */
-    public void regionReady(long correlationId, RegionResource region) {
+    void regionReady(long correlationId, RegionResource region) {
         RegionReadyEncoder encoder = new RegionReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).fileNumber(region.region().number())
             .generation(region.region().generation()).length(region.region().lengthBytes())
@@ -181,16 +181,17 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param endpoint      the endpoint.
      */
-    public void endpointReady(long correlationId, EndpointResource endpoint) {
-        var settings = endpoint.endpoint().settings();
+    void endpointReady(long correlationId, EndpointResource endpoint) {
+        EndpointSettings settings = endpoint.endpoint().settings();
+        EndpointFiles files = endpoint.files();
         EndpointReadyEncoder encoder = new EndpointReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).endpointId(endpoint.id())
-            .transmitQueueFile(endpoint.transmitFileNumber()).receiveQueueFile(endpoint.receiveFileNumber())
-            .transmitQueueLength(endpoint.transmitLength()).receiveQueueLength(endpoint.receiveLength())
+            .transmitQueueFile(files.transmitNumber()).receiveQueueFile(files.receiveNumber())
+            .transmitQueueLength(files.transmitLength()).receiveQueueLength(files.receiveLength())
             .activityIndex(endpoint.activityIndex())
             .txCqIndex(endpoint.endpoint().transmitIndex()).rxCqIndex(endpoint.endpoint().receiveIndex())
             .txSize(settings.txSize()).rxSize(settings.rxSize()).injectSize(settings.injectSizeBytes())
-            .maxMsgSize(settings.maxMessageBytes()).slabFile(endpoint.slabFileNumber())
+            .maxMsgSize(settings.maxMessageBytes()).slabFile(files.slabNumber())
             .slabCells(settings.slab() == null ? 0 : settings.slab().cells())
             .slabCellLength(settings.slab() == null ? 0 : settings.slab().cellBytes()).address(settings.address());
         send(EndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -201,7 +202,7 @@ public final class ClientProxy {
      *
      * @param correlationId of the command.
      */
-    public void done(long correlationId) {
+    void done(long correlationId) {
         DoneEncoder encoder = new DoneEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
         send(DoneEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
@@ -212,7 +213,7 @@ public final class ClientProxy {
      * @param correlationId of the command.
      * @param info          what it offers.
      */
-    public void infoMatch(long correlationId, Info info) {
+    void infoMatch(long correlationId, Info info) {
         InfoMatchEncoder encoder = new InfoMatchEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
         InfoCodec.putFixed(buffer, Long.BYTES + InfoMatchEncoder.capsEncodingOffset(), info);
         byte[] key = info.epAttr().authKey();
@@ -223,12 +224,12 @@ public final class ClientProxy {
     }
 
     /**
-     * What became of a link.
+     * Whether a link was chosen.
      *
      * @param correlationId of the command.
      * @param verdict       chosen or rejected, with reasons.
      */
-    public void infoVerdict(long correlationId, Verdict verdict) {
+    void infoVerdict(long correlationId, Verdict verdict) {
         InfoVerdictEncoder encoder = new InfoVerdictEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
             .chosen((short) (verdict.chosen() ? 1 : 0)).score(verdict.score()).linkName(verdict.linkName())
             .reasons(cut(ReasonText.format(verdict.reasons())));
@@ -236,41 +237,41 @@ public final class ClientProxy {
     }
 
     /**
-     * How a peer is reached; its verdicts were told before.
+     * How a peer is reached; its verdicts were sent before.
      *
      * @param correlationId of the command.
      * @param state         see {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
      * @param linkName      empty for none.
      * @param remote        address of the peer.
      */
-    public void pathReady(long correlationId, int state, String linkName, String remote) {
+    void pathReady(long correlationId, int state, String linkName, String remote) {
         PathReadyEncoder encoder = new PathReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
             .state((short) state).linkName(linkName).remoteAddress(remote);
         send(PathReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**
-     * No more matches and verdicts.
+     * All matches and verdicts were sent.
      *
      * @param correlationId of the command.
      * @param errno         0, or positive fabric errno if nothing meets the hints.
      */
-    public void infoEnd(long correlationId, int errno) {
+    void infoEnd(long correlationId, int errno) {
         InfoEndEncoder encoder = new InfoEndEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
             .errno(errno);
         send(InfoEndEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**
-     * A peer of an endpoint is gone.
+     * A peer of an endpoint is down.
      *
      * @param endpointId the endpoint.
      * @param fiAddr     the peer in its address vector, or -1.
      * @param errno      positive fabric errno.
-     * @param provErrno  what the link says besides, else the errno again.
+     * @param provErrno  error number of the link, else the same errno.
      * @param address    of the peer.
      */
-    public void peerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) {
+    void peerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) {
         PeerDownEncoder encoder = new PeerDownEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
             .fiAddr(fiAddr).errno(errno).provErrno(provErrno).address(address);
         send(PeerDownEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -281,7 +282,7 @@ public final class ClientProxy {
      *
      * @param cqId the queue.
      */
-    public void completionQueueOverrun(long cqId) {
+    void completionQueueOverrun(long cqId) {
         CompletionQueueOverrunEncoder encoder =
             new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
         send(CompletionQueueOverrunEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -294,22 +295,22 @@ public final class ClientProxy {
      * @param passiveId     its number.
      * @param address       under which peers connect.
      */
-    public void passiveEndpointReady(long correlationId, long passiveId, String address) {
+    void passiveEndpointReady(long correlationId, long passiveId, String address) {
         PassiveEndpointReadyEncoder encoder = new PassiveEndpointReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).passiveId(passiveId).address(address);
         send(PassiveEndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**
-     * A peer asks for a connection.
+     * A peer requests a connection.
      *
      * @param passiveId   the passive endpoint.
-     * @param requestId   to answer it by.
-     * @param linkName    link by which it came.
-     * @param peerAddress who asks.
+     * @param requestId   identifies the request in the answer.
+     * @param linkName    link on which it arrived.
+     * @param peerAddress address of the peer.
      * @param cmData      private data.
      */
-    public void connectionRequested(
+    void connectionRequested(
         long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData) {
         ConnectionRequestedEncoder encoder = new ConnectionRequestedEncoder().wrap(buffer, Long.BYTES)
             .passiveId(passiveId).requestId(requestId).linkName(linkName).peerAddress(peerAddress)
@@ -318,39 +319,39 @@ public final class ClientProxy {
     }
 
     /**
-     * A connection is made.
+     * A connection is established.
      *
      * @param endpointId   the endpoint.
      * @param localAddress of this end.
      * @param peerAddress  of the other end.
      * @param cmData       private data of the answer.
      */
-    public void connectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData) {
+    void connectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData) {
         ConnectionMadeEncoder encoder = new ConnectionMadeEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
             .localAddress(localAddress).peerAddress(peerAddress).putCmData(cmData, 0, cmData.length);
         send(ConnectionMadeEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**
-     * A connection could not be made, or a passive endpoint listens no more.
+     * A connection failed, or a passive endpoint has stopped listening.
      *
      * @param objectId the endpoint or passive endpoint.
      * @param errno    positive fabric errno.
      * @param cmData   private data of the refusal.
      */
-    public void connectionFailed(long objectId, int errno, byte[] cmData) {
+    void connectionFailed(long objectId, int errno, byte[] cmData) {
         ConnectionFailedEncoder encoder = new ConnectionFailedEncoder().wrap(buffer, Long.BYTES).objectId(objectId)
             .errno(errno).reserved(0).putCmData(cmData, 0, cmData.length);
         send(ConnectionFailedEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**
-     * The peer of a connected endpoint has ended the connection, or is lost.
+     * The peer of a connected endpoint has closed the connection, or the connection is lost.
      *
      * @param endpointId the endpoint.
-     * @param errno      0 for an orderly end, else why it was lost.
+     * @param errno      0 for an orderly close, else a positive fabric errno.
      */
-    public void connectionEnded(long endpointId, int errno) {
+    void connectionEnded(long endpointId, int errno) {
         ConnectionEndedEncoder encoder = new ConnectionEndedEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
             .errno(errno).reserved(0);
         send(ConnectionEndedEncoder.TEMPLATE_ID, encoder.encodedLength());
@@ -360,27 +361,27 @@ public final class ClientProxy {
      * The driver ends this client; the last event.
      *
      * @param errno  positive fabric errno.
-     * @param reason what was seen.
+     * @param reason for the client's log.
      */
-    public void clientEnded(int errno, String reason) {
+    void clientEnded(int errno, String reason) {
         ClientEndedEncoder encoder = new ClientEndedEncoder().wrap(buffer, Long.BYTES).errno(errno).reserved(0)
             .reason(cut(reason));
         send(ClientEndedEncoder.TEMPLATE_ID, encoder.encodedLength());
         closed = true;
     }
 
-    /** Nothing is sent any more; the ring's memory is about to go. */
-    public void close() {
+    /** Stops sending, because the ring's memory is about to be unmapped. */
+    void close() {
         closed = true;
         pending.clear();
     }
 
     /**
-     * Sends what did not fit before.
+     * Sends queued events that did not fit before.
      *
-     * @return events sent.
+     * @return number of events sent.
      */
-    public int flush() {
+    int flush() {
         int work = 0;
         while (!closed && !pending.isEmpty() && offer(pending.peekFirst())) {
             pending.removeFirst();
@@ -390,20 +391,20 @@ public final class ClientProxy {
     }
 
     /**
-     * Whether events wait for room in the ring.
+     * Whether events wait for space in the ring.
      *
      * @return true if {@link #flush()} has to be called again.
      */
-    public boolean hasPending() {
+    boolean hasPending() {
         return !closed && !pending.isEmpty();
     }
 
     /**
-     * Whether the client's end of the ring cannot be relied on.
+     * Checks the client's end of the ring.
      *
      * @return null, or the reason to end the client.
      */
-    public String broken() {
+    String broken() {
         if (broken) {
             return "the position in its event ring is impossible";
         }

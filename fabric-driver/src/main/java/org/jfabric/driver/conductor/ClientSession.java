@@ -7,6 +7,8 @@ import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.RecordConsumer;
 
@@ -16,7 +18,7 @@ import java.util.BitSet;
  * A client: its rings, its objects and its life. Owner: conductor.
  */
 public final class ClientSession {
-    /** {@link #fd()} of the client that embeds the driver: both live and die together. */
+    /** {@link #fd()} of the client that embeds the driver: both are in one process. */
     public static final int EMBEDDED = -1;
 
     private final long id;
@@ -44,7 +46,7 @@ public final class ClientSession {
      * A client without objects.
      *
      * @param id          its number.
-     * @param name        for people.
+     * @param name        for logs and tools.
      * @param fd          its socket, or {@link #EMBEDDED}.
      * @param controlFile its {@code .ctl} file.
      * @param ringLength  bytes of the command ring in it.
@@ -52,7 +54,7 @@ public final class ClientSession {
      * @param proxy       the driver's end of the event ring.
      * @param progress    the progress thread's part.
      */
-    public ClientSession(
+    ClientSession(
         long id,
         String name,
         int fd,
@@ -84,28 +86,28 @@ public final class ClientSession {
     /**
      * Its socket.
      *
-     * @return open while the client lives, or {@link #EMBEDDED}.
+     * @return a descriptor that is open as long as the client is, or {@link #EMBEDDED}.
      */
-    public int fd() {
+    int fd() {
         return fd;
     }
 
     /**
      * Its process.
      *
-     * @return process id, 0 if it is in another namespace of them.
+     * @return process id, 0 if it is in another PID namespace.
      */
-    public int pid() {
+    int pid() {
         return Math.max(0, pid);
     }
 
     /**
-     * Whether it has said that it closes; one that embeds the driver cannot die alone. Also true if its control file
-     * was cut, which is reported by itself.
+     * Whether it has announced its close. Always true for a client that embeds the driver, which cannot end alone, and
+     * also true if its control file was truncated, which is reported separately.
      *
-     * @return false if the end of its socket is its death.
+     * @return false if the end of its socket means that its process died.
      */
-    public boolean hasClosed() {
+    boolean hasClosed() {
         if (isEmbedded()) {
             return true;
         }
@@ -123,7 +125,7 @@ public final class ClientSession {
      *
      * @return true for that one client.
      */
-    public boolean isEmbedded() {
+    boolean isEmbedded() {
         return fd == EMBEDDED;
     }
 
@@ -141,25 +143,25 @@ public final class ClientSession {
      *
      * @return the consumer.
      */
-    public RecordConsumer commands() {
+    RecordConsumer commands() {
         return commands;
     }
 
     /**
-     * The way back.
+     * The sender of its answers and events.
      *
      * @return the proxy.
      */
-    public ClientProxy proxy() {
+    ClientProxy proxy() {
         return proxy;
     }
 
     /**
      * The progress thread's part; only for calls made there.
      *
-     * @return the client as the progress agent has it.
+     * @return the client's session in the engine.
      */
-    public ProgressClient progress() {
+    ProgressClient progress() {
         return progress;
     }
 
@@ -168,7 +170,7 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<CompletionQueueResource> completionQueues() {
+    Long2ObjectHashMap<CompletionQueueResource> completionQueues() {
         return completionQueues;
     }
 
@@ -177,7 +179,7 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<CounterResource> counters() {
+    Long2ObjectHashMap<CounterResource> counters() {
         return counters;
     }
 
@@ -186,15 +188,15 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<WaitSetResource> waitSets() {
+    Long2ObjectHashMap<WaitSetResource> waitSets() {
         return waitSets;
     }
 
     /**
-     * Where those are woken who wait for a completion queue, counter or wait set.
+     * The wait resource of a completion queue, counter or wait set.
      *
      * @param objectId its number.
-     * @return null if nothing with that number is open, or if a queue or counter has none of its own.
+     * @return null if no such object is open, or if a queue or counter has none of its own.
      */
     WaitResource waitResource(long objectId) {
         CompletionQueueResource queue = completionQueues.get(objectId);
@@ -214,7 +216,7 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<AddressVectorResource> addressVectors() {
+    Long2ObjectHashMap<AddressVectorResource> addressVectors() {
         return addressVectors;
     }
 
@@ -223,7 +225,7 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<ViewResource> views() {
+    Long2ObjectHashMap<ViewResource> views() {
         return views;
     }
 
@@ -232,7 +234,7 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints() {
+    Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints() {
         return passiveEndpoints;
     }
 
@@ -241,8 +243,24 @@ public final class ClientSession {
      *
      * @return by number.
      */
-    public Long2ObjectHashMap<EndpointResource> endpoints() {
+    Long2ObjectHashMap<EndpointResource> endpoints() {
         return endpoints;
+    }
+
+    /**
+     * An enabled endpoint.
+     *
+     * @param endpointId its number.
+     * @return the endpoint.
+     * @throws FabricException {@code FI_EINVAL} if it is not enabled.
+     */
+    EndpointResource requireEndpoint(long endpointId) {
+        EndpointResource endpoint = endpoints.get(endpointId);
+        if (endpoint == null) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "endpoint " + endpointId + " is not enabled", "Enable it first, and do not use it after its close.");
+        }
+        return endpoint;
     }
 
     /**
@@ -250,7 +268,7 @@ public final class ClientSession {
      *
      * @return by index.
      */
-    public Int2ObjectHashMap<RegionResource> regions() {
+    Int2ObjectHashMap<RegionResource> regions() {
         return regions;
     }
 
@@ -259,7 +277,7 @@ public final class ClientSession {
      *
      * @return its index, or -1 if all are taken.
      */
-    public int takeActivityIndex() {
+    int takeActivityIndex() {
         int index = activityIndices.nextClearBit(0);
         if (index >= ControlFileDescriptor.ACTIVITY_LENGTH) {
             return -1;
@@ -269,44 +287,44 @@ public final class ClientSession {
     }
 
     /**
-     * Gives an activity byte back.
+     * Releases an activity byte.
      *
      * @param index from {@link #takeActivityIndex()}.
      */
-    public void giveActivityIndex(int index) {
+    void giveActivityIndex(int index) {
         activityIndices.clear(index);
     }
 
-    /** A command has begun that will touch the client's objects. */
-    public void onCommandBegun() {
+    /** A command has begun that uses the client's objects. */
+    void onCommandBegun() {
         activeCommands++;
     }
 
     /** A command has ended. */
-    public void onCommandEnded() {
+    void onCommandEnded() {
         activeCommands--;
     }
 
     /**
-     * Commands under way.
+     * The number of commands that have begun and not ended.
      *
-     * @return how many.
+     * @return a count.
      */
-    public int activeCommands() {
+    int activeCommands() {
         return activeCommands;
     }
 
     /**
-     * Whether the client is gone or being ended: nothing of it is read any more.
+     * Whether the client has ended or is being ended: the driver does not read its memory any more.
      *
      * @return true from then on.
      */
-    public boolean isEnding() {
+    boolean isEnding() {
         return ending;
     }
 
-    /** Nothing of the client is read any more. */
-    public void end() {
+    /** The client ends: the driver does not read its memory any more. */
+    void end() {
         ending = true;
     }
 

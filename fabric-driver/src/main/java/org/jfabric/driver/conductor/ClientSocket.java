@@ -1,26 +1,25 @@
 package org.jfabric.driver.conductor;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.UnixSocket;
-
-import java.util.Arrays;
-
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import java.util.Arrays;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+
 /**
- * One connection: first a single message in a frame, then nothing but doorbell bytes and the end of file.
+ * One connection: first a single message in a frame, then only doorbell bytes and the end of file.
  *
- * <p>Not a byte beyond the first message is read with it, because what follows may belong to somebody else. The object
- * owns its descriptor: after {@link #close()} or {@link #handOver()} every call fails and the number, which the kernel
- * may have given to somebody else, is not used again. Owner: conductor.
+ * <p>No byte after the first message is read together with it, because later bytes may belong to another owner of the
+ * descriptor. The object owns its descriptor: after {@link #close()} or {@link #handOver()} every call fails and the
+ * number, which the kernel may have given to another file, is not used again. Owner: conductor.
  */
 final class ClientSocket {
     /** Longest first message in bytes. */
     static final int MAX_MESSAGE = 8192;
 
-    /** What {@link #readMessage} found. */
+    /** Results of {@link #readMessage}. */
     enum Read {
         /** The message is complete. */
         COMPLETE,
@@ -39,7 +38,7 @@ final class ClientSocket {
 
     private final long deadlineNs;
     private int fd;
-    /** The begin of a first message whose rest has not arrived; as long as what was received. */
+    /** The received bytes of an incomplete first message; as long as these. */
     private byte[] partial = NOTHING;
     private ClientSession session;
     private WaitResource waitResource;
@@ -50,7 +49,7 @@ final class ClientSocket {
      * A connection without message.
      *
      * @param fd         non-blocking.
-     * @param deadlineNs until when its message has to be there.
+     * @param deadlineNs time until which its first message must be complete.
      */
     ClientSocket(int fd, long deadlineNs) {
         this.fd = fd;
@@ -62,7 +61,7 @@ final class ClientSocket {
         return fd;
     }
 
-    /** Ends the connection and closes the descriptor; again does nothing. */
+    /** Ends the connection and closes the descriptor; ignored if it is closed already. */
     void close() {
         if (fd != NO_DESCRIPTOR) {
             int open = handOver();
@@ -72,9 +71,9 @@ final class ClientSocket {
     }
 
     /**
-     * Gives the open descriptor to another owner, who closes it.
+     * Passes the open descriptor to another owner, which must close it.
      *
-     * @return the descriptor, or -1 if there is none any more.
+     * @return the descriptor, or -1 if it was closed or passed on already.
      */
     int handOver() {
         int open = fd;
@@ -83,7 +82,7 @@ final class ClientSocket {
         return open;
     }
 
-    /** Bytes that are kept of an incomplete first message. */
+    /** The number of received bytes of an incomplete first message. */
     int partialBytes() {
         return partial.length;
     }
@@ -96,7 +95,7 @@ final class ClientSocket {
         session = newSession;
     }
 
-    /** What a wait channel belongs to; null for a connection of another kind. */
+    /** The owner of a wait channel; null for a connection of another kind. */
     WaitResource waitResource() {
         return waitResource;
     }
@@ -105,7 +104,7 @@ final class ClientSocket {
         waitResource = newWaitResource;
     }
 
-    /** Whether the message was taken, so that what follows are doorbell bytes. */
+    /** Whether the message was taken, so that all further bytes are doorbell bytes. */
     boolean isAnswered() {
         return answered;
     }
@@ -114,26 +113,27 @@ final class ClientSocket {
         answered = true;
     }
 
-    /** Whether the first message is not there yet and the connection is open. */
+    /** Whether the first message is incomplete and the connection is open. */
     boolean isAwaited() {
         return awaited;
     }
 
-    /** The first message is there, or will never be. */
+    /** The first message is complete, or will never be. */
     void onSpoken() {
         awaited = false;
     }
 
-    /** Whether the first message should have been there. */
+    /** Whether the deadline of the first message has passed. */
     boolean isLate(long nowNs) {
         return nowNs - deadlineNs > 0;
     }
 
     /**
-     * Reads as much of the first message as is there. An incomplete one is kept here, in no more bytes than it has.
+     * Reads the available bytes of the first message. An incomplete message is kept here, in no more memory than the
+     * received bytes need.
      *
-     * @param message scratch memory of at least 4 + {@link #MAX_MESSAGE} bytes; holds the length and the message
-     *                behind it if that is complete.
+     * @param message scratch memory of at least 4 + {@link #MAX_MESSAGE} bytes; holds the length and then the
+     *                message if that is complete.
      */
     Read readMessage(UnsafeBuffer message) {
         int received = partial.length;
@@ -168,16 +168,16 @@ final class ClientSocket {
     }
 
     /**
-     * Sends a whole message without waiting.
+     * Sends a complete message without blocking.
      *
-     * @return false if it was not taken, or the connection is closed.
+     * @return false if the kernel did not accept it, or the connection is closed.
      */
     boolean send(long address, int lengthBytes) {
         return isOpen() && UnixSocket.send(fd, address, lengthBytes, UnixSocket.MSG_DONTWAIT) == lengthBytes;
     }
 
     /**
-     * Takes doorbell bytes, whatever their value; what is left is taken the next time.
+     * Reads doorbell bytes of any value; the next call reads remaining bytes.
      *
      * @return false at the end of file, or after the close.
      */
@@ -186,7 +186,7 @@ final class ClientSocket {
     }
 
     /**
-     * Sends one doorbell byte; if there is no room the other side has enough to wake it. Does nothing after the close.
+     * Sends one doorbell byte; if the socket is full, it has bytes that wake the other side. Ignored after the close.
      */
     void ring() {
         if (isOpen()) {

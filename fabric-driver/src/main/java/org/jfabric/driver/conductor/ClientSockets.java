@@ -1,12 +1,15 @@
 package org.jfabric.driver.conductor;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.LinkedHashSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntUnaryOperator;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.codec.control.ClientHelloDecoder;
 import org.jfabric.codec.control.ClientWelcomeEncoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
@@ -22,18 +25,14 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.LinkedHashSet;
-import java.util.concurrent.TimeUnit;
-import java.util.function.IntUnaryOperator;
-
 /**
- * The driver's socket and its connections: clients of this user, and other drivers, which go to the link that connects
- * drivers.
+ * The driver's socket and its connections: clients of this user, and other drivers, whose connections are passed to the
+ * link that connects drivers.
  *
  * <p>A connection of another user, with another first message than a hello or with another version is refused, without
  * an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is closed, so
@@ -72,8 +71,8 @@ final class ClientSockets {
     /**
      * Begins to watch the listening socket.
      *
-     * @param context   what the conductor works with.
-     * @param conductor told of clients.
+     * @param context   the parts of the driver that the conductor uses.
+     * @param conductor notified of clients.
      * @param watcher   of descriptors.
      * @param listenFd  listening, non-blocking.
      * @param acceptor  for other drivers, or null.
@@ -100,7 +99,7 @@ final class ClientSockets {
         this.waitChannels = new WaitChannels(context, conductor, this);
     }
 
-    /** The connections of which this class only knows that they are none of its own. */
+    /** The connections that are wait channels of clients' objects. */
     WaitChannels waitChannels() {
         return waitChannels;
     }
@@ -111,15 +110,16 @@ final class ClientSockets {
     }
 
     /**
-     * Closes connections that did not say hello in time. There is no deadline after the hello: silence is not death.
+     * Closes connections whose hello did not arrive in time. After the hello there is no deadline: a silent client is
+     * alive until its socket ends.
      *
      * @param nowNs time of the cycle.
-     * @return how many were closed.
+     * @return number of closed connections.
      */
     int closeSilent(long nowNs) {
         int closed = 0;
         while (!silent.isEmpty() && silent.getFirst().isLate(nowNs)) {
-            refused(new FabricException(FabricErrno.ETIMEDOUT, "a connection did not say hello within "
+            refused(new FabricException(FabricErrno.ETIMEDOUT, "a connection sent no hello within "
                 + TimeUnit.NANOSECONDS.toMillis(helloTimeoutNs) + " ms", "Connect with a client of JFabric, or "
                 + "raise jfabric.liveness.helloTimeoutNs where processes are stopped while they connect."));
             close(silent.getFirst());
@@ -129,7 +129,7 @@ final class ClientSockets {
     }
 
     /**
-     * Accepts again if that failed some time ago.
+     * Resumes accepting some time after it failed.
      *
      * @param nowNs time of the cycle.
      * @return 1 if the listening socket is watched from now on, 0 if nothing changed.
@@ -142,12 +142,12 @@ final class ClientSockets {
         return 1;
     }
 
-    /** Connections without a complete first message. */
+    /** The number of connections without a complete first message. */
     int silentCount() {
         return silent.size();
     }
 
-    /** Bytes that are kept of incomplete first messages, of all connections. */
+    /** The number of received bytes of incomplete first messages of all connections. */
     long silentBytes() {
         return silent.stream().mapToLong(ClientSocket::partialBytes).sum();
     }
@@ -164,7 +164,7 @@ final class ClientSockets {
         }
     }
 
-    /** Ends all connections and stops listening; a wait channel goes with what it belongs to. */
+    /** Ends all connections and stops listening; a wait channel is closed with its object. */
     void closeAll() {
         for (ClientSocket socket : sockets.values().toArray(new ClientSocket[0])) {
             if (socket.waitResource() == null) {
@@ -195,7 +195,7 @@ final class ClientSockets {
         watcher.rearm(fd);
     }
 
-    /** The waiting connection would be reported at once for ever; it stays in the socket's queue. */
+    /** Stops watching: the waiting connection stays in the socket's queue and would be reported again and again. */
     private void pauseAccept(int errno) {
         acceptPaused = true;
         acceptAtNs = clock.nanoTime() + ACCEPT_RETRY_NS;
@@ -212,7 +212,7 @@ final class ClientSockets {
         watcher.rearm(listenFd);
     }
 
-    /** Closes the connection that has been without a hello for the longest time; its hello may be there unread. */
+    /** Closes the connection that has waited longest for its hello; its socket may have an unread hello. */
     private void dropOldestSilent() {
         ClientSocket oldest = silent.getFirst();
         onReadable(oldest.fd());
@@ -401,7 +401,7 @@ final class ClientSockets {
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
         welcome.putInt(0, length);
         int total = Integer.BYTES + length;
-        // the socket is new and empty: what does not fit at once is refused by a full system
+        // the socket is new and empty: the kernel refuses the message only if it is out of memory
         return socket.send(welcome.addressOffset(), total);
     }
 
@@ -410,12 +410,12 @@ final class ClientSockets {
         context.errorHandler().onError(reason);
     }
 
-    /** Tells of the connection's next bytes. */
+    /** Watches for the connection's next bytes. */
     void rearm(ClientSocket socket) {
         watcher.rearm(socket.fd());
     }
 
-    /** Nothing of a connection is told any more; its descriptor stays open. */
+    /** Does not watch a connection any more; its descriptor stays open. */
     void forget(ClientSocket socket) {
         socket.onSpoken();
         silent.remove(socket);
@@ -423,7 +423,7 @@ final class ClientSockets {
         watcher.unwatch(socket.fd());
     }
 
-    /** Ends a connection; again does nothing. */
+    /** Ends a connection; ignored if it is closed already. */
     void close(ClientSocket socket) {
         forget(socket);
         socket.close();
@@ -432,7 +432,7 @@ final class ClientSockets {
         }
     }
 
-    /** Answers the hello when the client's control file is there. */
+    /** Answers the hello when the client's control file is created. */
     private final class Opened implements OpenedClient {
         private final ClientSocket socket;
 

@@ -4,7 +4,7 @@ import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A completion queue of a client. Owner: conductor; the writer belongs to the progress thread. */
-public final class CompletionQueueResource {
+final class CompletionQueueResource {
     private final long id;
     private final SharedFile file;
     private final CompletionWriter writer;
@@ -24,10 +24,10 @@ public final class CompletionQueueResource {
      * @param capacity    entries.
      * @param clientShare slots for the client's operations.
      * @param driverShare slots for entries without an operation.
-     * @param waitResource where those are woken who wait for this queue alone, or null.
+     * @param waitResource wakes the threads that wait for this queue alone, or null.
      * @param waitSet     that it signals, or null.
      */
-    public CompletionQueueResource(
+    CompletionQueueResource(
         long id,
         SharedFile file,
         CompletionWriter writer,
@@ -51,7 +51,7 @@ public final class CompletionQueueResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return id;
     }
 
@@ -60,7 +60,7 @@ public final class CompletionQueueResource {
      *
      * @return the {@code .cq} file.
      */
-    public SharedFile file() {
+    SharedFile file() {
         return file;
     }
 
@@ -69,7 +69,7 @@ public final class CompletionQueueResource {
      *
      * @return the writer.
      */
-    public CompletionWriter writer() {
+    CompletionWriter writer() {
         return writer;
     }
 
@@ -78,34 +78,34 @@ public final class CompletionQueueResource {
      *
      * @return entries, a power of two.
      */
-    public int capacity() {
+    int capacity() {
         return capacity;
     }
 
     /**
-     * The client's share.
+     * The client's quota.
      *
      * @return slots.
      */
-    public int clientShare() {
+    int clientShare() {
         return clientShare;
     }
 
     /**
-     * The driver's share.
+     * The driver's quota.
      *
      * @return slots.
      */
-    public int driverShare() {
+    int driverShare() {
         return driverShare;
     }
 
     /**
-     * Where those are woken who wait for this queue alone.
+     * The wait resource of threads that wait for this queue alone.
      *
      * @return null for a queue without wait object or with a wait set.
      */
-    public WaitResource waitResource() {
+    WaitResource waitResource() {
         return waitResource;
     }
 
@@ -114,26 +114,26 @@ public final class CompletionQueueResource {
      *
      * @return null for a queue with another wait object.
      */
-    public WaitSetResource waitSet() {
+    WaitSetResource waitSet() {
         return waitSet;
     }
 
     /**
-     * Endpoints that use it.
+     * The number of endpoints that use it.
      *
-     * @return how many; it cannot be closed while there are any.
+     * @return a count; it cannot be closed until the count is 0.
      */
-    public int bound() {
+    int bound() {
         return bound;
     }
 
     /** An endpoint uses it. */
-    public void bind() {
+    void bind() {
         bound++;
     }
 
-    /** An endpoint is gone. */
-    public void unbind() {
+    /** An endpoint that used it is closed. */
+    void unbind() {
         bound--;
     }
 }

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What the conductor and its commands work with.
+ * The parts of the driver that the conductor and its commands use.
  *
  * @param config       options of the driver.
  * @param directory    of the driver.
@@ -43,7 +43,7 @@ public record ConductorContext(
     ErrorHandler errorHandler) {
 
     /**
-     * Private data that every link which connects endpoints carries (FI_OPT_CM_DATA_SIZE).
+     * The length of private data that every link with connections carries (FI_OPT_CM_DATA_SIZE).
      *
      * @return bytes, 0 if no link connects.
      */

@@ -4,7 +4,7 @@ import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A counter of a client. Owner: conductor; the writer belongs to the progress thread. */
-public final class CounterResource {
+final class CounterResource {
     private final long id;
     private final SharedFile file;
     private final CounterWriter writer;
@@ -18,10 +18,10 @@ public final class CounterResource {
      * @param id           its number.
      * @param file         its memory.
      * @param writer       the driver's end.
-     * @param waitResource where those are woken who wait for this counter alone, or null.
+     * @param waitResource wakes the threads that wait for this counter alone, or null.
      * @param waitSet      that it signals, or null.
      */
-    public CounterResource(
+    CounterResource(
         long id, SharedFile file, CounterWriter writer, WaitResource waitResource, WaitSetResource waitSet) {
         this.id = id;
         this.file = file;
@@ -35,7 +35,7 @@ public final class CounterResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return id;
     }
 
@@ -44,7 +44,7 @@ public final class CounterResource {
      *
      * @return the {@code .cntr} file.
      */
-    public SharedFile file() {
+    SharedFile file() {
         return file;
     }
 
@@ -53,16 +53,16 @@ public final class CounterResource {
      *
      * @return the writer.
      */
-    public CounterWriter writer() {
+    CounterWriter writer() {
         return writer;
     }
 
     /**
-     * Where those are woken who wait for this counter alone.
+     * The wait resource of threads that wait for this counter alone.
      *
      * @return null for a counter without wait object or with a wait set.
      */
-    public WaitResource waitResource() {
+    WaitResource waitResource() {
         return waitResource;
     }
 
@@ -71,26 +71,26 @@ public final class CounterResource {
      *
      * @return null for a counter with another wait object.
      */
-    public WaitSetResource waitSet() {
+    WaitSetResource waitSet() {
         return waitSet;
     }
 
     /**
-     * Sides of endpoints that count here.
+     * The number of endpoint sides that count here.
      *
-     * @return how many; it cannot be closed while there are any.
+     * @return a count; it cannot be closed until the count is 0.
      */
-    public int bound() {
+    int bound() {
         return bound;
     }
 
     /** A side of an endpoint counts here. */
-    public void bind() {
+    void bind() {
         bound++;
     }
 
-    /** A side of an endpoint is gone. */
-    public void unbind() {
+    /** A side of an endpoint that counted here is closed. */
+    void unbind() {
         bound--;
     }
 }

@@ -1,55 +1,26 @@
 package org.jfabric.driver.conductor;
 
-import org.agrona.collections.Long2ObjectHashMap;
+import java.util.ArrayList;
+import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.SystemNanoClock;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.codec.control.OpenAddressVectorDecoder;
-import org.jfabric.codec.control.OpenCompletionQueueDecoder;
-import org.jfabric.codec.control.OpenCounterDecoder;
-import org.jfabric.codec.control.OpenWaitSetDecoder;
-import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.client.LentMessages;
-import org.jfabric.driver.conductor.command.ChangeConnectionCommand;
-import org.jfabric.driver.conductor.command.CloseObjectCommand;
-import org.jfabric.driver.conductor.command.Command;
-import org.jfabric.driver.conductor.command.ConnectCommand;
-import org.jfabric.driver.conductor.command.EnableEndpointCommand;
-import org.jfabric.driver.conductor.command.EndClientCommand;
-import org.jfabric.driver.conductor.command.ExplainPathCommand;
-import org.jfabric.driver.conductor.command.InsertAddressCommand;
-import org.jfabric.driver.conductor.command.JoinGroupCommand;
-import org.jfabric.driver.conductor.command.LeaveGroupCommand;
-import org.jfabric.driver.conductor.command.ListenCommand;
-import org.jfabric.driver.conductor.command.NamePassiveEndpointCommand;
-import org.jfabric.driver.conductor.command.OpenClientCommand;
-import org.jfabric.driver.conductor.command.OpenCompletionQueueCommand;
-import org.jfabric.driver.conductor.command.OpenCounterCommand;
-import org.jfabric.driver.conductor.command.OpenPassiveEndpointCommand;
-import org.jfabric.driver.conductor.command.OpenViewCommand;
-import org.jfabric.driver.conductor.command.OpenWaitSetCommand;
-import org.jfabric.driver.conductor.command.PublishServiceCommand;
-import org.jfabric.driver.conductor.command.QueryInfoCommand;
-import org.jfabric.driver.conductor.command.RegisterRegionCommand;
-import org.jfabric.driver.conductor.command.RemoveAddressCommand;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.FaultInspector;
-import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
 import org.jfabric.ffi.UnixSocket;
-
-import java.util.ArrayList;
-import java.util.function.Consumer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * Owns administration and lifetimes: accepts clients, takes their commands, ends those that are gone or broken.
+ * Owns administration and lifetimes: accepts clients, executes their commands, ends clients that are closed, dead or
+ * corrupt.
  *
  * <p>Owner: its thread in DEDICATED; the thread of the progress agent in the other modes.
  */
@@ -62,14 +33,12 @@ public final class DriverConductor implements Agent {
     private final CycleClock clock;
     private final FaultInspector faults;
     private final ClientSockets sockets;
-    private final ClientCommandAdapter adapter = new ClientCommandAdapter(this);
-    private final ServiceNames names = new ServiceNames();
+    private final Registry registry;
+    private final ClientCommandAdapter adapter;
     private final SessionListener listener = new Listener();
-    private final Long2ObjectHashMap<ClientSession> sessions = new Long2ObjectHashMap<>();
     private final ArrayList<ClientSession> ringing = new ArrayList<>();
     private final ArrayList<Command> commands = new ArrayList<>();
     private final ArrayList<ClientSession> embedded = new ArrayList<>();
-    private long lastId;
     private long lastPollNs;
     private boolean eventsWaiting;
     private InternalError fault;
@@ -77,11 +46,11 @@ public final class DriverConductor implements Agent {
     /**
      * Wiring of the agent.
      *
-     * @param context  what commands work with.
+     * @param context  the parts of the driver that commands use.
      * @param settings how it is run.
      * @param watcher  of descriptors.
      * @param clock    of the cycle.
-     * @param faults   finds out whose file was cut.
+     * @param faults   determines whose file was truncated.
      * @param listenFd of the driver's socket, listening.
      * @param acceptor for other drivers, or null.
      */
@@ -101,6 +70,8 @@ public final class DriverConductor implements Agent {
         this.sockets = new ClientSockets(
             context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE,
             fd -> UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK));
+        this.registry = new Registry(sockets.waitChannels());
+        this.adapter = new ClientCommandAdapter(this, context, registry);
         sockets.open();
     }
 
@@ -124,7 +95,7 @@ public final class DriverConductor implements Agent {
             work += sockets.closeSilent(nowNs) + sockets.retryAccept(nowNs);
             work += pollCommands();
             work += executeCommands(nowNs);
-            // events come from what was done above, or were waiting before
+            // the steps above may have produced events, or some were waiting before
             if (work > 0 || eventsWaiting) {
                 work += flushEvents();
             }
@@ -142,7 +113,7 @@ public final class DriverConductor implements Agent {
     }
 
     /**
-     * Whether a client's event ring is full, so that the thread must look again soon.
+     * Whether a client's event ring is full, so that the thread must run again soon.
      *
      * @return true if events wait.
      */
@@ -153,7 +124,7 @@ public final class DriverConductor implements Agent {
     /**
      * Attaches the client that embeds the driver in INVOKER mode.
      *
-     * @param opened told in a later cycle.
+     * @param opened notified in a later cycle.
      */
     public void attachEmbedded(OpenedClient opened) {
         onHello("embedding", ClientSession.EMBEDDED, () -> {
@@ -163,17 +134,17 @@ public final class DriverConductor implements Agent {
     /**
      * Ends a client, as if its connection had ended.
      *
-     * @param clientId the client; nothing happens if it is gone.
+     * @param clientId the client; ignored if it has ended.
      */
     public void detach(long clientId) {
-        ClientSession session = sessions.get(clientId);
+        ClientSession session = registry.session(clientId);
         if (session != null) {
             onClientGone(session);
         }
     }
 
     /**
-     * Private data that connections carry.
+     * The length of private data that connections carry.
      *
      * @return bytes, 0 if no link connects.
      */
@@ -199,7 +170,7 @@ public final class DriverConductor implements Agent {
     }
 
     /**
-     * Where cycles leave messages for the reader of a queue of an embedding client.
+     * The list in which cycles lend messages to the reader of a queue of an embedding client.
      *
      * @param queueId number of the queue.
      * @return null if there is no such queue.
@@ -215,25 +186,26 @@ public final class DriverConductor implements Agent {
     }
 
     /**
-     * Ends all clients; afterwards cycles are needed until {@link #isQuiet()}.
+     * Ends all clients; the caller must run cycles until {@link #isQuiet()}.
      *
-     * @param reason told to the clients.
+     * @param reason sent to the clients.
      */
     public void closeClients(String reason) {
-        for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+        for (ClientSession session : registry.sessions().toArray(new ClientSession[0])) {
             end(session, FabricErrno.ESHUTDOWN, reason);
         }
         sockets.closeAll();
     }
 
-    /** Whether everything is taken back after {@link #closeClients}. */
+    /** Whether all objects of clients are closed after {@link #closeClients}. */
     public boolean isQuiet() {
         return commands.isEmpty() && context.inbox().isEmpty() && sockets.waitChannels().isQuiet();
     }
 
     void onHello(String name, int fd, Runnable doorbell, OpenedClient opened) {
         String printable = name.replaceAll("[^\\x20-\\x7e]", "?");
-        begin(new OpenClientCommand(context, ++lastId, printable, fd, doorbell, listener, new Registration(opened)));
+        begin(new OpenClientCommand(
+            context, registry, printable, fd, doorbell, listener, new Registration(opened)));
     }
 
     void onDoorbell(ClientSession session) {
@@ -249,7 +221,7 @@ public final class DriverConductor implements Agent {
                 FabricException died = new FabricException(FabricErrno.ECONNRESET,
                     session + " of process " + session.pid() + " died: its socket ended and it had not closed",
                     "Find out why the process ended; its objects were taken back, others are not concerned.");
-                // where it was noticed says nothing, and without it the log has room for many more
+                // the stack trace has no information here, and without it the log has space for many more entries
                 died.setStackTrace(new StackTraceElement[0]);
                 context.errorHandler().onError(died);
             }
@@ -266,122 +238,29 @@ public final class DriverConductor implements Agent {
         session.proxy().commandFailed(correlationId, cause.errno(), cause.getMessage());
     }
 
-    void onOpenCompletionQueue(ClientSession session, OpenCompletionQueueDecoder decoder) {
-        begin(new OpenCompletionQueueCommand(context, session, decoder, ++lastId));
-    }
-
-    void onOpenCounter(ClientSession session, OpenCounterDecoder decoder) {
-        begin(new OpenCounterCommand(context, session, decoder, ++lastId));
-    }
-
-    void onOpenWaitSet(ClientSession session, OpenWaitSetDecoder decoder) {
-        begin(new OpenWaitSetCommand(context, session, decoder, ++lastId));
-    }
-
-    void onOpenView(ClientSession session, long correlationId, long afterEndpointId) {
-        begin(new OpenViewCommand(context, session, correlationId, nextEndpoint(afterEndpointId), ++lastId));
-    }
-
-    /** The endpoint with the next greater number, whichever client has it; null if there is none. */
-    private EndpointResource nextEndpoint(long afterEndpointId) {
-        EndpointResource next = null;
-        for (ClientSession session : sessions.values()) {
-            for (EndpointResource endpoint : session.endpoints().values()) {
-                if (endpoint.id() > afterEndpointId && (next == null || endpoint.id() < next.id())) {
-                    next = endpoint;
-                }
-            }
-        }
-        return next;
-    }
-
-    /** Where a client's threads wait for an object; null if client or object are not there. */
+    /** The wait resource of a client's object; null if there is no such client or object. */
     WaitResource waitResource(long clientId, long objectId) {
-        ClientSession session = sessions.get(clientId);
+        ClientSession session = registry.session(clientId);
         return session == null ? null : session.waitResource(objectId);
     }
 
-    void onOpenAddressVector(ClientSession session, OpenAddressVectorDecoder decoder) {
-        AddressVectorResource vector = AddressVectorResource.open(++lastId, decoder);
-        session.addressVectors().put(vector.id(), vector);
-        session.proxy().addressVectorReady(decoder.correlationId(), vector.id());
-    }
-
-    void onInsertAddress(ClientSession session, long correlationId, long avId, long flags, String address) {
-        begin(new InsertAddressCommand(context, session, correlationId, avId, flags, address, names));
-    }
-
-    void onRemoveAddress(ClientSession session, long correlationId, long avId, long fiAddr, long flags) {
-        begin(new RemoveAddressCommand(context, session, correlationId, avId, fiAddr, flags));
-    }
-
-    void onRegisterRegion(ClientSession session, RegisterRegionDecoder decoder) {
-        begin(new RegisterRegionCommand(context, session, decoder));
-    }
-
-    void onEnableEndpoint(ClientSession session, EndpointRequest request) {
-        begin(new EnableEndpointCommand(context, session, request, names, ++lastId));
-    }
-
-    void onPublishService(ClientSession session, long correlationId, long endpointId, String service) {
-        begin(new PublishServiceCommand(context, session, correlationId, endpointId, service, names));
-    }
-
-    void onCloseObject(ClientSession session, long correlationId, int kind, long objectId) {
-        begin(new CloseObjectCommand(
-            context, session, correlationId, kind, objectId, names, sockets.waitChannels()));
-    }
-
-    void onOpenPassiveEndpoint(
-        ClientSession session, long correlationId, String address, String linkName, byte[] authKey) {
-        begin(new OpenPassiveEndpointCommand(
-            context, session, correlationId, address, linkName, authKey, names, ++lastId));
-    }
-
-    void onNamePassiveEndpoint(ClientSession session, long correlationId, long passiveId, String address) {
-        begin(new NamePassiveEndpointCommand(context, session, correlationId, passiveId, address, names));
-    }
-
-    void onListen(ClientSession session, long correlationId, long passiveId, int backlog) {
-        begin(new ListenCommand(context, session, correlationId, passiveId, backlog));
-    }
-
-    void onConnect(ClientSession session, long correlationId, long endpointId, String address, byte[] cmData) {
-        begin(new ConnectCommand(context, session, correlationId, endpointId, address, cmData));
-    }
-
-    void onAccept(ClientSession session, long correlationId, long endpointId, long requestId, byte[] cmData) {
-        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
-        begin(new ChangeConnectionCommand(
-            context, session, correlationId, () -> endpoint.endpoint().accept(requestId, cmData)));
-    }
-
-    void onJoin(ClientSession session, long correlationId, long endpointId, long flags, String address) {
-        begin(new JoinGroupCommand(context, session, correlationId, endpointId, flags, address));
-    }
-
-    void onExplainPath(ClientSession session, long correlationId, long endpointId, long fiAddr) {
-        begin(new ExplainPathCommand(context, session, correlationId, endpointId, fiAddr));
-    }
-
-    void onLeave(ClientSession session, long correlationId, long endpointId, long fiAddr) {
-        begin(new LeaveGroupCommand(context, session, correlationId, endpointId, fiAddr));
-    }
-
-    void onReject(ClientSession session, long correlationId, long requestId, byte[] cmData) {
-        begin(new ChangeConnectionCommand(
-            context, session, correlationId, () -> session.progress().session().reject(requestId, cmData)));
-    }
-
-    void onShutdown(ClientSession session, long correlationId, long endpointId) {
-        EndpointResource endpoint = ChangeConnectionCommand.endpoint(session, endpointId);
-        begin(new ChangeConnectionCommand(
-            context, session, correlationId, () -> endpoint.endpoint().shutdown()));
-    }
-
-    void onQueryInfo(
-        ClientSession session, long correlationId, long flags, Info hints, String node, String service) {
-        begin(new QueryInfoCommand(context, session, correlationId, flags, hints, node, service));
+    /**
+     * Whether a cycle would have more work than polling the descriptors and checking the deadlines.
+     *
+     * @return true if a command, an event or a task of another thread waits, or if other processes are clients: their
+     *     commands are found at the descriptors only.
+     */
+    public boolean hasWork() {
+        if (!context.inbox().isEmpty() || fault != null || eventsWaiting || !ringing.isEmpty()
+            || !commands.isEmpty() || registry.sessions().size() > embedded.size()) {
+            return true;
+        }
+        for (int i = embedded.size() - 1; i >= 0; i--) {
+            if (embedded.get(i).commands().word() != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private int pollCommands() {
@@ -393,7 +272,7 @@ public final class DriverConductor implements Agent {
             ClientSession session = ringing.get(i);
             int taken = session.isEnding() ? 0 : adapter.poll(session);
             work += taken;
-            // a client that was ended for what it wrote has left the list already, and another has its place
+            // a client that was ended for corruption has left the list already, and another has its place
             if (!ClientCommandAdapter.isFull(taken) && i < ringing.size() && ringing.get(i) == session) {
                 ringing.remove(i);
             }
@@ -407,7 +286,7 @@ public final class DriverConductor implements Agent {
     private int flushEvents() {
         int work = 0;
         eventsWaiting = false;
-        for (ClientSession session : sessions.values().toArray(new ClientSession[0])) {
+        for (ClientSession session : registry.sessions().toArray(new ClientSession[0])) {
             if (session.proxy().hasPending()) {
                 work += session.proxy().flush();
                 String broken = session.proxy().broken();
@@ -432,7 +311,7 @@ public final class DriverConductor implements Agent {
         return ended;
     }
 
-    /** A fault in one client's memory must not keep the other commands from going on. */
+    /** A fault in one client's memory must not stop the other commands. */
     private boolean run(Command command, long nowNs) {
         boolean ended = true;
         try {
@@ -446,7 +325,8 @@ public final class DriverConductor implements Agent {
         return ended;
     }
 
-    private void begin(Command command) {
+    /** Takes a command whose steps run from the next call of {@link #executeCommands} on. */
+    void begin(Command command) {
         if (command.session() != null) {
             command.session().onCommandBegun();
         }
@@ -465,7 +345,7 @@ public final class DriverConductor implements Agent {
         try {
             session.proxy().clientEnded(errno, reason);
         } catch (InternalError ex) {
-            // its control file is the one that was cut: the end of file has to tell it
+            // its control file is the truncated one: the client is notified of the end by its socket
             session.proxy().close();
         }
         takeBack(session);
@@ -473,16 +353,16 @@ public final class DriverConductor implements Agent {
 
     private void takeBack(ClientSession session) {
         session.end();
-        // commands that are under way end later and answer: not through a ring or socket that is somebody else's then
+        // commands that are running end later and answer: the ring or socket may belong to another client then
         session.proxy().close();
-        sessions.remove(session.id());
+        registry.remove(session);
         ringing.remove(session);
         embedded.remove(session);
         sockets.close(session);
-        commands.add(new EndClientCommand(context, session, names, sockets.waitChannels()));
+        commands.add(new EndClientCommand(context, registry, session));
     }
 
-    /** An access to shared memory failed on this thread; the next cycle deals with it. */
+    /** An access to shared memory failed on this thread; the next cycle handles it. */
     void onFault(InternalError error) {
         fault = error;
     }
@@ -494,7 +374,7 @@ public final class DriverConductor implements Agent {
         }
         fault = null;
         for (SharedFiles.Cut cut : faults.inspect(error)) {
-            ClientSession session = sessions.get(cut.clientId());
+            ClientSession session = registry.session(cut.clientId());
             if (session != null) {
                 onCorruption(session, cut.reason());
             }
@@ -502,7 +382,7 @@ public final class DriverConductor implements Agent {
         return 1;
     }
 
-    /** Knows the client before it is told that it may begin. */
+    /** Registers the client before it receives its welcome. */
     private final class Registration implements OpenedClient {
         private final OpenedClient opened;
 
@@ -512,7 +392,7 @@ public final class DriverConductor implements Agent {
 
         @Override
         public void onOpened(ClientSession session) {
-            sessions.put(session.id(), session);
+            registry.add(session);
             if (session.isEmbedded()) {
                 embedded.add(session);
             }
@@ -525,12 +405,12 @@ public final class DriverConductor implements Agent {
         }
     }
 
-    /** The engine's news, handed over from the progress thread. */
+    /** Events of the engine, handed over from the progress thread. */
     private final class Listener extends SessionListener {
         @Override
         public void onCorruption(long clientId, String reason) {
             context.inbox().post(() -> {
-                ClientSession session = sessions.get(clientId);
+                ClientSession session = registry.session(clientId);
                 if (session != null) {
                     DriverConductor.this.onCorruption(session, reason);
                 }
@@ -539,40 +419,40 @@ public final class DriverConductor implements Agent {
 
         @Override
         public void onCompletionQueueOverrun(long clientId, long cqId) {
-            tell(clientId, proxy -> proxy.completionQueueOverrun(cqId));
+            send(clientId, proxy -> proxy.completionQueueOverrun(cqId));
         }
 
         @Override
         public void onPeerDown(
             long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address) {
-            tell(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, provErrno, address));
+            send(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, provErrno, address));
         }
 
         @Override
         public void onConnectionRequest(
             long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
-            tell(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, linkName, address, cmData));
+            send(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, linkName, address, cmData));
         }
 
         @Override
         public void onConnected(
             long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
-            tell(clientId, proxy -> proxy.connectionMade(endpointId, localAddress, peerAddress, cmData));
+            send(clientId, proxy -> proxy.connectionMade(endpointId, localAddress, peerAddress, cmData));
         }
 
         @Override
         public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
-            tell(clientId, proxy -> proxy.connectionFailed(objectId, errno, cmData));
+            send(clientId, proxy -> proxy.connectionFailed(objectId, errno, cmData));
         }
 
         @Override
         public void onConnectionEnded(long clientId, long endpointId, int errno) {
-            tell(clientId, proxy -> proxy.connectionEnded(endpointId, errno));
+            send(clientId, proxy -> proxy.connectionEnded(endpointId, errno));
         }
 
-        private void tell(long clientId, Consumer<ClientProxy> event) {
+        private void send(long clientId, Consumer<ClientProxy> event) {
             context.inbox().post(() -> {
-                ClientSession session = sessions.get(clientId);
+                ClientSession session = registry.session(clientId);
                 if (session != null) {
                     event.accept(session.proxy());
                 }

@@ -1,40 +1,42 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.EndpointType;
-import org.jfabric.Info;
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
+import org.jfabric.client.CounterIds;
+import org.jfabric.client.InfoCodec;
+import org.jfabric.client.VarDataReader;
+import org.jfabric.codec.control.EnableEndpointDecoder;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.Info;
 
 /**
- * What a client asks for when it enables an endpoint.
+ * The request to enable an endpoint.
  *
- * @param correlationId    comes back in the answer.
  * @param endpointContext  context given at open.
  * @param txCqId           completion queue for sends, or 0.
  * @param txCqFlags        flags of its binding.
  * @param rxCqId           completion queue for receives, or 0.
  * @param rxCqFlags        flags of its binding.
- * @param sendCounterId    counter of sends, or 0.
- * @param receiveCounterId counter of receives, or 0.
+ * @param counters         counters of its operations.
+ * @param domain           the client's number of its domain.
  * @param avId             address vector.
- * @param eventQueueId     event queue, or 0.
- * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
- * @param bufferedMin      bytes shown of a longer one.
+ * @param bufferedLimit    longest message that is delivered whole, with mode FI_BUFFERED_RECV.
+ * @param bufferedMin      bytes of the prefix of a longer one.
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
  */
-public record EndpointRequest(
-    long correlationId,
+record EndpointRequest(
     long endpointContext,
     long txCqId,
     long txCqFlags,
     long rxCqId,
     long rxCqFlags,
-    long sendCounterId,
-    long receiveCounterId,
+    CounterIds counters,
+    long domain,
     long avId,
-    long eventQueueId,
     int bufferedLimit,
     int bufferedMin,
     long requestId,
@@ -43,12 +45,40 @@ public record EndpointRequest(
     String endpointName,
     String service) {
 
+    /** Decodes the command. */
+    static EndpointRequest decode(CommandRequest request) {
+        EnableEndpointDecoder decoder = new EnableEndpointDecoder().wrap(
+            request.body(), 0, EnableEndpointDecoder.BLOCK_LENGTH, EnableEndpointDecoder.SCHEMA_VERSION);
+        Info hints = InfoCodec.getFixed(request.body(), EnableEndpointDecoder.capsEncodingOffset());
+        VarDataReader texts = request.varData(EnableEndpointDecoder.BLOCK_LENGTH);
+        InfoCodec.getTexts(texts, hints);
+        return new EndpointRequest(
+            decoder.endpointContext(),
+            decoder.txCqId(),
+            // as a plain number: the accessor is an object with a method for each bit
+            request.body().getLong(EnableEndpointDecoder.txCqFlagsEncodingOffset(), LITTLE_ENDIAN),
+            decoder.rxCqId(),
+            request.body().getLong(EnableEndpointDecoder.rxCqFlagsEncodingOffset(), LITTLE_ENDIAN),
+            new CounterIds(
+                decoder.sendCounterId(), decoder.receiveCounterId(), decoder.readCounterId(), decoder.writeCounterId(),
+                decoder.remoteReadCounterId(), decoder.remoteWriteCounterId()),
+            decoder.domain(),
+            decoder.avId(),
+            decoder.bufferedLimit(),
+            decoder.bufferedMin(),
+            decoder.requestId(),
+            decoder.passiveId(),
+            hints,
+            texts.ascii(),
+            texts.ascii());
+    }
+
     /**
-     * Whether it asks for a connection-oriented endpoint.
+     * Whether it requests a connection-oriented endpoint.
      *
      * @return true with type FI_EP_MSG.
      */
-    public boolean connects() {
+    boolean connects() {
         return hints.epAttr().type() == EndpointType.MSG;
     }
 
@@ -58,7 +88,7 @@ public record EndpointRequest(
      * @param linkName name of the link.
      * @return true if the request names this link or none.
      */
-    public boolean wants(String linkName) {
+    boolean wants(String linkName) {
         String wanted = hints.linkName();
         return wanted == null || wanted.isEmpty() || wanted.equals(linkName);
     }

@@ -2,70 +2,40 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.progress.EndpointQueues;
-import org.jfabric.driver.resource.SharedFile;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.stream.Stream;
 
 /** An enabled endpoint of a client. Owner: conductor; endpoint and queues belong to the progress thread. */
 public final class EndpointResource {
     private final EngineEndpoint endpoint;
     private final EndpointQueues queues;
-    private final SharedFile transmitFile;
-    private final SharedFile receiveFile;
-    private final SharedFile slabFile;
-    private final int transmitLength;
-    private final int receiveLength;
+    private final EndpointFiles files;
     private final int activityIndex;
-    private final CompletionQueueResource transmitCompletions;
-    private final CompletionQueueResource receiveCompletions;
-    private final List<CounterResource> counters;
-    private final AddressVectorResource addresses;
+    private final BoundObjects bound;
     private final List<String> services = new ArrayList<>();
     private boolean sharesName;
 
     /**
-     * An endpoint and what it uses.
+     * An endpoint and the objects that it uses.
      *
-     * @param endpoint            of the engine.
-     * @param queues              the driver's ends, or null for an embedding client.
-     * @param transmitFile        {@code .tq}, or null.
-     * @param receiveFile         {@code .rq}, or null.
-     * @param slabFile            {@code .slab}, or null.
-     * @param transmitLength      bytes of its ring, or 0.
-     * @param receiveLength       bytes of its ring, or 0.
-     * @param activityIndex       of its activity byte.
-     * @param transmitCompletions bound for sends.
-     * @param receiveCompletions  bound for receives.
-     * @param addresses           bound, or null of a connection-oriented endpoint.
+     * @param endpoint      of the engine.
+     * @param queues        the driver's ends, or null for an embedding client.
+     * @param files         its memory.
+     * @param activityIndex of its activity byte.
+     * @param bound         its queues, counters and address vector.
      */
-    public EndpointResource(
+    EndpointResource(
         EngineEndpoint endpoint,
         EndpointQueues queues,
-        SharedFile transmitFile,
-        SharedFile receiveFile,
-        SharedFile slabFile,
-        int transmitLength,
-        int receiveLength,
+        EndpointFiles files,
         int activityIndex,
-        CompletionQueueResource transmitCompletions,
-        CompletionQueueResource receiveCompletions,
-        List<CounterResource> counters,
-        AddressVectorResource addresses) {
+        BoundObjects bound) {
         this.endpoint = endpoint;
         this.queues = queues;
-        this.transmitFile = transmitFile;
-        this.receiveFile = receiveFile;
-        this.slabFile = slabFile;
-        this.transmitLength = transmitLength;
-        this.receiveLength = receiveLength;
+        this.files = files;
         this.activityIndex = activityIndex;
-        this.transmitCompletions = transmitCompletions;
-        this.receiveCompletions = receiveCompletions;
-        this.counters = counters;
-        this.addresses = addresses;
+        this.bound = bound;
     }
 
     /**
@@ -73,7 +43,7 @@ public final class EndpointResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return endpoint.settings().id();
     }
 
@@ -82,7 +52,7 @@ public final class EndpointResource {
      *
      * @return last part of its address.
      */
-    public String name() {
+    String name() {
         return endpoint.settings().name();
     }
 
@@ -100,62 +70,13 @@ public final class EndpointResource {
      *
      * @return the queues, or null for an embedding client.
      */
-    public EndpointQueues queues() {
+    EndpointQueues queues() {
         return queues;
     }
 
-    /**
-     * The memory of its queues and its slab.
-     *
-     * @return those of them that there are.
-     */
-    public List<SharedFile> files() {
-        return Stream.of(transmitFile, receiveFile, slabFile).filter(Objects::nonNull).toList();
-    }
-
-    /**
-     * Number of its receive slab's file.
-     *
-     * @return from 1, or 0 if there is none.
-     */
-    public long slabFileNumber() {
-        return slabFile == null ? 0 : slabFile.number();
-    }
-
-    /**
-     * Number of its transmit queue's file.
-     *
-     * @return from 1, or 0 if there is none.
-     */
-    public long transmitFileNumber() {
-        return transmitFile == null ? 0 : transmitFile.number();
-    }
-
-    /**
-     * Number of its receive queue's file.
-     *
-     * @return from 1, or 0 if there is none.
-     */
-    public long receiveFileNumber() {
-        return receiveFile == null ? 0 : receiveFile.number();
-    }
-
-    /**
-     * Length of its transmit queue.
-     *
-     * @return bytes of the ring.
-     */
-    public int transmitLength() {
-        return transmitLength;
-    }
-
-    /**
-     * Length of its receive queue.
-     *
-     * @return bytes of the ring.
-     */
-    public int receiveLength() {
-        return receiveLength;
+    /** The memory of its queues and its slab. */
+    EndpointFiles files() {
+        return files;
     }
 
     /**
@@ -163,49 +84,35 @@ public final class EndpointResource {
      *
      * @return index in the client's control file.
      */
-    public int activityIndex() {
+    int activityIndex() {
         return activityIndex;
     }
 
     /**
-     * Names published for it.
+     * The names published for it.
      *
-     * @return the live list.
+     * @return the list itself, which the conductor changes.
      */
-    public List<String> services() {
+    List<String> services() {
         return services;
     }
 
-    /**
-     * Its address vector.
-     *
-     * @return the vector, or null of a connection-oriented endpoint.
-     */
-    public AddressVectorResource addresses() {
-        return addresses;
-    }
-
-    /** It does not use its queues, counters and address vector any more. */
-    public void unbind() {
-        transmitCompletions.unbind();
-        receiveCompletions.unbind();
-        counters.forEach(CounterResource::unbind);
-        if (addresses != null) {
-            addresses.unbind();
-        }
+    /** Its queues, counters and address vector. */
+    BoundObjects bound() {
+        return bound;
     }
 
     /** Its name is that of the passive endpoint whose request it accepts. */
-    public void shareName() {
+    void shareName() {
         sharesName = true;
     }
 
     /**
-     * Whether the name is another object's, and stays when this endpoint goes.
+     * Whether the name belongs to another object, and stays when this endpoint is closed.
      *
      * @return true of an endpoint that accepts a request.
      */
-    public boolean sharesName() {
+    boolean sharesName() {
         return sharesName;
     }
 }

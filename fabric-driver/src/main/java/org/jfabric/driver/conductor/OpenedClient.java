@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-/** Told what became of a client that said hello. Owner: conductor. */
+/** Notified of the result of a hello. Owner: conductor. */
 public interface OpenedClient {
     /**
      * The client can be served.

@@ -2,12 +2,12 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.FabricName;
+import org.jfabric.driver.link.support.FabricName;
 
 import java.util.List;
 
-/** A passive endpoint of a client. Owner: conductor; what listens belongs to the progress thread. */
-public final class PassiveEndpointResource {
+/** A passive endpoint of a client. Owner: conductor; the listening endpoint belongs to the progress thread. */
+final class PassiveEndpointResource {
     private final long id;
     private final List<String> linkNames;
     private final byte[] authKey;
@@ -23,9 +23,9 @@ public final class PassiveEndpointResource {
      * @param id        its number.
      * @param name      taken for it.
      * @param linkNames names of the links that it will listen at.
-     * @param authKey   that requests must show, empty for none.
+     * @param authKey   key that requests must carry, empty for none.
      */
-    public PassiveEndpointResource(long id, String name, List<String> linkNames, byte[] authKey) {
+    PassiveEndpointResource(long id, String name, List<String> linkNames, byte[] authKey) {
         this.id = id;
         this.name = name;
         this.linkNames = linkNames;
@@ -37,26 +37,26 @@ public final class PassiveEndpointResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return id;
     }
 
     /**
-     * Its name within the driver: nobody else has it.
+     * Its name within the driver, which is unique.
      *
      * @return last part of its address, or all of it where {@link #bound()} gave it; null once an active endpoint has
      *     taken it over.
      */
-    public String name() {
+    String name() {
         return name;
     }
 
     /**
-     * Gives it another name, or none.
+     * Sets another name, or none.
      *
      * @param newName taken for it, or null.
      */
-    public void name(String newName) {
+    void name(String newName) {
         name = newName;
     }
 
@@ -65,39 +65,39 @@ public final class PassiveEndpointResource {
      *
      * @return their names.
      */
-    public List<String> linkNames() {
+    List<String> linkNames() {
         return linkNames;
     }
 
     /**
-     * What requests must show.
+     * The key that requests must carry.
      *
      * @return the key, empty for none.
      */
-    public byte[] authKey() {
+    byte[] authKey() {
         return authKey;
     }
 
     /**
-     * What the operating system gave it as address, over links that use such addresses.
+     * Its address of the operating system, over links that use such addresses.
      *
      * @return null over others.
      */
-    public BoundAddress bound() {
+    BoundAddress bound() {
         return bound;
     }
 
     /**
-     * Gives it an address of the operating system.
+     * Sets an address of the operating system.
      *
      * @param newBound bound for it; null once an active endpoint has taken it over.
      */
-    public void bound(BoundAddress newBound) {
+    void bound(BoundAddress newBound) {
         bound = newBound;
     }
 
-    /** Gives an address of the operating system back, also if it never listened; progress thread only. */
-    public void closeBound() {
+    /** Releases its address of the operating system, even if it never listened; progress thread only. */
+    void closeBound() {
         if (bound != null) {
             bound.close();
         }
@@ -109,43 +109,43 @@ public final class PassiveEndpointResource {
      * @param driverName of this driver.
      * @return its name within the driver, or that of its socket.
      */
-    public String address(String driverName) {
+    String address(String driverName) {
         return bound != null ? bound.address() : FabricName.of(driverName, name);
     }
 
     /**
-     * Whether an active endpoint that is being enabled will have its address.
+     * Whether an active endpoint that is being enabled takes over its address.
      *
-     * @return true until that has ended, one way or the other.
+     * @return true until that has succeeded or failed.
      */
-    public boolean isBeingTaken() {
+    boolean isBeingTaken() {
         return isBeingTaken;
     }
 
     /**
-     * Says whether its address is being taken over.
+     * Sets whether its address is being taken over.
      *
      * @param now as {@link #isBeingTaken()}.
      */
-    public void beingTaken(boolean now) {
+    void beingTaken(boolean now) {
         isBeingTaken = now;
     }
 
     /**
      * Whether it listens, or is about to.
      *
-     * @return false before it was asked to, and after that has failed.
+     * @return false before {@code fi_listen}, and after that has failed.
      */
-    public boolean listens() {
+    boolean listens() {
         return listens;
     }
 
     /**
-     * Says whether it listens.
+     * Sets whether it listens.
      *
      * @param now as {@link #listens()}.
      */
-    public void listens(boolean now) {
+    void listens(boolean now) {
         listens = now;
     }
 
@@ -154,7 +154,7 @@ public final class PassiveEndpointResource {
      *
      * @return null before it listens.
      */
-    public EnginePassiveEndpoint endpoint() {
+    EnginePassiveEndpoint endpoint() {
         return endpoint;
     }
 
@@ -163,7 +163,7 @@ public final class PassiveEndpointResource {
      *
      * @param newEndpoint that listens, or null.
      */
-    public void endpoint(EnginePassiveEndpoint newEndpoint) {
+    void endpoint(EnginePassiveEndpoint newEndpoint) {
         endpoint = newEndpoint;
     }
 }

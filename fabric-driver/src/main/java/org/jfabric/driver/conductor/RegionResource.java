@@ -7,8 +7,8 @@ import org.jfabric.driver.resource.SharedFile;
  * A registered region of a client. Owner: conductor; the region belongs to the progress thread.
  *
  * @param index  its index in the client's addresses, by which it is closed.
- * @param region where it is mapped.
+ * @param region the mapped region.
  * @param file   its memory, or null for memory of the embedding process.
  */
-public record RegionResource(int index, RegisteredRegion region, SharedFile file) {
+record RegionResource(int index, RegisteredRegion region, SharedFile file) {
 }

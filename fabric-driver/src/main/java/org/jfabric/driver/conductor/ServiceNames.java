@@ -1,12 +1,5 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.IbUdName;
-import org.jfabric.SocketName;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.MappedFile;
-import org.jfabric.ffi.NativeCallException;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
@@ -19,6 +12,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.IbUdName;
+import org.jfabric.info.SocketName;
 
 /**
  * Names of this driver's endpoints and the service names published for them. A service is a small file in the driver's
@@ -38,13 +39,50 @@ public final class ServiceNames {
     }
 
     /**
+     * Refuses a name that cannot be part of an address of this driver.
+     *
+     * @param what       kind of the named object, for the message.
+     * @param driverName the driver's part of the address.
+     * @param name       any text.
+     * @throws FabricException {@code FI_EINVAL}.
+     */
+    static void check(String what, String driverName, String name) {
+        if (!FabricName.isValidPart(name)) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the " + what + "'s name \"" + (name.length() > 64 ? name.substring(0, 64) + "..." : name)
+                    + "\" has " + name.length() + " characters",
+                "Use 1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot.");
+        }
+        int length = FabricName.of(driverName, name).length();
+        if (length > FabricName.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the " + what + "'s address " + FabricName.of(driverName, name) + " has " + length + " characters, at"
+                    + " most " + FabricName.MAX_LENGTH + " fit where addresses are reported",
+                "Use a shorter name, or a shorter name for the driver.");
+        }
+    }
+
+    /**
+     * Creates the exception for a name that another endpoint or service has.
+     *
+     * @param driverName of this driver.
+     * @param name       the name.
+     * @return the exception, to be thrown by the caller.
+     */
+    static FabricException taken(String driverName, String name) {
+        return new FabricException(FabricErrno.EADDRINUSE,
+            "the name " + name + " is taken in driver " + driverName,
+            "Choose another, or close the endpoint that has it.");
+    }
+
+    /**
      * Takes a name for an endpoint.
      *
      * @param name       valid part of an address.
      * @param endpointId the endpoint.
      * @return false if an endpoint or a service has it already.
      */
-    public boolean addEndpoint(String name, long endpointId) {
+    boolean addEndpoint(String name, long endpointId) {
         return !serviceByName.containsKey(name) && endpointIdByName.putIfAbsent(name, endpointId) == null;
     }
 
@@ -52,52 +90,52 @@ public final class ServiceNames {
      * Takes a name for a service.
      *
      * @param service    valid part of an address.
-     * @param endpointId the endpoint behind it.
+     * @param endpointId the endpoint that it names.
      * @param address    the endpoint's own address.
      * @return false if an endpoint or a service has it already.
      */
-    public boolean addService(String service, long endpointId, String address) {
+    boolean addService(String service, long endpointId, String address) {
         return !endpointIdByName.containsKey(service)
             && serviceByName.putIfAbsent(service, new Service(service, endpointId, address)) == null;
     }
 
     /**
-     * Says the address of an endpoint that was not known when its service was added.
+     * Sets the address of an endpoint that was not known when its service was added.
      *
      * @param service    as added.
-     * @param endpointId the endpoint behind it.
+     * @param endpointId the endpoint that it names.
      * @param address    the endpoint's own address.
      */
-    public void setAddress(String service, long endpointId, String address) {
+    void setAddress(String service, long endpointId, String address) {
         serviceByName.put(service, new Service(service, endpointId, address));
     }
 
     /**
-     * Gives back the name of an endpoint.
+     * Releases the name of an endpoint.
      *
      * @param name as added.
      */
-    public void removeEndpoint(String name) {
+    void removeEndpoint(String name) {
         endpointIdByName.remove(name);
     }
 
     /**
-     * Gives back the name of a service.
+     * Releases the name of a service.
      *
      * @param service as added.
      */
-    public void removeService(String service) {
+    void removeService(String service) {
         serviceByName.remove(service);
     }
 
     /**
-     * The endpoint behind a name of this driver.
+     * Resolves a name of this driver.
      *
      * @param driver this driver's name.
      * @param name   of an endpoint or a service, or unknown.
-     * @return the endpoint's own address, or the one with that name if no service has it.
+     * @return the endpoint's own address; if no service has the name, the address with that name.
      */
-    public String resolve(String driver, String name) {
+    String resolve(String driver, String name) {
         Service service = serviceByName.get(name);
         return service == null ? FabricName.of(driver, name) : service.address();
     }
@@ -107,14 +145,14 @@ public final class ServiceNames {
      *
      * @param directory of this driver.
      * @param service   the name.
-     * @param address   of the endpoint behind it.
-     * @throws IOException if there is no room.
+     * @param address   of the endpoint that it names.
+     * @throws IOException if the file cannot be written.
      */
-    public static void write(Path directory, String service, String address) throws IOException {
+    static void write(Path directory, String service, String address) throws IOException {
         Path target = directory.resolve(service + SUFFIX);
         Path temporary = directory.resolve(service + NEW_SUFFIX);
         Files.deleteIfExists(temporary);
-        // others must never read half an address
+        // other drivers must never read part of an address
         try (SeekableByteChannel channel = Files.newByteChannel(
             temporary,
             Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
@@ -125,7 +163,7 @@ public final class ServiceNames {
     }
 
     /**
-     * Whether {@link #write} makes files of that name.
+     * Whether {@link #write} creates files of that name.
      *
      * @param name of a file in a driver's directory.
      * @return true for a service's file, and for one that was not finished.
@@ -142,19 +180,19 @@ public final class ServiceNames {
      * @param service   the name.
      * @throws IOException if it cannot be deleted.
      */
-    public static void delete(Path directory, String service) throws IOException {
+    static void delete(Path directory, String service) throws IOException {
         Files.deleteIfExists(directory.resolve(service + SUFFIX));
     }
 
     /**
-     * Finds the endpoint behind a name of another driver.
+     * Resolves a name of another driver.
      *
      * @param directory of that driver.
      * @param driver    its name.
      * @param name      of an endpoint or a service of it.
-     * @return the endpoint's own address, or the one with that name if no service has it.
+     * @return the endpoint's own address; if no service has the name, the address with that name.
      */
-    public static String resolve(Path directory, String driver, String name) {
+    static String resolve(Path directory, String driver, String name) {
         String address = content(directory, name + SUFFIX);
         if (SocketName.isName(address)) {
             return SocketName.parse(address).toString();
@@ -166,19 +204,19 @@ public final class ServiceNames {
         return FabricName.of(driver, endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name);
     }
 
-    /** What a service file of another driver says; empty if it is not there, or is none. */
+    /** Content of a service file of another driver; empty if it does not exist or is not a service file. */
     private static String content(Path directory, String fileName) {
         int dirFd = Libc.openDirectory(directory);
         if (dirFd < 0) {
             return "";
         }
-        // opened as the other driver's mapped files are: regular, of this user, no link, and no pipe that lets us wait
+        // checked as the other driver's mapped files are: regular, of this user, no link, and no pipe that would block
         try (MappedFile file = MappedFile.open(dirFd, fileName, true, 1)) {
             return file.lengthBytes() > FabricName.MAX_LENGTH
                 ? "" : file.directBuffer(0, (int) file.lengthBytes())
                     .getStringWithoutLengthAscii(0, (int) file.lengthBytes());
         } catch (NativeCallException ex) {
-            // no such service there: the name is an endpoint's own, or its driver will refuse it
+            // no such service there: it is an endpoint's own name, or its driver will refuse it
             return "";
         } finally {
             Libc.close(dirFd);

@@ -1,29 +1,28 @@
 package org.jfabric.driver.conductor;
 
+import java.nio.ByteBuffer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
-import java.nio.ByteBuffer;
-
 /**
  * The sockets at which applications wait with system calls of their own: one for each completion queue, counter or wait
- * set that was opened for it.
+ * set that was opened with a wait descriptor.
  *
- * <p>The progress thread writes a byte there when somebody waits; the conductor answers every byte of the client with
- * one, which is how a client wakes itself. A descriptor is closed only when the progress thread knows it no more.
- * Owner: conductor.
+ * <p>The progress thread writes a byte to the socket if a thread waits; the conductor answers every byte of the client
+ * with one, by which a client wakes its own threads. A descriptor is closed only when the progress thread does not use
+ * it any more. Owner: conductor.
  */
-public final class WaitChannels {
+final class WaitChannels {
     private static final int MAX_REASON = 512;
     private static final int WELCOME_CAPACITY = 1024;
 
@@ -40,11 +39,11 @@ public final class WaitChannels {
     }
 
     /**
-     * Closes the channel of an object that nothing on the progress thread refers to any more.
+     * Closes the channel of an object that the progress thread does not use any more.
      *
      * @param wait of the object, or null.
      */
-    public void close(WaitResource wait) {
+    void close(WaitResource wait) {
         if (wait != null && wait.channel() != null) {
             ClientSocket socket = wait.channel();
             wait.channel(null);
@@ -57,7 +56,7 @@ public final class WaitChannels {
         return detaching == 0;
     }
 
-    /** A connection's first message says that it is a wait channel. */
+    /** A connection's first message requests a wait channel. */
     void onHello(ClientSocket socket, DirectBuffer buffer, int length) {
         int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
         if (length != MessageHeaderDecoder.ENCODED_LENGTH + WaitChannelHelloDecoder.BLOCK_LENGTH) {
@@ -74,7 +73,7 @@ public final class WaitChannels {
         }
         WaitResource wait = conductor.waitResource(hello.clientId(), hello.objectId());
         if (wait == null || wait.token() == WaitResource.NO_CHANNEL || wait.token() != hello.token()) {
-            // one answer for all, so that nothing can be found out by trying
+            // the same answer for all errors, so that a client cannot probe for objects of others
             refuse(socket, FabricErrno.EACCES, "a wait channel for object " + hello.objectId() + " of client "
                 + hello.clientId() + ", which is not open for it");
         } else if (wait.channel() != null) {
@@ -85,7 +84,7 @@ public final class WaitChannels {
         }
     }
 
-    /** Bytes or the end of file at an attached channel. */
+    /** Handles bytes or the end of file at an attached channel. */
     void onReadable(ClientSocket socket) {
         if (!socket.drain()) {
             detach(socket);
@@ -166,7 +165,7 @@ public final class WaitChannels {
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
         welcome.putInt(0, length);
         int total = Integer.BYTES + length;
-        // the socket is new and empty: what does not fit at once is refused by a full system
+        // the socket is new and empty: the kernel refuses the message only if it is out of memory
         return socket.send(welcome.addressOffset(), total);
     }
 }

@@ -5,14 +5,14 @@ import org.jfabric.driver.engine.WaitPoint;
 import java.security.SecureRandom;
 
 /**
- * Where those are woken who wait for one completion queue, counter or wait set, and the wait channel that may belong
- * to it.
+ * The wait point of one completion queue, counter or wait set, at which the driver wakes waiting threads, and its wait
+ * channel, if it has one.
  *
  * <p>Owner: conductor; the point belongs to the progress thread.
  */
-public final class WaitResource {
+final class WaitResource {
     /** {@link #token()} of an object that has no channel. */
-    public static final long NO_CHANNEL = 0;
+    static final long NO_CHANNEL = 0;
 
     private final WaitPoint point;
     private final long token;
@@ -22,20 +22,20 @@ public final class WaitResource {
      * A point without a channel yet.
      *
      * @param point wakes the waiting threads.
-     * @param token who knows it may attach the channel; {@link #NO_CHANNEL} if nobody may.
+     * @param token admits the channel; {@link #NO_CHANNEL} if the object has none.
      */
-    public WaitResource(WaitPoint point, long token) {
+    WaitResource(WaitPoint point, long token) {
         this.point = point;
         this.token = token;
     }
 
     /**
-     * A token that only the client is told that opened the object.
+     * A token that only the client that opened the object receives.
      *
      * @return random, never {@link #NO_CHANNEL}.
      */
-    public static long randomToken() {
-        // who was told some tokens must not know those of others
+    static long randomToken() {
+        // a client must not be able to guess the tokens of others from its own
         SecureRandom random = new SecureRandom();
         long token;
         do {
@@ -49,16 +49,16 @@ public final class WaitResource {
      *
      * @return only for calls on the progress thread.
      */
-    public WaitPoint point() {
+    WaitPoint point() {
         return point;
     }
 
     /**
-     * What the client must know to attach the channel.
+     * The proof with which the client attaches the channel.
      *
      * @return the token, or {@link #NO_CHANNEL}.
      */
-    public long token() {
+    long token() {
         return token;
     }
 

@@ -3,20 +3,20 @@ package org.jfabric.driver.conductor;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A wait set of a client. Owner: conductor. */
-public final class WaitSetResource {
+final class WaitSetResource {
     private final long id;
     private final SharedFile file;
     private final WaitResource waitResource;
     private int bound;
 
     /**
-     * An open set that nothing uses.
+     * An open set without queues or counters.
      *
      * @param id           its number.
      * @param file         its memory.
-     * @param waitResource where those are woken who wait for it.
+     * @param waitResource wakes the threads that wait for it.
      */
-    public WaitSetResource(long id, SharedFile file, WaitResource waitResource) {
+    WaitSetResource(long id, SharedFile file, WaitResource waitResource) {
         this.id = id;
         this.file = file;
         this.waitResource = waitResource;
@@ -27,7 +27,7 @@ public final class WaitSetResource {
      *
      * @return from 1.
      */
-    public long id() {
+    long id() {
         return id;
     }
 
@@ -36,35 +36,35 @@ public final class WaitSetResource {
      *
      * @return the {@code .wait} file.
      */
-    public SharedFile file() {
+    SharedFile file() {
         return file;
     }
 
     /**
-     * Where those are woken who wait for it.
+     * The wait resource of threads that wait for it.
      *
-     * @return shared by all its queues and counters.
+     * @return the resource; all its queues and counters use it.
      */
-    public WaitResource waitResource() {
+    WaitResource waitResource() {
         return waitResource;
     }
 
     /**
-     * Queues and counters that use it.
+     * The number of queues and counters that use it.
      *
-     * @return how many; it cannot be closed while there are any.
+     * @return a count; it cannot be closed until the count is 0.
      */
-    public int bound() {
+    int bound() {
         return bound;
     }
 
     /** A queue or counter uses it. */
-    public void bind() {
+    void bind() {
         bound++;
     }
 
-    /** A queue or counter is gone. */
-    public void unbind() {
+    /** A queue or counter that used it is closed. */
+    void unbind() {
         bound--;
     }
 }

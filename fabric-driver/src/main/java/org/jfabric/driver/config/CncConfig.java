@@ -21,7 +21,7 @@ public final class CncConfig {
         .range(16L << 10, 64L << 20)
         .multipleOf(4096)
         .why("Log of distinct errors, each with count, first and last time. Raise it if it fills with different "
-            + "errors before somebody reads it.");
+            + "errors before it is read.");
 
     static final OptionGroup GROUP = new OptionGroup(
         "cnc", "Counters and error log",

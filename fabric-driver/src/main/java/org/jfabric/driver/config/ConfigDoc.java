@@ -14,8 +14,8 @@ public final class ConfigDoc {
     private static final String INTRODUCTION = """
         # Options of the driver
 
-        Generated from the declarations in `org.jfabric.driver.config` by `ConfigDoc`; do not edit. The values in use
-        are printed by the driver at start, each with its source.
+        For operators who tune a driver. The page is generated from the declarations in `org.jfabric.driver.config` by
+        `ConfigDoc`; do not edit it. The values in use are printed by the driver at start, each with its source.
 
         ## How to set one
 
@@ -73,7 +73,7 @@ public final class ConfigDoc {
     }
 
     private static void sizing(StringBuilder out) {
-        // Without the system properties of whoever generates, or the page would differ from machine to machine.
+        // Without the system properties of this process, or the page would differ from machine to machine.
         DriverConfig defaults = DriverConfig.builder().systemProperties(new Properties()).build();
         out.append("\n## Shared memory with the defaults\n\n")
             .append("Blocks are reserved when a file is made, so the directory's file system has to have as much. ")

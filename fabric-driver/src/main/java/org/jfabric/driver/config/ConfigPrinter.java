@@ -14,7 +14,7 @@ public final class ConfigPrinter {
     /**
      * One line per option, grouped.
      *
-     * @param config what to show.
+     * @param config the options to print.
      * @return text that ends with a line break.
      */
     public static String print(DriverConfig config) {

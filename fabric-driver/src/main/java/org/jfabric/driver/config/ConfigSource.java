@@ -15,13 +15,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What was set, by whom, with precedence code &gt; system property &gt; file &gt; default. The groups read their
- * options from here while a configuration is built; what is wrong is collected, so that a user sees all of it at once.
- * Owner: the thread that builds.
+ * The values that were set and their sources, with precedence code &gt; system property &gt; file &gt; default. The
+ * groups read their options from here while a configuration is built. Errors are collected, so that a user sees all of
+ * them at once. Owner: the thread that builds.
  */
 final class ConfigSource {
 
-    /** What all property names start with. */
+    /** Prefix of all property names. */
     static final String PREFIX = "jfabric.";
 
     private record Setting(String text, Origin origin, String where) {
@@ -43,7 +43,7 @@ final class ConfigSource {
 
             @Override
             public synchronized Object put(Object key, Object value) {
-                // Properties keeps the last of two lines silently; a user who wrote both wants to know.
+                // Properties keeps the last of two lines silently; a user who wrote both should be warned.
                 String previous = lines.put((String) key, (String) value);
                 if (previous != null) {
                     problems.add(key + " stands twice in " + where + ": \"" + previous + "\" and \"" + value + '"');
@@ -62,7 +62,7 @@ final class ConfigSource {
     }
 
     /**
-     * Adds those system properties that are the driver's; names outside {@value #PREFIX} are others' business.
+     * Adds the driver's system properties; names without {@value #PREFIX} are ignored.
      */
     void addSystemProperties(Properties properties) {
         for (String name : new TreeSet<>(properties.stringPropertyNames())) {
@@ -81,7 +81,8 @@ final class ConfigSource {
     }
 
     /**
-     * The value of an option. A wrong one is noted, and its default returned so that the rest can be checked.
+     * Returns the value of an option. For a wrong one it notes a problem and returns the default, so that the rest can
+     * be checked.
      */
     <T> T value(Option<T> option) {
         Setting setting = settings.get(option.name());
@@ -109,8 +110,8 @@ final class ConfigSource {
     }
 
     /**
-     * Notes a problem between options, with the values seen and where they came from; not if one of them was already
-     * refused, because then its value here is only a stand-in.
+     * Notes a problem between options, with their values and sources, unless one of them was already refused, because
+     * then its value here is only a replacement.
      */
     void check(boolean holds, String problem, Option<?>... involved) {
         if (holds || List.of(involved).stream().anyMatch(refused::contains)) {
@@ -131,10 +132,10 @@ final class ConfigSource {
     }
 
     /**
-     * Shows what a derived value comes to, once everything that it depends on is read.
+     * Notes the effective value of a derived option, once everything that it depends on is read.
      *
      * @param option whose value may be the mark that stands for "derived".
-     * @param value  what that gives now.
+     * @param value  its effective value.
      */
     <T extends Number> void derive(Option<T> option, T value) {
         effective.replaceAll(each -> each.option() == option && option.isDerived(option.parse(each.text()))

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Where the driver keeps its shared files. Immutable.
+ * The place of the driver's shared files. Immutable.
  */
 public final class DirectoryConfig {
 
@@ -19,7 +19,7 @@ public final class DirectoryConfig {
             "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>")
         .rule("an absolute path, or one from the working directory", path -> path.getFileName() != null)
         .setIn(SetIn.DRIVER_AND_CLIENT)
-        .why("Change it where /dev/shm is too small or shared with strangers, as in containers; choose another "
+        .why("Change it where /dev/shm is too small or shared with other users, as in containers; choose another "
             + "tmpfs, since a disk would write the queues back now and then and stall them.");
 
     /** {@code jfabric.dir.name}: the driver's name, its folder under {@link #BASE}. */
@@ -32,7 +32,7 @@ public final class DirectoryConfig {
         .why("Change it to run several drivers of one user on one host; it is also the host part of the addresses "
             + "jfabric://<driver>/<endpoint>.");
 
-    /** {@code jfabric.dir.reserveFreeBytes}: what has to be left for clients when the driver has taken its part. */
+    /** {@code jfabric.dir.reserveFreeBytes}: free space for clients after the driver has reserved its own files. */
     public static final Option<Long> RESERVE_FREE_BYTES = Option.bytes("jfabric.dir.reserveFreeBytes")
         .derived(-1L, "what one default client needs")
         .range(0L, 1L << 40)
@@ -40,7 +40,7 @@ public final class DirectoryConfig {
             + "that a small tmpfs is noticed at start and not by the last client.");
 
     static final OptionGroup GROUP = new OptionGroup(
-        "dir", "Where the shared files are", List.of(BASE, NAME, RESERVE_FREE_BYTES));
+        "dir", "Place of the shared files", List.of(BASE, NAME, RESERVE_FREE_BYTES));
 
     /** sun_path of a Unix-domain address has 108 bytes, one of them for the final zero. */
     private static final int SOCKET_PATH_MAX_BYTES = 107;

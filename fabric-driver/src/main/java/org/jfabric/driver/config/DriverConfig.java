@@ -7,16 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * All options of a driver, checked, in their groups. Immutable, so that it may be shared by all threads.
  *
- * <p>Precedence: what the builder was told, then system properties of this process, then the loaded files (a later
- * one wins), then the defaults.
+ * <p>Precedence: values set in the builder, then system properties of this process, then the loaded files (a later one
+ * wins), then the defaults.
  */
 public final class DriverConfig {
 
@@ -74,7 +72,7 @@ public final class DriverConfig {
     }
 
     /**
-     * Where the shared files are.
+     * The place of the shared files.
      *
      * @return options {@code jfabric.dir.*}.
      */

@@ -3,8 +3,8 @@ package org.jfabric.driver.config;
 import java.util.List;
 
 /**
- * Limits of the engine: which protocol a message takes, how much may wait for a receiver, and how submission queues are
- * polled. Immutable.
+ * Limits of the engine: sizes for the choice of a protocol, budgets for messages without a receive, and polling of
+ * submission queues. Immutable.
  */
 public final class EngineConfig {
 
@@ -13,7 +13,7 @@ public final class EngineConfig {
         .defaultsTo(8L << 10)
         .range(64L, 1L << 20)
         .why("Largest message that is sent at once, and copied on the way. Raise it where a copy costs less than "
-            + "the question to the receiver; lower it to spend less of the unexpected budget on early messages.");
+            + "a round trip to the receiver; lower it to spend less of the unexpected budget on early messages.");
 
     /** {@code jfabric.engine.unexpectedBudgetBytes}. */
     public static final Option<Long> UNEXPECTED_BUDGET_BYTES = Option.bytes("jfabric.engine.unexpectedBudgetBytes")
@@ -47,8 +47,8 @@ public final class EngineConfig {
     public static final Option<Integer> COLD_ROTATION_CYCLES = Option.count("jfabric.engine.coldRotationCycles")
         .defaultsTo(16384)
         .range(1, 1 << 24)
-        .why("Cycles between two looks at a quiet queue whose activity byte is not set: the safety net behind "
-            + "that byte. Raise it with thousands of idle endpoints.");
+        .why("Cycles between two polls of a quiet queue whose activity byte is not set, in case the byte was missed. "
+            + "Raise it with thousands of idle endpoints.");
 
     /** {@code jfabric.engine.backlog}. */
     public static final Option<Integer> BACKLOG = Option.count("jfabric.engine.backlog")
@@ -99,16 +99,16 @@ public final class EngineConfig {
     }
 
     /**
-     * Whether plain messages may take the straight path.
+     * Checks whether plain messages may take the straight path.
      *
-     * @return false if all take the general one.
+     * @return false if all messages take the general path.
      */
     public boolean straightPath() {
         return straightPath;
     }
 
     /**
-     * Largest message that is sent without asking the receiver first.
+     * Largest message that is sent eagerly, without a round trip to the receiver first.
      *
      * @return bytes of payload.
      */
@@ -135,7 +135,7 @@ public final class EngineConfig {
     }
 
     /**
-     * Messages that one peer may have announced and not sent.
+     * Largest number of messages that one peer may have announced and not sent.
      *
      * @return 1 or more.
      */
@@ -153,7 +153,7 @@ public final class EngineConfig {
     }
 
     /**
-     * Cycles between two looks at a queue that had no work lately.
+     * Cycles between two polls of a queue that had no work lately.
      *
      * @return 1 or more.
      */

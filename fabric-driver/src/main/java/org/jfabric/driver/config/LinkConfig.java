@@ -4,8 +4,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Which links the driver opens, and in which order they are tried for a peer. The names are checked against the links
- * that exist by the driver, see {@link #missingFrom}. Immutable.
+ * The links that the driver opens, and the order in which they are tried for a peer. The driver checks the names
+ * against its links, see {@link #missingFrom}. Immutable.
  */
 public final class LinkConfig {
 
@@ -51,7 +51,7 @@ public final class LinkConfig {
     }
 
     /**
-     * The link that every peer has to be reached by.
+     * The pinned link, which has to reach every peer.
      *
      * @return a name in {@link #enabled}, or {@value #PIN_NONE}.
      */
@@ -60,7 +60,7 @@ public final class LinkConfig {
     }
 
     /**
-     * Whether only one link may be used.
+     * Checks whether only one link may be used.
      *
      * @return false for {@value #PIN_NONE}.
      */

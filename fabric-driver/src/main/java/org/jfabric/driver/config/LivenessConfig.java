@@ -3,8 +3,8 @@ package org.jfabric.driver.config;
 import java.util.List;
 
 /**
- * How long a connection may stay unknown. There is no client time-out: only the end of file of a client's socket means
- * that it is dead. Immutable.
+ * Limits for connections to the driver's socket whose client has not identified itself. There is no client time-out:
+ * only the end of file of a client's socket means that it is dead. Immutable.
  */
 public final class LivenessConfig {
 
@@ -12,9 +12,9 @@ public final class LivenessConfig {
     public static final Option<Long> HELLO_TIMEOUT_NS = Option.durationNs("jfabric.liveness.helloTimeoutNs")
         .defaultsTo(5_000_000_000L)
         .range(1_000_000L, 600_000_000_000L)
-        .why("How long a connection to the driver's socket may take to say who it is before it is closed, so that "
-            + "programs that only connect do not use up the descriptors. Who has said hello may be silent for ever. "
-            + "Raise it where processes are stopped for long just while they connect.");
+        .why("Longest time from a connection to the driver's socket to the client's hello; then the connection is "
+            + "closed, so that programs that only connect do not use up the descriptors. A client that has said hello "
+            + "may be silent without limit. Raise it where processes are stopped for long just while they connect.");
 
     /** {@code jfabric.liveness.silentLimit}. */
     public static final Option<Integer> SILENT_LIMIT = Option.count("jfabric.liveness.silentLimit")
@@ -36,7 +36,7 @@ public final class LivenessConfig {
     }
 
     /**
-     * How long a connection may take to say hello.
+     * Longest time from the connection to the client's hello.
      *
      * @return nanoseconds, from 1 ms to 600 s.
      */
@@ -45,7 +45,7 @@ public final class LivenessConfig {
     }
 
     /**
-     * How many connections may be open without having said hello.
+     * Largest number of open connections without a hello.
      *
      * @return 1 to 65536.
      */

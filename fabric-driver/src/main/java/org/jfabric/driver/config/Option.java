@@ -8,8 +8,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * One option of the driver: everything that is to be known about it, in one place. The property name is
- * {@code jfabric.<group>.<name>}; names of numbers end in their unit.
+ * One option of the driver: name, type, default, range and documentation. The property name is {@code
+ * jfabric.<group>.<name>}; names of numbers end in their unit.
  *
  * <p>Declared as a constant of its group's class; immutable. Owner: any thread.
  *
@@ -54,7 +54,7 @@ public final class Option<T> {
     }
 
     /**
-     * The unit of a number without a suffix, or what the value is.
+     * The unit of a number without a suffix, or the kind of value.
      *
      * @return such as {@code bytes}, {@code ns}, {@code count}.
      */
@@ -63,7 +63,7 @@ public final class Option<T> {
     }
 
     /**
-     * The value when nobody sets one. Some depend on the machine (the directory).
+     * The value that is used unless one is set. Some depend on the machine (the directory).
      *
      * @return never null.
      */
@@ -99,7 +99,7 @@ public final class Option<T> {
     }
 
     /**
-     * Which values are allowed, in words.
+     * Describes the allowed values in words.
      *
      * @return such as {@code 64 KiB to 1 GiB, a power of two}; never empty.
      */
@@ -115,7 +115,7 @@ public final class Option<T> {
     }
 
     /**
-     * Why somebody would change it.
+     * The reason to change the value.
      *
      * @return one or two sentences.
      */
@@ -124,7 +124,7 @@ public final class Option<T> {
     }
 
     /**
-     * Where it has to be set.
+     * The process in which the option has to be set.
      *
      * @return the process.
      */
@@ -133,7 +133,7 @@ public final class Option<T> {
     }
 
     /**
-     * Whether a value stands for "derive it from others".
+     * Checks whether a value stands for "derive it from others".
      *
      * @param value a value of this option.
      * @return true if it is the mark and not a value.
@@ -143,7 +143,7 @@ public final class Option<T> {
     }
 
     /**
-     * Whether the value is derived from others as long as nobody sets it.
+     * Checks whether the value is derived from others by default.
      *
      * @return true if the default is the mark that means "derived".
      */
@@ -254,14 +254,14 @@ public final class Option<T> {
             return this;
         }
 
-        /** The default depends on the machine; the text says how. */
+        /** The default depends on the machine, in the way that the text describes. */
         Builder<T> defaultsTo(Supplier<T> value, String text) {
             defaultValue = value;
             defaultText = text;
             return this;
         }
 
-        /** The default is a mark outside the range that means "derived"; the text says from what. */
+        /** The default is a mark outside the range that means "derived"; the text describes the derivation. */
         Builder<T> derived(T mark, String text) {
             derivedMark = mark;
             defaultText = type.format().apply(mark) + " = " + text;

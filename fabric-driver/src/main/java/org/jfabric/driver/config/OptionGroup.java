@@ -6,7 +6,7 @@ import java.util.List;
  * The options of one concern, as they are printed and documented.
  *
  * @param name    second part of the property names.
- * @param title   what the group is about, in a few words.
+ * @param title   the subject of the group, in a few words.
  * @param options in the order shown.
  */
 public record OptionGroup(String name, String title, List<Option<?>> options) {

@@ -10,7 +10,7 @@ import java.util.Locale;
  */
 final class OptionNames {
 
-    /** Groups that other parts own; as system properties the driver leaves them to their owners. */
+    /** Groups of properties that belong to other components; as system properties the driver ignores them. */
     private static final List<String> FOREIGN_PREFIXES = List.of(
         ConfigSource.PREFIX + "client.", ConfigSource.PREFIX + "test.");
 
@@ -37,7 +37,7 @@ final class OptionNames {
         return FOREIGN_PREFIXES.stream().anyMatch(name::startsWith);
     }
 
-    /** The known name with the fewest differences; a wrong group counts as one, and so does an end that is missing. */
+    /** Returns the known name with the fewest differences; a wrong group counts as one, and so does a missing end. */
     static String nearest(String name) {
         String nearest = KNOWN.get(0);
         int leastDistance = Integer.MAX_VALUE;

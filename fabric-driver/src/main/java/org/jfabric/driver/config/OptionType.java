@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * How the values of one kind of option are read and shown. {@code format} gives a text that {@code reader} accepts, so
- * that values from code take the same way as values from a file.
+ * Reader and format of the values of one kind of option. {@code format} gives a text that {@code reader} accepts, so
+ * that values from code are handled like values from a file.
  *
  * @param <T>    the Java type of a value.
- * @param unit   unit of a number without a suffix, or what the value is.
+ * @param unit   unit of a number without a suffix, or the kind of value.
  * @param reader text to value; throws {@link IllegalArgumentException} whose message completes "value ...".
  * @param format value to text.
  */

@@ -1,11 +1,11 @@
 package org.jfabric.driver.config;
 
 /**
- * Where a value came from; a later constant wins over an earlier one.
+ * Kind of source of a value; a later constant wins over an earlier one.
  */
 public enum Origin {
 
-    /** Nobody set it. */
+    /** The value was not set. */
     DEFAULT("default"),
 
     /** A properties file. */

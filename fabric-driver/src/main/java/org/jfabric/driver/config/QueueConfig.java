@@ -94,7 +94,7 @@ public final class QueueConfig {
         List.of(TX_SIZE, RX_SIZE, INJECT_SIZE_BYTES, TQ_LENGTH_BYTES, RQ_LENGTH_BYTES, CQ_SIZE, CQ_DRIVER_SHARE,
             SLAB_LENGTH_BYTES, BUFFERED_LIMIT_BYTES, CTL_RING_BYTES));
 
-    /** A slab has at least so many cells, whatever the limit. */
+    /** Least number of cells of a slab, whatever the limit. */
     private static final int MIN_SLAB_CELLS = 16;
 
     /** Record word and body of a send request: one cache line; injected bytes follow. */
@@ -193,7 +193,7 @@ public final class QueueConfig {
     }
 
     /**
-     * The driver's share of a completion queue, as set or derived.
+     * The driver's reservation in a completion queue, as set or derived.
      *
      * @param cqSize the client's share, 1 or more.
      * @return entries, 1 or more.
@@ -203,9 +203,9 @@ public final class QueueConfig {
     }
 
     /**
-     * Entries in the ring of a completion queue: the next power of two of both shares' sum.
+     * Entries in the ring of a completion queue: the next power of two of the sum of both reservations.
      *
-     * @param cqSize the client's share, 1 or more.
+     * @param cqSize the client's reservation, 1 or more.
      * @return entries, a power of two.
      */
     public long cqRingEntries(int cqSize) {

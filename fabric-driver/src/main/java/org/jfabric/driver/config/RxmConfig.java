@@ -3,7 +3,7 @@ package org.jfabric.driver.config;
 import java.util.List;
 
 /**
- * The rxm link: what both ends of its protocol have to agree on. Immutable.
+ * The rxm link: values that both ends of its protocol have to agree on. Immutable.
  */
 public final class RxmConfig {
     /** {@code jfabric.rxm.eagerLimitBytes}. */

@@ -8,7 +8,7 @@ public enum SetIn {
     /** Only in the process that runs the driver: the daemon, or the application that embeds it. */
     DRIVER("driver"),
 
-    /** In the driver's process; a client has to be given the same place, or it looks for the driver elsewhere. */
+    /** In the driver's process; a client needs the same value, or it searches for the driver elsewhere. */
     DRIVER_AND_CLIENT("driver; clients need the same");
 
     private final String text;

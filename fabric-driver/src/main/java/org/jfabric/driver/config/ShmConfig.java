@@ -72,7 +72,7 @@ public final class ShmConfig {
     }
 
     /**
-     * How long a peer driver may take to answer a connect.
+     * Longest time for a peer driver to answer a connect.
      *
      * @return nanoseconds, from 1 ms to 600 s.
      */

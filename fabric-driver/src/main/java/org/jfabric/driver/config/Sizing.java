@@ -13,8 +13,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * How many bytes of shared memory a configuration takes. Blocks are reserved when a file is made, so the sums are what
- * the directory's file system has to have free. Each is a sum of named parts. Owner: any thread; pure functions, save
+ * Shared memory that a configuration takes, in bytes. Blocks are reserved when a file is made, so the sums have to be
+ * free in the directory's file system. Each is a sum of named parts. Owner: any thread; all functions are pure except
  * {@link #availableBytes}.
  */
 public final class Sizing {
@@ -35,7 +35,7 @@ public final class Sizing {
     /**
      * A file, or several of one kind.
      *
-     * @param name  what it is, for people.
+     * @param name  its contents, for people.
      * @param bytes its length.
      */
     public record Part(String name, long bytes) {
@@ -71,7 +71,7 @@ public final class Sizing {
         /**
          * Both needs together.
          *
-         * @param other what else is needed.
+         * @param other another need.
          * @return the parts of both.
          */
         public Need plus(Need other) {
@@ -82,7 +82,7 @@ public final class Sizing {
     }
 
     /**
-     * What a client opens.
+     * Objects that a client opens.
      *
      * @param endpoints        with a transmit and a receive queue of default size each.
      * @param completionQueues of default size.
@@ -103,7 +103,7 @@ public final class Sizing {
     }
 
     /**
-     * What the driver takes before any client comes.
+     * Bytes that the driver takes before any client connects.
      *
      * @param config the configuration.
      * @return the {@code cnc} file's parts.
@@ -120,11 +120,11 @@ public final class Sizing {
     }
 
     /**
-     * What clients take.
+     * Bytes that clients take.
      *
      * @param config  the configuration.
-     * @param shape   what each of them opens.
-     * @param clients how many, 0 or more.
+     * @param shape   objects that each of them opens.
+     * @param clients number of clients, 0 or more.
      * @return one part per kind of file.
      */
     public static Need forClients(DriverConfig config, ClientShape shape, int clients) {
@@ -146,10 +146,10 @@ public final class Sizing {
     }
 
     /**
-     * What default clients take.
+     * Bytes that default clients take.
      *
      * @param config  the configuration.
-     * @param clients how many, 0 or more.
+     * @param clients number of clients, 0 or more.
      * @return one part per kind of file.
      */
     public static Need forDefaultClients(DriverConfig config, int clients) {
@@ -190,7 +190,7 @@ public final class Sizing {
     }
 
     /**
-     * A {@code .cq} file: entries of both shares, and as many error cells.
+     * A {@code .cq} file: entries of both reservations, and as many error cells.
      *
      * @param queue  the sizes.
      * @param cqSize {@code cq_attr.size}.
@@ -221,10 +221,10 @@ public final class Sizing {
     }
 
     /**
-     * What has to stay free when the driver has reserved its own files.
+     * Bytes that have to stay free after the driver has reserved its own files.
      *
      * @param config the configuration.
-     * @return {@code jfabric.dir.reserveFreeBytes}, or where that is derived what one default client needs.
+     * @return {@code jfabric.dir.reserveFreeBytes}; if that is derived, the need of one default client.
      */
     public static long reserveFreeBytes(DriverConfig config) {
         long configured = config.directory().configuredReserveFreeBytes();
@@ -232,7 +232,7 @@ public final class Sizing {
     }
 
     /**
-     * Says what to do if a driver cannot start because its file system is too full.
+     * Describes the remedy if a driver cannot start because its file system is too full.
      *
      * @param config         the configuration.
      * @param availableBytes free bytes in the driver's directory, before it reserves anything.
@@ -268,7 +268,7 @@ public final class Sizing {
     /**
      * Free bytes where a directory is, or will be made.
      *
-     * @param directory which need not exist yet.
+     * @param directory a directory, which need not exist yet.
      * @return bytes that this user may still take.
      * @throws IOException if the file system does not answer.
      */

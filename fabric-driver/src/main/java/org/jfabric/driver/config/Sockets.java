@@ -1,6 +1,6 @@
 package org.jfabric.driver.config;
 
-/** How links over sockets reach the operating system. */
+/** Interface to the operating system that links over sockets use. */
 public enum Sockets {
     /** By native calls on memory that the driver knows by its address, without allocating. */
     NATIVE,

@@ -1,6 +1,6 @@
 package org.jfabric.driver.config;
 
-/** Whether plain messages may take the straight path; see {@code docs/architecture.md}. */
+/** Use of the straight path for plain messages; see {@code docs/architecture.md}. */
 public enum StraightPath {
     /** They may. */
     ON,

@@ -1,12 +1,12 @@
 package org.jfabric.driver.config;
 
-/** What becomes of the connection with a peer when another process asks for one under the same address. */
+/** Treatment of a connection request when the peer of that address has a connection from another process. */
 public enum Takeover {
     /**
-     * The kernel at the other end of the old connection is asked: the new one replaces it if that has ended or does not
-     * answer, else the new one is rejected.
+     * The kernel at the other end of the old connection is probed: the new connection replaces the old one if that has
+     * ended or does not answer, else the new one is rejected.
      */
     PROBE,
-    /** The new one is rejected as long as the old one is there. */
+    /** The new connection is rejected as long as the old one exists. */
     NEVER
 }

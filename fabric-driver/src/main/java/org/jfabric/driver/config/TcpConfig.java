@@ -3,7 +3,7 @@ package org.jfabric.driver.config;
 import java.util.List;
 
 /**
- * The tcp link: where endpoints listen, and what one connection may hold. Immutable.
+ * The tcp link: addresses of endpoints, and limits for connections. Immutable.
  */
 public final class TcpConfig {
 
@@ -36,24 +36,24 @@ public final class TcpConfig {
     public static final Option<Integer> GREETING_LIMIT = Option.count("jfabric.tcp.greetingLimit")
         .defaultsTo(1024)
         .range(1, 1 << 16)
-        .why("Connections from outside, of the whole link, that have not said who they are. For one more the oldest "
-            + "is closed: of the same host if that has a quarter of them. Bounds what silent strangers can make the "
-            + "driver hold; connections that endpoints ask for themselves do not count.");
+        .why("Incoming connections, of the whole link, whose peer has not identified itself. One more closes the "
+            + "oldest: one of the same host if that host has a quarter of them. This bounds the memory that silent "
+            + "peers can take; connections that endpoints request themselves do not count.");
 
-    /** {@code jfabric.tcp.strangerLimit}. */
-    public static final Option<Integer> STRANGER_LIMIT = Option.count("jfabric.tcp.strangerLimit")
+    /** {@code jfabric.tcp.unknownPeerLimit}. */
+    public static final Option<Integer> UNKNOWN_PEER_LIMIT = Option.count("jfabric.tcp.unknownPeerLimit")
         .defaultsTo(1024)
         .range(0, 1 << 16)
-        .why("Connections of one reliable-datagram endpoint (tcp, rxm) with peers that its address vector does not "
-            + "hold; more are rejected. Each takes a descriptor and up to jfabric.tcp.readAheadBytes + "
+        .why("Connections of one reliable-datagram endpoint (tcp, rxm) with unknown peers, which its address vector "
+            + "does not contain; more are rejected. Each takes a descriptor and up to jfabric.tcp.readAheadBytes + "
             + "writeBehindBytes. 0 admits only peers that the application has inserted, for which there is no limit.");
 
-    /** {@code jfabric.tcp.strangersPerHost}. */
-    public static final Option<Integer> STRANGERS_PER_HOST = Option.count("jfabric.tcp.strangersPerHost")
+    /** {@code jfabric.tcp.unknownPeersPerHost}. */
+    public static final Option<Integer> UNKNOWN_PEERS_PER_HOST = Option.count("jfabric.tcp.unknownPeersPerHost")
         .defaultsTo(256)
         .range(0, 1 << 16)
-        .why("Part of jfabric.tcp.strangerLimit that peers with one IP address may take, so that one host cannot "
-            + "keep all others out. Raise it where many processes of one host come to an endpoint that has not "
+        .why("Quota of jfabric.tcp.unknownPeerLimit for unknown peers with one IP address, so that one host cannot "
+            + "keep all others out. Raise it where many processes of one host connect to an endpoint that has not "
             + "inserted them.");
 
     /** {@code jfabric.tcp.unknownPeerTimeoutNs}. */
@@ -61,22 +61,22 @@ public final class TcpConfig {
         .durationNs("jfabric.tcp.unknownPeerTimeoutNs")
         .defaultsTo(10_000_000_000L)
         .range(0L, 3_600_000_000_000L)
-        .why("How long a peer that the address vector does not hold may stop inside of a message (tcp, rxm): within "
-            + "that time the rest of it has to come, or 16 KiB of it, else its connection is closed and the receive "
-            + "that the message had begun to fill ends with FI_ETIMEDOUT. It is noticed a quarter of the time later "
-            + "at most. 0 lets such a peer hold a receive for ever.");
+        .why("Longest pause of an unknown peer inside of a message (tcp, rxm): within that time the rest of the "
+            + "message has to arrive, or 16 KiB of it, else its connection is closed and the receive that the message "
+            + "had begun to fill ends with FI_ETIMEDOUT. It is detected a quarter of the time later at most. 0 lets "
+            + "such a peer keep a receive without limit.");
 
     /** {@code jfabric.tcp.takeover}. */
     public static final Option<Takeover> TAKEOVER = Option.oneOf("jfabric.tcp.takeover", Takeover.class)
         .defaultsTo(Takeover.PROBE)
         .rule("PROBE or NEVER", takeover -> true)
-        .why("What happens when a connection comes in the name of a peer that has one, from another process (tcp, "
-            + "rxm): a restarted peer or somebody else. PROBE asks the kernel at the other end of the old connection, "
-            + "for up to 4 s; the new one is accepted if the old one has ended or nothing answers, else rejected. "
-            + "NEVER rejects it while the old one is there. An address proves only the host that a connection comes "
-            + "from: the port is what the other side says, so that every process there can use the address of a peer "
-            + "that has no connection, and nothing tells users or programs of one host apart, nor hosts behind one "
-            + "NAT.");
+        .why("Treatment of a connection request under the address of a peer that has a connection, from another "
+            + "process (tcp, rxm): a restarted peer or a different one. PROBE asks the kernel at the other end of the "
+            + "old connection, for up to 4 s; the new one is accepted if the old one has ended or does not answer, "
+            + "else rejected. NEVER rejects it while the old one exists. An address proves only the host that a "
+            + "connection comes from: the port is as the other side claims, so that every process there can use the "
+            + "address of a peer without a connection. Users or programs of one host cannot be distinguished, nor "
+            + "hosts behind one NAT.");
 
     /** {@code jfabric.tcp.keepaliveIdleNs}. */
     public static final Option<Long> KEEPALIVE_IDLE_NS = Option.durationNs("jfabric.tcp.keepaliveIdleNs")
@@ -141,7 +141,7 @@ public final class TcpConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
-        List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, STRANGER_LIMIT, STRANGERS_PER_HOST,
+        List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, UNKNOWN_PEER_LIMIT, UNKNOWN_PEERS_PER_HOST,
             UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
             USER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
 
@@ -152,8 +152,8 @@ public final class TcpConfig {
     private final long connectTimeoutNs;
     private final int backlog;
     private final int greetingLimit;
-    private final int strangerLimit;
-    private final int strangersPerHost;
+    private final int unknownPeerLimit;
+    private final int unknownPeersPerHost;
     private final long unknownPeerTimeoutNs;
     private final Takeover takeover;
     private final long keepaliveIdleNs;
@@ -170,8 +170,8 @@ public final class TcpConfig {
         connectTimeoutNs = source.value(CONNECT_TIMEOUT_NS);
         backlog = source.value(BACKLOG);
         greetingLimit = source.value(GREETING_LIMIT);
-        strangerLimit = source.value(STRANGER_LIMIT);
-        strangersPerHost = source.value(STRANGERS_PER_HOST);
+        unknownPeerLimit = source.value(UNKNOWN_PEER_LIMIT);
+        unknownPeersPerHost = source.value(UNKNOWN_PEERS_PER_HOST);
         unknownPeerTimeoutNs = source.value(UNKNOWN_PEER_TIMEOUT_NS);
         takeover = source.value(TAKEOVER);
         keepaliveIdleNs = source.value(KEEPALIVE_IDLE_NS);
@@ -188,7 +188,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Where endpoints listen that name no source address.
+     * Network interface or address of endpoints that name no source address.
      *
      * @return {@value #ANY_INTERFACE}, the name of an interface, or an address as a number.
      */
@@ -197,7 +197,7 @@ public final class TcpConfig {
     }
 
     /**
-     * How long a connection may take to be made.
+     * Longest time for a connection to be established.
      *
      * @return nanoseconds, from 1 ms to 600 s.
      */
@@ -206,7 +206,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Connections of one endpoint that the system keeps until they are taken.
+     * Connections of one endpoint that the system queues until they are accepted.
      *
      * @return 1 or more.
      */
@@ -215,7 +215,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Connections from outside that have not said who they are.
+     * Largest number of incoming connections whose peer has not identified itself.
      *
      * @return 1 or more, for the whole link.
      */
@@ -224,34 +224,34 @@ public final class TcpConfig {
     }
 
     /**
-     * Connections of one endpoint with peers that its address vector does not hold.
+     * Largest number of connections of one endpoint with unknown peers, which its address vector does not contain.
      *
      * @return 0 or more.
      */
-    public int strangerLimit() {
-        return strangerLimit;
+    public int unknownPeerLimit() {
+        return unknownPeerLimit;
     }
 
     /**
-     * Those of them that may come from one host.
+     * Largest number of them from one host.
      *
      * @return 0 or more.
      */
-    public int strangersPerHost() {
-        return strangersPerHost;
+    public int unknownPeersPerHost() {
+        return unknownPeersPerHost;
     }
 
     /**
-     * How long a peer that the address vector does not hold may stop inside of a message.
+     * Longest pause of an unknown peer inside of a message.
      *
-     * @return nanoseconds, 0 for as long as it likes.
+     * @return nanoseconds, 0 for no limit.
      */
     public long unknownPeerTimeoutNs() {
         return unknownPeerTimeoutNs;
     }
 
     /**
-     * What becomes of a peer's connection when another process asks for one under the same address.
+     * Treatment of a connection request when the peer of that address has a connection from another process.
      *
      * @return the choice.
      */
@@ -260,7 +260,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Silence after which the system asks whether the peer's host is still there.
+     * Silence after which the system probes the peer's host.
      *
      * @return nanoseconds, 0 for never.
      */
@@ -269,7 +269,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Time between two questions.
+     * Time between two probes.
      *
      * @return nanoseconds, 1 s or more.
      */
@@ -278,7 +278,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Questions without an answer after which the peer is lost.
+     * Probes without an answer after which the peer is lost.
      *
      * @return 1 or more.
      */
@@ -287,9 +287,9 @@ public final class TcpConfig {
     }
 
     /**
-     * How long sent bytes may wait for the peer's host.
+     * Longest time for the peer's host to acknowledge sent bytes.
      *
-     * @return nanoseconds, 0 for as long as the system likes.
+     * @return nanoseconds, 0 for the system's default.
      */
     public long userTimeoutNs() {
         return userTimeoutNs;
@@ -305,7 +305,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Bytes of short messages of one connection that wait to be written.
+     * Capacity for short messages of one connection that wait to be written, in bytes.
      *
      * @return a multiple of 64.
      */
@@ -323,7 +323,7 @@ public final class TcpConfig {
     }
 
     /**
-     * How bytes get to and from the system.
+     * Interface to the operating system.
      *
      * @return the choice.
      */

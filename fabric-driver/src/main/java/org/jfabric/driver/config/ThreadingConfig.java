@@ -2,10 +2,9 @@ package org.jfabric.driver.config;
 
 import java.util.List;
 
-import org.jfabric.driver.ThreadingMode;
 
 /**
- * Which threads run the driver, where, and when they sleep. Immutable.
+ * Threads of the driver, their cores, and their idle times. Immutable.
  */
 public final class ThreadingConfig {
 
@@ -34,9 +33,9 @@ public final class ThreadingConfig {
     public static final Option<Long> IDLE_SPIN_NS = Option.durationNs("jfabric.threading.idleSpinNs")
         .defaultsTo(100_000L)
         .range(0L, 10_000_000_000L)
-        .why("Longest time without work before a SHARED driver parks; after its first 2 us others that want the "
-            + "core get it between two looks. Raise it where messages come in short pauses and the wake-up costs "
-            + "more than the spinning; lower it to use the processor less.");
+        .why("Longest time without work before a SHARED driver parks; after its first 2 us the thread yields its core "
+            + "between two polls. Raise it where messages come in short pauses and the wake-up costs more than the "
+            + "spinning; lower it to use the processor less.");
 
     /** {@code jfabric.threading.parkTimeoutNs}. */
     public static final Option<Long> PARK_TIMEOUT_NS = Option.durationNs("jfabric.threading.parkTimeoutNs")
@@ -68,7 +67,7 @@ public final class ThreadingConfig {
     }
 
     /**
-     * Which threads run the duty cycles.
+     * The threads that run the duty cycles.
      *
      * @return the mode.
      */

@@ -13,7 +13,7 @@ public final class UdpConfig {
     public static final Option<String> INTERFACE = Option.name("jfabric.udp.interface")
         .defaultsTo(INTERFACE_AUTO)
         .rule("auto, or the name or an address of a network interface", name -> !name.isEmpty())
-        .why("Interface whose address endpoints get that name none of their own. auto takes the one that leads to the "
+        .why("Interface whose address is used by endpoints that name none. auto takes the one that leads to the "
             + "destination, or else the first that is up, those of other hosts before the loopback interface.");
 
     /** {@code jfabric.udp.maxMessageBytes}. */
@@ -100,7 +100,7 @@ public final class UdpConfig {
     }
 
     /**
-     * How datagrams get to and from the kernel.
+     * Interface to the kernel for datagrams.
      *
      * @return the choice.
      */

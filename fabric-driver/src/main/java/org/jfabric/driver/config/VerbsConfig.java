@@ -3,7 +3,7 @@ package org.jfabric.driver.config;
 import java.util.List;
 
 /**
- * The verbs link: what each connection has room for. Immutable.
+ * The verbs link: sizes of the queues and buffers of each connection. Immutable.
  */
 public final class VerbsConfig {
     /** Value of {@link #INTERFACE} that leaves the choice to the destination. */
@@ -13,7 +13,7 @@ public final class VerbsConfig {
     public static final Option<String> INTERFACE = Option.name("jfabric.verbs.interface")
         .defaultsTo(ANY_INTERFACE)
         .rule("any, or the name or an address of a network interface", name -> !name.isEmpty())
-        .why("Interface whose address endpoints get that name none of their own. any takes the one that leads to the "
+        .why("Interface whose address is used by endpoints that name none. any takes the one that leads to the "
             + "destination, or else the first that belongs to an RDMA device.");
 
     /** {@code jfabric.verbs.maxMessageBytes}. */
@@ -43,15 +43,15 @@ public final class VerbsConfig {
         .range(0, 1 << 16)
         .rule("0, or 16 and more", value -> value == 0 || value >= 16)
         .why("If not 0: receives that all peers of reliable datagrams over one device share, instead of "
-            + "jfabric.verbs.packetReceives for each. For many peers: memory does not grow with them, but they are not "
-            + "told how many receives there are, and their cards try again when there is none.");
+            + "jfabric.verbs.packetReceives for each. For many peers: memory does not grow with them, but they have no "
+            + "flow control, and their cards retry when no receive is posted.");
 
     /** {@code jfabric.verbs.sharedHoldLimitNs}. */
     public static final Option<Long> SHARED_HOLD_LIMIT_NS = Option.durationNs("jfabric.verbs.sharedHoldLimitNs")
         .defaultsTo(10_000_000_000L)
         .range(1_000_000L, 3_600_000_000_000L)
-        .why("How long at most an eighth of the shared receives may be left for all peers because messages wait in the "
-            + "others for an endpoint to take them. Then the connection that holds most is ended with FI_ENOBUFS.");
+        .why("Longest time with at most an eighth of the shared receives posted, because messages in the others wait "
+            + "for an endpoint. Then the connection with most waiting messages is ended with FI_ENOBUFS.");
 
     /** {@code jfabric.verbs.sends}. */
     public static final Option<Integer> SENDS = Option.count("jfabric.verbs.sends")
@@ -79,8 +79,8 @@ public final class VerbsConfig {
         .defaultsTo(16)
         .range(1, 1024)
         .rule("at most a half of jfabric.verbs.sends", value -> true)
-        .why("Of so many sends whose end nobody waits for, as the packets of reliable datagrams, one asks the card for "
-            + "a completion, and the last of those that go to the card together.");
+        .why("Sends without a completion of their own, such as the packets of reliable datagrams: one in this many "
+            + "asks the card for a completion, and so does the last one of a batch.");
 
     /** {@code jfabric.verbs.datagramReceives}. */
     public static final Option<Integer> DATAGRAM_RECEIVES = Option.count("jfabric.verbs.datagramReceives")
@@ -186,7 +186,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * How long hardly a shared receive may be left.
+     * Longest time with hardly a shared receive posted.
      *
      * @return nanoseconds.
      */
@@ -195,7 +195,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * Sends of one connection that may be on their way.
+     * Largest number of outstanding sends of one connection.
      *
      * @return a power of two.
      */
@@ -213,7 +213,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * Longest message that goes with its work request.
+     * Longest message that is sent inline, within its work request.
      *
      * @return bytes.
      */
@@ -222,7 +222,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * Of how many sends one asks for a completion.
+     * Number of sends of which one asks for a completion.
      *
      * @return count, at most a half of {@link #sends()}.
      */
@@ -240,7 +240,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * Which of a port's GIDs endpoints of datagrams have by default.
+     * Index of the GID of a port that endpoints of datagrams use by default.
      *
      * @return index.
      */
@@ -249,7 +249,7 @@ public final class VerbsConfig {
     }
 
     /**
-     * Ports that each endpoint of datagrams keeps a way to.
+     * Largest number of address handles of each endpoint of datagrams.
      *
      * @return count.
      */

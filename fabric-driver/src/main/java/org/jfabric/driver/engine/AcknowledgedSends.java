@@ -1,14 +1,14 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * Sends that take another way than the plain ones: those with a fence, and those with a level that only the peer can
- * tell of.
+ * Sends that need more than the plain path: sends with a fence, and sends whose completion level only the peer can
+ * confirm.
  *
  * <pre>
  *   fenced ------- earlier sends to the peer outstanding: waits at the head of the peer's queue
@@ -17,14 +17,14 @@ import org.jfabric.driver.resource.FaultPoint;
  *                                    '------- but a fence with FI_MATCH_COMPLETE --> AWAITING
  * </pre>
  *
- * <p>A fence tells that all earlier messages have reached the level of its own. Channels keep the order, so that the
- * acknowledgement of delivery covers all that was sent before. Matching has no order: with {@code FI_MATCH_COMPLETE}
- * the peer is asked to tell when the messages before the fenced one are matched too.
+ * <p>The completion of a fenced send implies that all earlier messages have reached its completion level. Channels keep
+ * the order, so the acknowledgement of delivery covers all earlier messages. Matching has no order: with {@code
+ * FI_MATCH_COMPLETE} the peer sends one more acknowledgement when the messages before the fenced one are matched too.
  *
  * <p>Owner: progress agent.
  */
 final class AcknowledgedSends {
-    /** A send with none of these goes the plain way. */
+    /** A send with none of these flags takes the plain path. */
     static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE;
 
     private final Sender sender;
@@ -69,7 +69,7 @@ final class AcknowledgedSends {
     }
 
     /**
-     * Takes a peer's acknowledgement.
+     * Processes a peer's acknowledgement.
      *
      * @return false if no operation to that peer awaits it.
      */
@@ -102,7 +102,10 @@ final class AcknowledgedSends {
         return (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : flags & Flags.DELIVERY_COMPLETE;
     }
 
-    /** What a peer may acknowledge; a level twice if an access to shared memory failed there in between. */
+    /**
+     * The levels that the peer may acknowledge. It may acknowledge a level twice if an access to shared memory failed
+     * there.
+     */
     private static long asked(long flags) {
         long level = strongest(flags);
         return level == Flags.MATCH_COMPLETE ? level | flags & Flags.FENCE : level;
@@ -110,10 +113,10 @@ final class AcknowledgedSends {
 
     private int send(Peer peer, TransmitOperation operation) {
         Sender.hold(operation);
-        // the loopback link acknowledges inside of the call; what is awaited of the link keeps it from ending there
+        // the loopback link acknowledges inside the call; the awaited LINK bit keeps the operation from ending there
         operation.state = TransmitOperation.AWAITING;
         int result = peer.channel().send(operation, peer.grant());
-        // a fault behind the next lines would leave it in the link's hands, which never reports a send that is done
+        // a fault after the next lines would leave the operation with the link, which never reports a completed send
         FaultPoint.pass();
         if (result < 0) {
             operation.state = TransmitOperation.QUEUED;

@@ -1,15 +1,16 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
-
 import java.util.Arrays;
+import org.jfabric.info.Flags;
 
 /**
- * What one peer has yet to be told of its own messages: levels that they have reached, and the answer to its fence.
+ * The acknowledgements that are still to be sent to one peer: levels that its messages have reached, and the answer to
+ * its fence.
  *
- * <p>An acknowledgement goes at once if the channel takes it; until then it waits here, in order, and the peer is
- * looked at in each cycle until all have gone. They are as many at most as the peer has sends outstanding. Memory grows
- * to the greatest number that ever waited.
+ * <p>An acknowledgement is sent immediately if the channel accepts it. Otherwise it is queued here, in order, and the
+ * peer is polled in each duty cycle until the queue is empty. The queue holds at most one acknowledgement and one fence
+ * answer for each outstanding send of the peer. The memory grows to the greatest number ever queued and does not
+ * shrink.
  *
  * <p>Owner: progress agent.
  */
@@ -32,11 +33,11 @@ final class Acknowledgements {
     }
 
     /**
-     * Tells the peer what its message has reached; to a peer that is gone nothing is told.
+     * Acknowledges a message of the peer. Does nothing if the peer is down.
      *
      * @param operation the peer's id of the operation.
      * @param levels    reached.
-     * @param errno     0, or why they never will be.
+     * @param errno     0, or a positive fabric errno if they will never be reached.
      */
     void send(long operation, long levels, int errno) {
         if (!peer.isUp()) {
@@ -49,17 +50,17 @@ final class Acknowledgements {
         waiting[index] = operation;
         waiting[index + 1] = levels << Integer.SIZE | errno;
         count++;
-        // noted first: if an access to shared memory fails meanwhile, it goes when all peers are looked at afterwards
+        // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
         if (count > 1 || !flush()) {
             peer.schedule();
         }
     }
 
     /**
-     * The peer asks to be told when messages that it sent before are matched.
+     * Answers the peer's fence once the messages that it sent before are matched.
      *
      * @param operation its id of the fenced operation.
-     * @param messages  how many are not matched yet, each of which will call {@link #leftFence}.
+     * @param messages  number of messages that are not matched yet; {@link #leftFence} is called for each.
      */
     void fence(long operation, int messages) {
         if (messages == 0) {
@@ -74,9 +75,9 @@ final class Acknowledgements {
     }
 
     /**
-     * A message that the fence waits for was matched, or is lost.
+     * Counts one message that the fence waits for as matched, or as lost.
      *
-     * @param errno 0, or why it is lost.
+     * @param errno 0, or the positive fabric errno of the loss.
      */
     void leftFence(int errno) {
         if (errno != 0) {
@@ -87,7 +88,7 @@ final class Acknowledgements {
         }
     }
 
-    /** Sends what waits; false if the channel was full before all had gone. */
+    /** Sends the queued acknowledgements; returns false if the channel became full before the queue was empty. */
     boolean flush() {
         while (count != 0) {
             int index = head * WORDS;
@@ -99,7 +100,7 @@ final class Acknowledgements {
                 return false;
             }
             if (count == 0) {
-                // the channel went down inside of the call, and with it what waited
+                // the channel went down inside the call, which cleared the queue
                 return true;
             }
             head = head + 1 & waiting.length / WORDS - 1;
@@ -108,7 +109,7 @@ final class Acknowledgements {
         return true;
     }
 
-    /** The channel is gone, and with it whom to tell. */
+    /** Drops everything that is queued, because the channel is down. */
     void clear() {
         head = 0;
         count = 0;

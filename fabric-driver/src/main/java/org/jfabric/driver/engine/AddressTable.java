@@ -1,16 +1,15 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.info.FabricErrno;
 
 /**
  * An address vector: {@code fi_addr} counts from 0 in the order of insertion; a removed place is used again.
  *
- * <p>Endpoints that are bound to it are told of changes. Owner: progress agent.
+ * <p>Endpoints that are bound to it are notified of changes. Owner: progress agent.
  */
 public final class AddressTable {
     /** Entries at most. */
@@ -85,7 +84,7 @@ public final class AddressTable {
     }
 
     /**
-     * Places of the vector, with those that are free between others.
+     * The number of indices in use so far, free ones between others included.
      *
      * @return a count; every entry is below it.
      */
@@ -105,7 +104,7 @@ public final class AddressTable {
     }
 
     /**
-     * An endpoint uses this address vector.
+     * Binds an endpoint to this address vector.
      *
      * @param table its peers.
      */
@@ -114,7 +113,7 @@ public final class AddressTable {
     }
 
     /**
-     * An endpoint is gone.
+     * Unbinds an endpoint.
      *
      * @param table its peers.
      */
@@ -123,7 +122,7 @@ public final class AddressTable {
     }
 
     /**
-     * Whether an endpoint uses this address vector.
+     * Returns whether an endpoint uses this address vector.
      *
      * @return true if it must not be closed.
      */

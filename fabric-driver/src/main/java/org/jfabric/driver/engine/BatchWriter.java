@@ -1,21 +1,20 @@
 package org.jfabric.driver.engine;
 
 /**
- * Writes into the file of one client what others may see once for a whole batch. A writer that has something to publish
- * stands in the engine's list until the end of the duty cycle, so that those without news cost nothing, however many
- * there are.
+ * Publishes into a file of one client, once for a whole batch of changes. A writer that has something to publish is in
+ * the engine's list until the end of the duty cycle, so writers without changes cost nothing, however many there are.
  *
  * <p>Owner: progress agent.
  */
 abstract class BatchWriter {
     private FlushList list;
-    /** True also without a list, so that {@link #changed()} has one thing to look at. */
+    /** True also without a list, so that {@link #changed()} tests one field only. */
     private boolean listed = true;
 
     BatchWriter() {
     }
 
-    /** There is something to publish. */
+    /** Marks this writer as having something to publish. */
     final void changed() {
         if (!listed) {
             listed = true;
@@ -29,7 +28,7 @@ abstract class BatchWriter {
         changed();
     }
 
-    /** Nothing is published any more. */
+    /** Stops publishing. */
     void leave() {
         list = null;
         listed = true;
@@ -46,10 +45,10 @@ abstract class BatchWriter {
     /**
      * Publishes what was written.
      *
-     * @return work done besides.
+     * @return the amount of work done in addition to publishing.
      */
     abstract int publish();
 
-    /** Whether it has to be asked again in the next cycle, whatever happens. */
-    abstract boolean goesOn();
+    /** Returns whether this writer must be called again in the next cycle, even if nothing changes. */
+    abstract boolean staysListed();
 }

@@ -16,8 +16,9 @@ import java.util.Arrays;
  * </pre>
  *
  * <p>Blocks taken in one order and given back in another can leave every chunk in use by a few blocks, and a peer's
- * limit for eager messages may be above ours. What fits no chunk then is allocated for itself: the peers' credit bounds
- * the sum, and a peer that keeps to its credit is never refused. Otherwise nothing allocates. Owner: progress agent.
+ * limit for eager messages may be above ours. A payload that fits into no chunk is then allocated separately. The
+ * peers' credit bounds the sum, and a peer that keeps to its credit is never refused. Nothing else allocates. Owner:
+ * progress agent.
  */
 final class BlockStore {
     private static final int MIN_SHIFT = 6;
@@ -40,7 +41,7 @@ final class BlockStore {
     /**
      * A store of a fixed size.
      *
-     * @param budgetBytes     payload bytes to be held at least, whatever their sizes.
+     * @param budgetBytes     payload bytes that always fit, whatever the message lengths.
      * @param maxPayloadBytes longest payload.
      */
     BlockStore(int budgetBytes, int maxPayloadBytes) {
@@ -48,7 +49,7 @@ final class BlockStore {
         chunkLength = Math.max(largest, 1 << 14);
         chunkShift = Integer.numberOfTrailingZeros(chunkLength);
         int sizes = Integer.numberOfTrailingZeros(largest) - MIN_SHIFT + 1;
-        // rounding to a power of two at most doubles the bytes; each size may have one chunk in part
+        // rounding to a power of two at most doubles the bytes; each size may have one partly used chunk
         maxChunks = 2 * (budgetBytes / chunkLength + 1) + sizes;
         memory = UnsafeApi.allocateMemory((long) (maxChunks + 1) * chunkLength);
         base = (memory + chunkLength - 1) & -chunkLength;
@@ -94,7 +95,7 @@ final class BlockStore {
     }
 
     /**
-     * Gives a block back.
+     * Returns a block to the store.
      *
      * @param block from {@link #take}.
      */
@@ -122,12 +123,12 @@ final class BlockStore {
         }
     }
 
-    /** Blocks that are taken. */
+    /** The number of blocks in use. */
     int inUse() {
         return inUse;
     }
 
-    /** Blocks that are taken and fitted no chunk. */
+    /** The number of blocks in use that were allocated outside the chunks. */
     int overflowing() {
         return overflowing;
     }

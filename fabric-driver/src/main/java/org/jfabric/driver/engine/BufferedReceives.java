@@ -1,7 +1,5 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.client.LentMessages;
 import org.jfabric.client.LentRing;
 import org.jfabric.client.MessageLender;
@@ -10,34 +8,38 @@ import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
 
 /**
- * Receives into the endpoint's own slab (FI_BUFFERED_RECV of fi_msg(3)): untagged messages need no receive, for
- * tagged ones a receive gives the tag and nothing else. Each message takes a cell, and its entry hands the cell out.
+ * Receives into the endpoint's own slab (FI_BUFFERED_RECV of fi_msg(3)): untagged messages need no receive; for tagged
+ * messages a receive specifies the tag and nothing else. Each message takes a cell, and its completion entry hands the
+ * cell to the application.
  *
  * <pre>
- *   free --- a message, whole or its begin ---> filling, ready --- its entry ---> out
- *    ^                                                                      | given back: the whole message was there
+ *   free --- a message or its prefix ----------> filling, ready --- its entry ---> out
+ *    ^                                                                      | returned: the cell had the whole message
  *    |                                                                      | claimed: into a buffer of the client
  *    '----------------------------------------------------------------------' discarded
  * </pre>
  *
- * <p>A message that is not longer than the limit goes the same ways as one for an ordinary receive, with the cell as
- * its buffer; most untagged ones take a shorter way and need no record of a receive ({@link #takeWhole}). Of a longer
- * one only the begin goes there; the message itself is claimed in the matcher, as a peek does it, and stays in the
+ * <p>A message that is not longer than the limit is received like one for an ordinary receive, with the cell as its
+ * buffer. Most untagged messages take a shorter path without a receive record ({@link #takeWhole}). Of a longer message
+ * only a prefix is copied into the cell; the message itself is claimed in the matcher, as by a peek, and stays in the
  * store or at its sender, with its credit, until it is fetched or discarded.
  *
- * <p>A plain untagged message may also be lent ({@link #lend}): it stays in the ring in which it came, and is shown by
- * the call that runs the cycle. It has no cell and no entry, and its bytes are credit for the sender at once.
+ * <p>A plain untagged message may also be lent ({@link #lend}): it stays in the ring in which it arrived, and the call
+ * that runs the duty cycle delivers it in place. It has no cell and no entry, and its bytes are returned as credit to
+ * the sender immediately.
  *
  * <p>Entries of untagged messages of one sender are written in the order of their arrival ({@link CellOrder}).
  *
- * <p><b>Holding back.</b> An untagged message takes a slot of the driver's share of the completion queue, a tagged one
- * uses that of its receive. Without a cell, or without a slot, the message stays unexpected, and so do all later ones,
- * so that none passes another; receives that are posted meanwhile stand behind in the matcher. Longer messages wait
- * here for the end of the cycle too, because they have to be stored or announced first. All are matched anew, in the
- * order of their arrival, when cells came back or entries were read.
+ * <p><b>Back-pressure.</b> An untagged message takes a slot of the driver's quota in the completion queue; a tagged
+ * message uses the slot of its receive. Without a free cell or slot the message stays unexpected, and so do all later
+ * messages, so that none overtakes another. Receives that are posted in this state are queued in the matcher. Longer
+ * messages also wait until the end of the duty cycle, because they must be stored or announced first. All waiting
+ * messages are matched again, in the order of their arrival, when cells were returned or entries were read.
  *
  * <p>Owner: progress agent.
  */
@@ -50,21 +52,21 @@ final class BufferedReceives extends ReceiveMode {
     private final Sources sources;
     private final TagMatcher tagged;
     private final TagMatcher untagged;
-    private final DriverShare share;
+    private final DriverQuota quota;
     private final SlabCells cells;
     private final boolean mayOverrun;
     private final int limitBytes;
     private final int leastBytes;
-    /** Untagged messages wait that could be taken if there is room. */
+    /** Untagged messages wait for a cell or a slot. */
     private boolean untaggedWait;
-    /** Tagged messages wait that could be taken if there is a cell: receives accept them. */
+    /** Tagged messages that a posted receive accepts wait for a cell. */
     private boolean taggedWait;
-    /** The share knows that something waits for room in its queue or in the slab. */
-    private boolean told;
+    /** {@link DriverQuota#waits()} was called, because a message waits for a slot or a cell. */
+    private boolean registered;
     private boolean matching;
-    /** Who goes first takes what there is: in turn, so that neither kind waits for ever. */
+    /** Whether tagged messages are matched first. The two kinds alternate, so that neither starves. */
     private boolean taggedFirst;
-    /** Each of them has a slot of the driver's share. */
+    /** Cells of untagged messages without an entry; each has a slot of the driver's quota. */
     private final CellOrder order = new CellOrder();
 
     BufferedReceives(
@@ -79,29 +81,29 @@ final class BufferedReceives extends ReceiveMode {
         this.sources = sources;
         this.tagged = waiting.tagged();
         this.untagged = waiting.untagged();
-        this.share = entries.driverShare();
+        this.quota = entries.driverQuota();
         ReceiveSlab slab = settings.slab();
         this.cells = new SlabCells(slab, entries.completionIndex());
         this.mayOverrun = settings.mayOverrun();
         this.limitBytes = slab.limitBytes();
         this.leastBytes = slab.leastBytes();
-        share.open(this);
+        quota.open(this);
     }
 
     /**
-     * Puts an untagged message that is here as a whole straight into a cell and hands it out, without a record of its
-     * own: most messages, when nothing waits and nothing is on its way into a cell.
+     * Copies a complete untagged message into a cell and writes its entry, without a receive record. Most messages take
+     * this path: nothing waits, and no cell is being filled.
      */
     @Override
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
-        if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isHeldBack() || order.first() != null
+        if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isBlocked() || order.first() != null
             || !peer.entryOrder().isEmpty()) {
             return false;
         }
         if (flags == Flags.MSG && lend(peer, address, length)) {
             return true;
         }
-        if (!cells.hasFree() || !mayOverrun && !share.hasFree()) {
+        if (!cells.hasFree() || !mayOverrun && !quota.hasFree()) {
             return false;
         }
         SlabCell cell = cells.take();
@@ -110,13 +112,13 @@ final class BufferedReceives extends ReceiveMode {
         cell.set(peer, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
         peer.passed(length);
         if (!mayOverrun) {
-            share.takeAndUse();
+            quota.takeAndUse();
         }
         show(cell, true);
         return true;
     }
 
-    /** Leaves a message in the ring in which it came, for the call that runs this cycle. */
+    /** Leaves a message in the ring in which it arrived, to be delivered by the call that runs this cycle. */
     private boolean lend(Peer peer, long address, int length) {
         LentMessages lent = entries.lentNow();
         FrameChannel frames = peer.frames();
@@ -140,7 +142,10 @@ final class BufferedReceives extends ReceiveMode {
         return true;
     }
 
-    /** A lent message is to stay: it moves into a cell, as if it had come there; 0 if none is free. */
+    /**
+     * Copies a lent message that the application keeps into a cell. Returns the cell's context, or 0 if no cell is
+     * free.
+     */
     private long keep(Peer peer, long address, int length) {
         if (!cells.hasFree()) {
             return 0;
@@ -153,7 +158,7 @@ final class BufferedReceives extends ReceiveMode {
         return cells.context(cell);
     }
 
-    /** The receive has a cell for its buffer. */
+    /** The returned receive has a cell as its buffer. */
     @Override
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
@@ -164,15 +169,15 @@ final class BufferedReceives extends ReceiveMode {
                 return null;
             }
         }
-        // a longer one is in no list yet: its begin is shown once it is stored or announced
-        if (isHeldBack() || length > limitBytes || !hasRoom(isTagged)) {
+        // a longer message is in no list yet: its prefix is delivered once it is stored or announced
+        if (isBlocked() || length > limitBytes || !hasRoom(isTagged)) {
             hold(isTagged);
             return null;
         }
         return open(posted, peer, limitBytes);
     }
 
-    /** Posts a tag: nothing else of the receive counts. An untagged one has no use. */
+    /** Posts a tag; everything else of the receive is ignored. An untagged receive is refused. */
     @Override
     void post(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         int source = sources.find(srcAddr);
@@ -186,7 +191,7 @@ final class BufferedReceives extends ReceiveMode {
         }
         receive.accept(tag, ignore, source);
         StoredMessage message = (StoredMessage) tagged.peek(receive.tag(), receive.ignore(), receive.source());
-        if (message == null || isHeldBack() || !canTake(message, true)) {
+        if (message == null || isBlocked() || !canTake(message, true)) {
             tagged.post(receive);
             if (message != null) {
                 hold(true);
@@ -196,7 +201,7 @@ final class BufferedReceives extends ReceiveMode {
         take(tagged, message, receive);
     }
 
-    /** The memory of a receive that claims nothing does not count. */
+    /** The memory of a receive that claims nothing is ignored. */
     @Override
     void postUnregistered(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         if ((receive.flags & PeekFlags.ANY) == 0) {
@@ -213,14 +218,14 @@ final class BufferedReceives extends ReceiveMode {
 
     /**
      * Fetches or discards the message under a context that an entry gave. A claim into memory that is not registered
-     * ends with FI_EFAULT and gives the message up: its client knows no context any more under which to ask again.
+     * ends with FI_EFAULT and discards the message, because its context is no longer valid.
      *
      * @param operation   not posted; memory of one piece is still to be attached.
      * @param slabContext from the entry.
-     * @param isThere     false if its pieces are not registered.
+     * @param isThere     false if the pieces of its buffer are not registered.
      */
     private void claim(ReceiveOperation operation, long slabContext, boolean isThere) {
-        // one message is received here, whatever else a broken client asks for
+        // one message is received here, whatever other flags a faulty client sets
         operation.flags &= ~Flags.MULTI_RECV;
         SlabCell cell = cells.find(slabContext);
         if ((operation.flags & Flags.PEEK) != 0) {
@@ -257,8 +262,8 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     /**
-     * Takes back cells whose messages were used in place; a context that names none, or the begin of a message that is
-     * still to be claimed or discarded, changes nothing.
+     * Frees cells whose messages were used in place. A context is ignored if it names no cell, or a cell with the
+     * prefix of a message that is still to be claimed or discarded.
      */
     @Override
     void giveBack(long[] contexts, int count) {
@@ -271,8 +276,8 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     @Override
-    int retry() {
-        if (matching || !isHeldBack()) {
+    public int retry() {
+        if (matching || !isBlocked()) {
             return 0;
         }
         int before = waiting.count();
@@ -280,11 +285,11 @@ final class BufferedReceives extends ReceiveMode {
         matchIfRoom(taggedFirst);
         matchIfRoom(!taggedFirst);
         matching = false;
-        if (isHeldBack()) {
+        if (isBlocked()) {
             askAgain();
-        } else if (told) {
-            told = false;
-            share.waitsNoMore();
+        } else if (registered) {
+            registered = false;
+            quota.waitsNoMore();
         }
         int matched = Math.max(0, before - waiting.count());
         if (matched != 0) {
@@ -293,19 +298,22 @@ final class BufferedReceives extends ReceiveMode {
         return matched;
     }
 
-    /** The message of a receive is in its cell, or its begin: hands the cell out, in its turn. */
+    /**
+     * The message of a receive, or its prefix, is in the cell. Writes the entry that hands the cell to the application,
+     * in the order of {@link CellOrder}.
+     */
     @Override
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
         cell.set(operation.peer, operation.messageFlags, operation.messageTag, operation.messageData,
             operation.messageLength);
-        // from here on the cell alone stands for the message: its sender is told, whenever the turn of the entry comes
+        // from here on only the cell represents the message; its sender is notified even if the entry is written later
         operation.reported = true;
         if (operation.isOfDriver) {
             cell.state = SlabCell.READY;
             showReady(cell.peer);
         } else {
-            // which message a tagged receive got is known by its tag: entries may come in any order
+            // the tag identifies the message of a tagged receive, so these entries may be written in any order
             show(cell, false);
         }
     }
@@ -315,7 +323,7 @@ final class BufferedReceives extends ReceiveMode {
     void fail(ReceiveOperation operation, long placed, int errno) {
         SlabCell cell = operation.cell;
         if (cell == null) {
-            // a memory fault came before it had one, or behind its return
+            // a memory fault occurred before it had a cell, or after the cell was returned
             operation.reported = true;
             if (!operation.isOfDriver) {
                 entries.error(operation, 0, errno);
@@ -348,7 +356,7 @@ final class BufferedReceives extends ReceiveMode {
         ordinary.release(operation);
     }
 
-    /** Writes the entries of one sender's untagged messages, as far as none in front is still on its way. */
+    /** Writes the entries of one sender's untagged messages, up to the first one whose cell is still being filled. */
     private void showReady(Peer peer) {
         SlabCell cell = order.oldest(peer);
         while (cell != null && cell.state == SlabCell.READY) {
@@ -361,26 +369,26 @@ final class BufferedReceives extends ReceiveMode {
     private void show(SlabCell cell) {
         order.remove(cell);
         if (!mayOverrun) {
-            share.use();
+            quota.use();
         }
         show(cell, true);
     }
 
     private void show(SlabCell cell, boolean ofShare) {
-        // before the entry: after a memory fault in between nobody may take the cell a second time
+        // set before the entry is written: after a memory fault in between the cell must not be handed out twice
         cell.state = SlabCell.OUT;
         entries.buffered(cell, cells.context(cell), ofShare);
     }
 
-    /** An untagged message will have no entry. */
+    /** Gives up the slot of an untagged message that will have no entry. */
     private void leave(SlabCell cell) {
         order.remove(cell);
         if (!mayOverrun) {
-            share.giveBack(1);
+            quota.giveBack(1);
         }
     }
 
-    /** Finds cells that nothing fills any more. */
+    /** Frees cells whose filling was interrupted by a memory fault. */
     @Override
     void recover() {
         boolean[] filling = new boolean[cells.size()];
@@ -405,7 +413,7 @@ final class BufferedReceives extends ReceiveMode {
                 cells.give(cells.get(i));
             }
         }
-        // who looked for messages may not have come to the end
+        // the fault may have interrupted the matching of waiting messages
         matching = false;
         hold(true);
         hold(false);
@@ -413,22 +421,22 @@ final class BufferedReceives extends ReceiveMode {
 
     @Override
     void close() {
-        share.close(this, mayOverrun ? 0 : order.size(), told);
-        told = false;
+        quota.close(this, mayOverrun ? 0 : order.size(), registered);
+        registered = false;
         untaggedWait = false;
         taggedWait = false;
     }
 
     private boolean hasRoom(boolean isTagged) {
-        return cells.hasFree() && (isTagged || pool.hasOfDriver() && (mayOverrun || share.hasFree()));
+        return cells.hasFree() && (isTagged || pool.hasOfDriver() && (mayOverrun || quota.hasFree()));
     }
 
-    /** Of a message that streams into the store the begin is shown when it is whole. */
+    /** The prefix of a longer message that streams into the store is delivered once the message is complete. */
     private boolean canTake(StoredMessage message, boolean isTagged) {
         return hasRoom(isTagged) && (message.length <= limitBytes || message.state != StoredMessage.FILLING);
     }
 
-    private boolean isHeldBack() {
+    private boolean isBlocked() {
         return matching || untaggedWait || taggedWait;
     }
 
@@ -441,26 +449,29 @@ final class BufferedReceives extends ReceiveMode {
         askAgain();
     }
 
-    /** The client is told if room is missing; else a longer message waits for the cycle's end, or for its bytes. */
+    /**
+     * If a cell or slot is missing, the client is asked to wake the driver. Otherwise a longer message waits for the
+     * end of the cycle, or for its bytes.
+     */
     private void askAgain() {
-        if (told) {
+        if (registered) {
             return;
         }
         if (untaggedWait && !hasRoom(false) || !cells.hasFree()) {
-            told = true;
-            share.waits();
+            registered = true;
+            quota.waits();
         } else {
-            share.askAgain();
+            quota.askAgain();
         }
     }
 
-    /** Gives a receive a cell; without one a record for an untagged message. */
+    /** Gives a posted receive a cell, or makes a record with a cell for an untagged message. */
     private ReceiveOperation open(ReceiveOperation posted, Peer peer, int bytes) {
         ReceiveOperation operation = posted;
         SlabCell cell = cells.take();
         if (posted == null) {
             if (!mayOverrun) {
-                share.take();
+                quota.take();
             }
             cell.peer = peer;
             order.add(cell);
@@ -469,9 +480,9 @@ final class BufferedReceives extends ReceiveMode {
         } else {
             tagged.cancel(posted);
         }
-        // whatever buffer a client named
+        // the buffer that the client named is not used
         operation.releaseMemory();
-        // before the mode: how it ends by that is up to the cell
+        // set before the mode: this mode ends a receive by its cell
         operation.cell = cell;
         operation.mode = this;
         operation.address = cell.address;
@@ -479,10 +490,10 @@ final class BufferedReceives extends ReceiveMode {
         return operation;
     }
 
-    /** Matches the waiting messages of one kind anew; without room nothing is looked at. */
+    /** Matches the waiting messages of one kind again, if there is a free cell and slot. */
     private void matchIfRoom(boolean isTagged) {
         if (isTagged && taggedWait && hasRoom(true)) {
-            // before the look: what arrives meanwhile is behind its end
+            // before the scan: a message that arrives during the scan sets the flag again
             taggedWait = false;
             if (!match(tagged, true)) {
                 taggedWait = true;
@@ -495,7 +506,7 @@ final class BufferedReceives extends ReceiveMode {
         }
     }
 
-    /** False if one of them has to wait on. */
+    /** Returns false if one of them still has to wait. */
     private boolean match(TagMatcher matcher, boolean isTagged) {
         StoredMessage message = (StoredMessage) matcher.firstUnexpected();
         while (message != null) {

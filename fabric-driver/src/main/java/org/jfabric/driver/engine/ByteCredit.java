@@ -2,12 +2,12 @@ package org.jfabric.driver.engine;
 
 /**
  * The byte credit between one local and one remote endpoint, both directions. A message costs its length, rounded up to
- * whole lines, and one line more, so that empty messages are bounded too.
+ * a multiple of 64 bytes, plus 64 bytes, so that empty messages are bounded too.
  *
  * <pre>
- *   sending      granted - spent                     what may still be sent with its payload
- *   receiving    window + consumed                   what the peer may ever have sent: the grant
- *                held  &lt;= reserved                   what its unexpected messages take of the store's budget
+ *   sending      granted - spent                     bytes that may still be sent eagerly
+ *   receiving    window + consumed                   the grant: total bytes that the peer may have sent
+ *                held  &lt;= reserved                   bytes of the store's budget that its messages use
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -24,9 +24,11 @@ final class ByteCredit {
     private int epoch;
     /** First grant of this channel. */
     private long window;
-    /** Bytes of the store's budget that are this peer's: the window and what is held from earlier channels. */
+    /**
+     * Bytes of the store's budget reserved for this peer: the window, and the messages stored from earlier channels.
+     */
     private long reserved;
-    /** What of it was given beyond the window, to a peer that knows no credit. */
+    /** Bytes reserved beyond the window, for a peer whose protocol has no credit. */
     private long extended;
     private long held;
     private long consumed;
@@ -45,7 +47,7 @@ final class ByteCredit {
         spent += cost(length);
     }
 
-    /** The other side grants nothing, as its wire has no word for it: what is sent is bounded by the link alone. */
+    /** Sets unlimited send credit, for a wire without credit. Only the link bounds what is sent. */
     void unlimited() {
         granted = Long.MAX_VALUE >> 1;
     }
@@ -54,7 +56,7 @@ final class ByteCredit {
         return granted - spent;
     }
 
-    /** Takes the low 32 bits of a grant; true if it is more than before. */
+    /** Updates the grant from its low 32 bits; returns true if it has grown. */
     boolean onGrant(int grant) {
         int more = grant - (int) granted;
         if (more <= 0) {
@@ -64,7 +66,7 @@ final class ByteCredit {
         return true;
     }
 
-    /** Takes the low 16 bits of a grant in lines; true if it is more than before. */
+    /** Updates the grant from the low 16 bits of its value in lines of 64 bytes; returns true if it has grown. */
     boolean onGrantLines(int lines) {
         int more = (short) (lines - (int) (granted >>> LINE_SHIFT));
         if (more <= 0) {
@@ -74,7 +76,7 @@ final class ByteCredit {
         return true;
     }
 
-    /** The grant to send along, low 32 bits. */
+    /** The low 32 bits of the grant, for the frame that is sent next. */
     int grant() {
         advertisedBefore = advertised;
         advertised = window + consumed;
@@ -86,19 +88,19 @@ final class ByteCredit {
         advertised = advertisedBefore;
     }
 
-    /** Whether the peer should hear of its credit even if nothing else is to be told. */
+    /** Returns whether the grant must be sent to the peer even without another frame to carry it. */
     boolean isGrantOwed() {
         long news = window + consumed - advertised;
-        // half a window keeps the sender going while one grant travels for many messages
+        // half a window keeps the sender busy, and one grant covers many messages
         return news != 0 && news >= (window >> 1);
     }
 
-    /** A message was matched at once. */
+    /** Returns the credit of a message that was matched when it arrived. */
     void passed(long length) {
         consumed += cost(length);
     }
 
-    /** Takes room in the store; false if the peer sends more than it was granted. */
+    /** Accounts a stored message; returns false if the peer sent more than it was granted. */
     boolean hold(long length) {
         long cost = cost(length);
         if (held + cost > reserved) {
@@ -108,32 +110,31 @@ final class ByteCredit {
         return true;
     }
 
-    /** Whether a message has room in the store now. */
+    /** Returns whether a message fits into the reserved bytes of the store now. */
     boolean canHold(long length) {
         return held + cost(length) <= reserved;
     }
 
-    /** Takes room for a message of a peer that knows no credit, whether there is any or not. */
+    /** Accounts a stored message of a peer without credit, even beyond the reservation. */
     void holdAnyway(long length) {
         held += cost(length);
     }
 
-    /** Bytes by which more is held than is reserved; 0 or less if there is room for all. */
+    /** Bytes stored beyond the reservation; 0 or less if everything fits. */
     long missingBytes() {
         return held - reserved;
     }
 
-    /** More of the store's budget for a peer that knows no credit; it comes back in {@link #left} or at the end. */
+    /** Extends the reservation of a peer without credit. {@link #left} and {@link #end} return the extension. */
     void extend(long bytes) {
         reserved += bytes;
         extended += bytes;
     }
 
     /**
-     * A message has left the store.
+     * Accounts a message that has left the store.
      *
-     * @return bytes to give back to the store's budget: those of a message that came over an earlier channel, whose
-     *     window was given back but for what it left.
+     * @return bytes to return to the store's budget: those of a message from an earlier channel, or of the extension.
      */
     long left(long length, int messageEpoch) {
         long cost = cost(length);
@@ -161,31 +162,31 @@ final class ByteCredit {
         return reserved;
     }
 
-    /** Whether what is held leaves the peer less than a quarter of what it may send at once. */
+    /** Returns whether stored messages leave less than a quarter of the window free. */
     boolean isUsedUp() {
         return held != 0 && reserved - held < window >> 2;
     }
 
-    /** Whether the peer may send half of its window, or has none. */
+    /** Returns whether at least half of the window is free. */
     boolean isHalfFree() {
         return reserved - held >= window >> 1;
     }
 
-    /** Counts the channels so far. */
+    /** The number of channels that have ended; identifies the current one. */
     int epoch() {
         return epoch;
     }
 
-    /** A channel begins with this window. */
+    /** Begins a channel with this window, in bytes. */
     void begin(long newWindow) {
         window = newWindow;
         reserved += newWindow;
     }
 
     /**
-     * A channel ends.
+     * Ends the channel.
      *
-     * @return bytes to give back to the store's budget; what messages hold of it follows when they leave.
+     * @return bytes to return to the store's budget; the bytes of stored messages are returned when those leave.
      */
     long end() {
         epoch++;

@@ -3,10 +3,10 @@ package org.jfabric.driver.engine;
 
 /**
  * Cells that untagged messages have taken, until their entries are written, in the order of the messages' arrival. No
- * receive says which message is which, so the entries of one sender keep that order, although a short message is here
- * sooner than the begin of a long one in front of it; other senders' entries do not wait.
+ * tag identifies the messages, so the entries of one sender keep that order, even if a short message is complete before
+ * the prefix of an earlier, longer one. Entries of different senders do not wait for each other.
  *
- * <p>There are as many as messages on their way into cells, usually none or one. Owner: progress agent.
+ * <p>The list has one cell for each message that is being copied, usually none or one. Owner: progress agent.
  */
 final class CellOrder {
     private SlabCell first;

@@ -3,43 +3,43 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 
 /**
- * How many operations of one queue of an endpoint have made room for others. A client in another process learns it from
- * this count, which is written in front of each entry: who sees the entry has room ({@code ReceivePool} has the
- * exception). That is a store into a line that nobody else writes; what posts reads it only when it has used up the
- * room it knew of.
+ * The number of operations of one queue of an endpoint whose slots are free again. A client in another process reads
+ * this count, which is written before each completion entry: a client that sees the entry also sees the free slot
+ * ({@code ReceivePool} describes the exception). The driver alone writes this cache line; the posting client reads it
+ * only when it has used up the slots it knew of.
  *
  * <p>Owner: progress agent.
  */
 final class CompletedCount {
     private long completed;
-    /** 0 if nobody is told. */
+    /** 0 if the count is not published. */
     private long address;
 
-    /** Of no operation, and told to nobody. */
+    /** A count of 0 that is not published. */
     CompletedCount() {
     }
 
-    /** There is room for one more. */
+    /** Counts one more free slot. */
     void increment() {
         long count = completed + 1;
         completed = count;
         if (address != 0) {
-            // in front of the entry's own release
+            // before the release store of the entry
             UnsafeApi.putLongRelease(null, address, count);
         }
     }
 
     /**
-     * Tells whoever reads that word from now on.
+     * Publishes the count in a word of shared memory from now on.
      *
-     * @param wordAddress native address, or 0 to touch none any more.
+     * @param wordAddress native address of the word, or 0 to stop publishing.
      */
     void tell(long wordAddress) {
         address = wordAddress;
     }
 
     /**
-     * Operations since the start.
+     * The number of slots freed since the start.
      *
      * @return a count.
      */

@@ -3,6 +3,8 @@ package org.jfabric.driver.engine;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.LentMessages;
+import org.jfabric.codec.queue.CompletionEncoder;
+import org.jfabric.codec.queue.ErrorCellEncoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
@@ -20,18 +22,26 @@ import static org.jfabric.layout.CompletionQueueDescriptor.WRITTEN_OFFSET;
 /**
  * The driver's end of one completion queue.
  *
- * <p>With credit taken at submission a slot is always free. A client that submits more than it has credit for, or that
- * writes an impossible read position, gets the overrun state on this queue and nothing else: the writer never waits.
+ * <p>With credit taken at submission a slot is always free. If a client submits more than it has credit for, or writes
+ * an impossible read position, this queue goes into the overrun state. The writer never waits, and other queues are not
+ * affected.
  *
  * <p>Owner: progress agent.
  */
 public final class CompletionWriter extends BatchWriter {
-    /** Offset of {@code err} in an error cell. */
-    private static final int CELL_ERR = 8;
-    private static final int CELL_PROV_ERRNO = 12;
-    private static final int CELL_DATA_SIZE = 16;
-    private static final int CELL_DATA = 24;
-    private static final int CELL_DATA_CAPACITY = ERROR_CELL_LENGTH - CELL_DATA;
+    private static final int CONTEXT = BODY_OFFSET + CompletionEncoder.opContextEncodingOffset();
+    private static final int FLAGS = BODY_OFFSET + CompletionEncoder.flagsEncodingOffset();
+    private static final int LENGTH = BODY_OFFSET + CompletionEncoder.lengthEncodingOffset();
+    private static final int BUF = BODY_OFFSET + CompletionEncoder.bufEncodingOffset();
+    private static final int DATA = BODY_OFFSET + CompletionEncoder.dataEncodingOffset();
+    private static final int TAG = BODY_OFFSET + CompletionEncoder.tagEncodingOffset();
+    private static final int SOURCE = BODY_OFFSET + CompletionEncoder.srcAddrEncodingOffset();
+    private static final int CELL_OLEN = ErrorCellEncoder.olenEncodingOffset();
+    private static final int CELL_ERR = ErrorCellEncoder.errEncodingOffset();
+    private static final int CELL_PROV_ERRNO = ErrorCellEncoder.provErrnoEncodingOffset();
+    private static final int CELL_DATA_SIZE = ErrorCellEncoder.errDataSizeEncodingOffset();
+    private static final int CELL_DATA = ErrorCellEncoder.errDataEncodingOffset();
+    private static final int CELL_DATA_CAPACITY = ErrorCellEncoder.errDataLength();
     private static final int MAX_ENDPOINT_INDEX = 0xFFFF;
 
     private final long fileAddress;
@@ -41,7 +51,7 @@ public final class CompletionWriter extends BatchWriter {
     private final long mask;
     private final WaitPoint waitPoint;
     private final Runnable onOverrun;
-    private final DriverShare driverShare;
+    private final DriverQuota driverQuota;
     private long next;
     private long limit;
     private long readPosition;
@@ -52,7 +62,7 @@ public final class CompletionWriter extends BatchWriter {
     private boolean urgent;
     private boolean retiresAtOnce;
     private int endpoints;
-    /** Null where another process runs the reader. */
+    /** Null if the reader is in another process. */
     private LentMessages lent;
 
     /**
@@ -68,16 +78,17 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     /**
-     * A writer of a fresh queue that tells of its overrun.
+     * A writer of a fresh queue that reports its overrun.
      *
      * @param fileAddress native address of the {@code .cq} file.
      * @param capacity    entries, a power of two.
-     * @param driverShare entries of these for which the driver takes slots; a writer without has none.
+     * @param driverQuota number of the entries that form the driver's quota; 0 for none.
      * @param waitPoint   woken when entries were written, or null if the queue was opened without a wait object.
-     * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only hand over.
+     * @param onOverrun   called once, by the progress thread, when an entry finds no slot; must only queue the event
+     *                    for another thread.
      */
     public CompletionWriter(
-        long fileAddress, int capacity, int driverShare, WaitPoint waitPoint, Runnable onOverrun) {
+        long fileAddress, int capacity, int driverQuota, WaitPoint waitPoint, Runnable onOverrun) {
         this.fileAddress = fileAddress;
         this.records = fileAddress + RECORDS_OFFSET;
         this.errorCells = fileAddress + CompletionQueueDescriptor.errorCellsOffset(capacity);
@@ -86,21 +97,22 @@ public final class CompletionWriter extends BatchWriter {
         this.limit = capacity;
         this.waitPoint = waitPoint;
         this.onOverrun = onOverrun;
-        this.driverShare = new DriverShare(this, fileAddress, driverShare);
+        this.driverQuota = new DriverQuota(this, fileAddress, driverQuota);
     }
 
     /**
-     * The slots that the driver takes for entries of its own.
+     * The driver's quota of slots, for entries that no submission has reserved a slot for.
      *
-     * @return the one keeper.
+     * @return the quota; the same object for the life of this writer.
      */
-    public DriverShare driverShare() {
-        return driverShare;
+    public DriverQuota driverQuota() {
+        return driverQuota;
     }
 
     /**
-     * The client runs the duty cycle itself. To tell another thread of each ended operation alone would cost it the
-     * transfer of a cache line; to this one it costs a store, which is less than to remember it until the cycle's end.
+     * Publishes each retired operation immediately, because the client runs the duty cycle itself. For a reader in
+     * another thread this would cost the transfer of a cache line for each operation; in the same thread it is one
+     * store.
      */
     public void retireAtOnce() {
         retiresAtOnce = true;
@@ -108,7 +120,7 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     /**
-     * Messages that cycles leave for the queue's reader without entries.
+     * Messages that duty cycles leave to the queue's reader without entries.
      *
      * @return null if the client does not run the duty cycle.
      */
@@ -116,15 +128,15 @@ public final class CompletionWriter extends BatchWriter {
         return lent;
     }
 
-    /** Where a message may be lent to instead of writing an entry; null if it may not, now. */
+    /** The list of lent messages, if a message may be lent now in place of an entry; else null. */
     LentMessages lentNow() {
         LentMessages messages = lent;
         return messages != null && messages.isOpen(next) ? messages : null;
     }
 
     /**
-     * Gives an endpoint its index in this queue. A record has 16 bits for it, so an endpoint shares it with the one
-     * that was enabled 65,536 earlier, in case that is still open.
+     * Gives an endpoint its index in this queue. A record has 16 bits for the index, so it is used again after 65,536
+     * endpoints, even if the earlier endpoint is still open.
      *
      * @return index from 0 to 65,535.
      */
@@ -155,7 +167,7 @@ public final class CompletionWriter extends BatchWriter {
         body(record, context, flags, length, buf, data, tag, source);
         next = number + 1;
         if (waitPoint != null) {
-            // otherwise the record says everything
+            // without a wait object readers need only the record
             changed();
         }
         UnsafeApi.putLongRelease(
@@ -198,7 +210,7 @@ public final class CompletionWriter extends BatchWriter {
             return;
         }
         long cell = errorCells + ((number & mask) * ERROR_CELL_LENGTH);
-        UnsafeApi.putLong(cell, olen);
+        UnsafeApi.putLong(cell + CELL_OLEN, olen);
         UnsafeApi.putInt(cell + CELL_ERR, err);
         UnsafeApi.putInt(cell + CELL_PROV_ERRNO, provErrno);
         int size = errData == null ? 0 : Math.min(errData.capacity(), CELL_DATA_CAPACITY);
@@ -214,15 +226,15 @@ public final class CompletionWriter extends BatchWriter {
         UnsafeApi.putLongRelease(null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_ERROR, share));
     }
 
-    /** An operation that held a slot of the client's share has ended without an entry. */
+    /** Frees the slot of an operation that has ended without an entry. */
     public void retire() {
         retire(1);
     }
 
     /**
-     * Several operations that held slots of the client's share have ended without an entry.
+     * Frees the slots of operations that have ended without an entry.
      *
-     * @param count how many.
+     * @param count number of operations.
      */
     public void retire(int count) {
         retired += count;
@@ -235,7 +247,7 @@ public final class CompletionWriter extends BatchWriter {
 
     @Override
     int publish() {
-        int work = driverShare.retry();
+        int work = driverQuota.retry();
         flush();
         return work;
     }
@@ -247,11 +259,11 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     @Override
-    boolean goesOn() {
-        return driverShare.isWaitedFor();
+    boolean staysListed() {
+        return driverQuota.isWaitedFor();
     }
 
-    /** Publishes what readers do not find in the records themselves; once for each batch. */
+    /** Publishes the counters that are not part of the records, and wakes readers; once for each batch. */
     public void flush() {
         if (retired != publishedRetired) {
             publishRetired();
@@ -259,13 +271,13 @@ public final class CompletionWriter extends BatchWriter {
         if (waitPoint != null && (next != published || urgent)) {
             UnsafeApi.putLongRelease(null, fileAddress + WRITTEN_OFFSET, next);
             waitPoint.onWritten(next, urgent);
-            // last: if a fault of another client's memory is raised late and in here, the next flush wakes
+            // last: if a late fault of another client's memory is raised in here, the next flush wakes the readers
             published = next;
             urgent = false;
         }
     }
 
-    /** Writes nothing any more, because the file's memory is gone. */
+    /** Stops writing, because the file's memory is not accessible any more. */
     public void abandon() {
         overrun = true;
         retiresAtOnce = false;
@@ -275,7 +287,7 @@ public final class CompletionWriter extends BatchWriter {
         urgent = false;
     }
 
-    /** Entries, and operations without one, since the start. */
+    /** The number of entries, and of operations that ended without one, since the start. */
     long ended() {
         return next + retired;
     }
@@ -290,9 +302,9 @@ public final class CompletionWriter extends BatchWriter {
     }
 
     /**
-     * Whether an entry found no slot.
+     * Returns whether an entry found no slot.
      *
-     * @return true for ever after.
+     * @return true from the overrun on.
      */
     boolean isOverrun() {
         return overrun;
@@ -309,14 +321,13 @@ public final class CompletionWriter extends BatchWriter {
 
     private static void body(
         long record, long context, long flags, long length, long buf, long data, long tag, long source) {
-        long body = record + BODY_OFFSET;
-        UnsafeApi.putLong(body, context);
-        UnsafeApi.putLong(body + 8, flags);
-        UnsafeApi.putLong(body + 16, length);
-        UnsafeApi.putLong(body + 24, buf);
-        UnsafeApi.putLong(body + 32, data);
-        UnsafeApi.putLong(body + 40, tag);
-        UnsafeApi.putLong(body + 48, source);
+        UnsafeApi.putLong(record + CONTEXT, context);
+        UnsafeApi.putLong(record + FLAGS, flags);
+        UnsafeApi.putLong(record + LENGTH, length);
+        UnsafeApi.putLong(record + BUF, buf);
+        UnsafeApi.putLong(record + DATA, data);
+        UnsafeApi.putLong(record + TAG, tag);
+        UnsafeApi.putLong(record + SOURCE, source);
     }
 
     private void publishRetired() {
@@ -324,13 +335,16 @@ public final class CompletionWriter extends BatchWriter {
         UnsafeApi.putLongRelease(null, fileAddress + RETIRED_OFFSET, retired);
     }
 
-    /** Readers that wait for more entries than there are must look again. */
+    /** Wakes readers that wait for more entries than there are, so that they check again. */
     void wakeReaders() {
         urgent = true;
         changed();
     }
 
-    /** How far the client has read; the client writes that word, and what is impossible overruns the queue. */
+    /**
+     * The client's read position. The client writes that word; an impossible value puts the queue into the overrun
+     * state.
+     */
     long readPosition() {
         if (!overrun && !learnReadPosition()) {
             overrun();
@@ -351,7 +365,7 @@ public final class CompletionWriter extends BatchWriter {
 
     private boolean learnReadPosition() {
         long seen = UnsafeApi.getLongAcquire(null, fileAddress + READ_POSITION_OFFSET);
-        // the client writes this word: believe it only if it is possible
+        // the client writes this word, so it is validated
         if (seen < readPosition || seen > next) {
             return false;
         }

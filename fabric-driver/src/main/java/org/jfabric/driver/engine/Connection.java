@@ -1,7 +1,7 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.util.Arrays;
+import java.util.List;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -9,9 +9,8 @@ import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
-
-import java.util.Arrays;
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * The one connection of a connection-oriented endpoint.
@@ -21,8 +20,8 @@ import java.util.List;
  *     ^------onFailed-------------/
  * </pre>
  *
- * <p>Its peer is made with each attempt and is the endpoint's only one, so sends go to it whatever destination they
- * name. Owner: progress agent.
+ * <p>A peer is created for each attempt and is the endpoint's only one, so sends go to it whatever destination address
+ * they name. Owner: progress agent.
  */
 final class Connection extends ConnectionHandler {
     private static final int IDLE = 0;
@@ -38,12 +37,12 @@ final class Connection extends ConnectionHandler {
     private Peer peer;
 
     /**
-     * A connection that is not made.
+     * A connection in the state IDLE.
      *
      * @param local    the endpoint as links see it.
-     * @param links    that it may use, the preferred one first.
+     * @param links that it may use, the preferred one first.
      * @param peers    of the endpoint.
-     * @param listener told how it goes.
+     * @param listener notified of changes of the connection.
      */
     Connection(LocalEndpoint local, List<Link> links, PeerTable peers, ConnectionListener listener) {
         this.local = local;
@@ -53,10 +52,10 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Asks a passive endpoint for a connection; how it goes is told later.
+     * Requests a connection from a passive endpoint. The listener is notified of the result later.
      *
-     * @param address where it listens.
-     * @param cmData  private data, cut if a link takes less.
+     * @param address of the passive endpoint.
+     * @param cmData  private data, truncated if a link takes less.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if there is a connection, or was one;
      *     {@link FabricErrno#EHOSTUNREACH} if no link of the endpoint reaches the address.
      */
@@ -76,11 +75,11 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Accepts a request; how it goes is told later.
+     * Accepts a request. The listener is notified of the result later.
      *
      * @param request that has no answer yet.
      * @param manager of its link.
-     * @param cmData  private data, cut if the link takes less.
+     * @param cmData  private data, truncated if the link takes less.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if there is a connection, or was one.
      */
     void accept(IncomingConnection request, ConnectionManager manager, byte[] cmData) {
@@ -90,7 +89,8 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Ends the connection: what is outstanding ends with {@link FabricErrno#ECANCELED}, and the peer is told.
+     * Shuts the connection down. Outstanding operations end with {@link FabricErrno#ECANCELED}, and the peer is
+     * notified.
      *
      * @throws FabricException {@link FabricErrno#ENOTCONN} if it is not up.
      */
@@ -105,7 +105,7 @@ final class Connection extends ConnectionHandler {
             peer.fail(FabricErrno.ECANCELED);
             listener.onEnded();
         } finally {
-            // also if somebody has cut the memory that entries are written to
+            // also if a client has truncated the file that entries are written to
             if (channel != null) {
                 channel.close(FabricErrno.ESHUTDOWN);
             }
@@ -113,7 +113,7 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * The peer is gone; told again by each send that comes later.
+     * The peer is down. Called again for each later send.
      *
      * @param errno positive fabric errno.
      */
@@ -142,7 +142,7 @@ final class Connection extends ConnectionHandler {
     @Override
     public void onFailed(int errno, byte[] cmData) {
         state = IDLE;
-        // the channel is none any more: there is nothing to close
+        // the channel is down already, so there is nothing to close
         peers.drop(peer);
         peer.onDown(errno);
         peer = null;
@@ -155,7 +155,7 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Refuses an endpoint that has a connection, or had one.
+     * Requires that the endpoint has no connection and never had one.
      *
      * @throws FabricException {@link FabricErrno#EOPBADSTATE}.
      */
@@ -168,11 +168,11 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Longer data is cut without a word, as libfabric does it.
+     * Truncates private data to the manager's limit without an error, as libfabric does.
      *
      * @param cmData  of the application.
-     * @param manager that carries it.
-     * @return as much as it carries.
+     * @param manager that sends it.
+     * @return the data, at most as long as the manager allows.
      */
     static byte[] cut(byte[] cmData, ConnectionManager manager) {
         int most = manager.cmDataBytes();

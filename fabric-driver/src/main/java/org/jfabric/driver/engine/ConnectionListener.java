@@ -1,6 +1,6 @@
 package org.jfabric.driver.engine;
 
-/** Told how the connection of one endpoint goes. Owner: progress agent. */
+/** Receives the events of one endpoint's connection. Owner: progress agent. */
 abstract class ConnectionListener {
     /** For the endpoint's implementation. */
     protected ConnectionListener() {
@@ -26,10 +26,10 @@ abstract class ConnectionListener {
     /**
      * The peer has ended the connection, or is lost.
      *
-     * @param errno 0 for an orderly end, else why it was lost.
+     * @param errno 0 for an orderly shutdown, else the positive fabric errno of the failure.
      */
     abstract void onShutdown(int errno);
 
-    /** The connection is over, whoever ended it: receives that nothing will come for have to end. */
+    /** The connection has ended, from either side. Receives that no message can match any more must end. */
     abstract void onEnded();
 }

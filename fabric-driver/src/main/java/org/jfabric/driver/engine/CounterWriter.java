@@ -7,7 +7,7 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
 
 /**
  * The driver's end of one counter. An operation costs an increment of a private field; the file is written once for
- * each batch, behind the entries of the same operations.
+ * each batch, after the entries of the same operations.
  *
  * <p>Owner: progress agent.
  */
@@ -50,14 +50,14 @@ public final class CounterWriter extends BatchWriter {
         }
         boolean failed = errors != publishedErrors;
         if (failed) {
-            // first: who sees the successes of this batch sees its errors too
+            // errors first: a reader that sees the successes of this batch then sees its errors too
             UnsafeApi.putLongRelease(null, fileAddress + COUNTED_ERRORS_OFFSET, errors);
         }
         UnsafeApi.putLongRelease(null, fileAddress + COUNTED_OFFSET, successes);
         if (waitPoint != null) {
             waitPoint.onWritten(successes, failed);
         }
-        // last: if a fault of another client's memory is raised late and in here, the next flush wakes
+        // last: if a late fault of another client's memory is raised in here, the next flush wakes the waiters
         publishedSuccesses = successes;
         publishedErrors = errors;
     }
@@ -69,11 +69,11 @@ public final class CounterWriter extends BatchWriter {
     }
 
     @Override
-    boolean goesOn() {
+    boolean staysListed() {
         return false;
     }
 
-    /** Writes nothing any more, because the file's memory is gone. */
+    /** Stops writing, because the file's memory is not accessible any more. */
     public void abandon() {
         abandoned = true;
     }

@@ -1,18 +1,18 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.Flags;
 
 /**
- * Ends receives: makes room for others, writes the entries, and gives the records back. Entries of one peer's messages
- * are written in the order in which the messages were matched ({@link EntryOrder}); what an entry says, and where it
- * goes, is the matter of the receive's {@link ReceiveMode}.
+ * Ends receives: frees the slot in the receive queue, writes the completion entry, and returns the record to the pool.
+ * Entries of one peer's messages are written in the order in which the messages were matched ({@link EntryOrder}). The
+ * receive's {@link ReceiveMode} writes the entry.
  *
  * <p>Owner: progress agent.
  */
 final class EndedReceives {
     private final ReceivePool pool;
-    /** Longer messages may be overtaken by those that were matched after them. */
+    /** Later messages may overtake a message that is longer than this. */
     private final long orderedLimitBytes;
 
     EndedReceives(ReceivePool pool, long orderedLimitBytes) {
@@ -20,14 +20,14 @@ final class EndedReceives {
         this.orderedLimitBytes = orderedLimitBytes;
     }
 
-    /** A message was matched whose payload comes later. */
+    /** Registers a matched message whose payload arrives later. */
     void begin(ReceiveOperation operation) {
         operation.peer.entryOrder().begin(operation, operation.messageLength <= orderedLimitBytes);
     }
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
-        // raised here, a fault of the sender's memory leaves no report half written
+        // a fault of the sender's memory that is raised here leaves no entry half written
         FaultPoint.pass();
         Peer peer = operation.peer;
         if (peer.entryOrder().isEmpty()) {
@@ -50,7 +50,7 @@ final class EndedReceives {
         }
     }
 
-    /** The payload of an announced message was fetched, or is lost; true if its entry is written. */
+    /** The payload of an announced message was fetched, or is lost. Returns true if its entry is written. */
     boolean endPull(ReceiveOperation operation, int errno) {
         if (!operation.peer.entryOrder().isEmpty()
             && !isTurnOf(operation, ReceiveState.ENDED_TO_TELL, operation.late.received, errno)) {
@@ -61,8 +61,8 @@ final class EndedReceives {
     }
 
     /**
-     * Whether the entry of a message that is placed or lost may be written; if not, it is written in its turn. What
-     * discards a message receives nothing, so it has no place in the order.
+     * Returns whether the entry of a placed or lost message may be written now; if not, the result is kept until its
+     * turn. An operation that discards a message receives nothing, so it has no place in the order.
      */
     private boolean isTurnOf(ReceiveOperation operation, int endedState, long placed, int errno) {
         if ((operation.flags & Flags.DISCARD) != 0 || operation.peer.entryOrder().isTurnOf(operation)) {
@@ -74,19 +74,19 @@ final class EndedReceives {
         return false;
     }
 
-    /** Writes the entries that waited for one that was written just now. */
+    /** Writes the entries that waited for the one that was just written. */
     void reportEnded(Peer peer) {
         for (ReceiveOperation next = peer.entryOrder().pollEnded(); next != null;
             next = peer.entryOrder().pollEnded()) {
             boolean isPull = next.state == ReceiveState.ENDED_TO_TELL;
-            // in hand, so that it is found if an access to shared memory fails
+            // marked as being processed, so that recovery finds it if an access to shared memory fails
             next.state = ReceiveState.POSTED;
             int errno = next.late.endedErrno;
             if (isPull && peer.channel() != null) {
                 reportPull(next, errno);
                 if (next.state == ReceiveState.FINISHING) {
-                    // what brought its turn may be the end of the channel, which the link has yet to report, so the
-                    // sender is told in the next cycle
+                    // the entry before it may have ended with the channel, whose end the link has not reported yet; so
+                    // the sender is notified in the next cycle
                     peer.enqueueControl(next);
                 }
                 continue;
@@ -108,14 +108,14 @@ final class EndedReceives {
         release(operation);
     }
 
-    /** Writes the error entry of a receive, whatever waits for its turn, and gives the record back. */
+    /** Writes the error entry of a receive immediately, out of order, and returns the record to the pool. */
     void reportFailure(ReceiveOperation operation, long placed, int errno) {
         pool.ending(operation);
         operation.mode.fail(operation, placed, errno);
         release(operation);
     }
 
-    /** Writes the entry of an announced message; its sender has yet to be told, unless the payload stays with it. */
+    /** Writes the entry of an announced message. The sender must then be notified, unless the payload stays there. */
     private void reportPull(ReceiveOperation operation, int errno) {
         if (errno != 0) {
             pool.endingLater(operation);
@@ -125,7 +125,7 @@ final class EndedReceives {
             return;
         }
         if (operation.isPreview()) {
-            // its record comes back in this step
+            // its record is released in this step
             pool.ending(operation);
         }
         complete(operation);
@@ -139,13 +139,15 @@ final class EndedReceives {
             operation.peer.removePull(operation);
             release(operation);
         } else {
-            // out of our hands, and perhaps in use again before the sender could be told
+            // the cell belongs to the application now and may be in use again before the sender is notified
             operation.cell = null;
             operation.state = ReceiveState.FINISHING;
         }
     }
 
-    /** Writes the entry of a receive whose message is placed; its record is needed for some time. */
+    /**
+     * Writes the entry of a receive whose message is placed, and keeps the record for the notification of the sender.
+     */
     void complete(ReceiveOperation operation) {
         pool.endingLater(operation);
         writeEntry(operation);
@@ -160,7 +162,7 @@ final class EndedReceives {
         }
     }
 
-    /** Gives the record back; its entry is written. */
+    /** Releases the record after its entry was written. */
     void release(ReceiveOperation operation) {
         if (operation.mode instanceof OrdinaryReceives ordinary) {
             ordinary.release(operation);

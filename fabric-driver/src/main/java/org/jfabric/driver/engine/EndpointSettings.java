@@ -1,30 +1,31 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.info.Flags;
 
 /**
- * What an endpoint was enabled with, after all checks.
+ * The settings of an enabled endpoint, after all checks.
  *
  * @param id              the endpoint's number in its driver.
  * @param name            its name within the driver.
  * @param address         its full address.
- * @param context         context given at open, reported where an operation has none.
+ * @param context         context given at open, reported for operations without one.
  * @param txSize          sends outstanding at most.
  * @param rxSize          receives outstanding at most.
  * @param injectSizeBytes longest injected payload.
  * @param maxMessageBytes longest message.
- * @param caps            capabilities; those that change what the engine does have methods here.
- * @param eagerLimitBytes longest payload that is sent at once; 0 to 65536.
- * @param mayOverrun      whether the application keeps room in its completion queues by itself
- *                        (FI_RM_DISABLED).
+ * @param caps            capabilities; this record has a method for each that changes the engine's behaviour.
+ * @param eagerLimitBytes longest payload that is sent eagerly; 0 to 65536.
+ * @param mayOverrun      whether the application itself keeps space in its completion queues (FI_RM_DISABLED).
  * @param authKey         only endpoints with the same key communicate; empty for none.
- * @param slab            where its messages go with mode FI_BUFFERED_RECV, or null.
- * @param connects        whether it has one peer by a connection (FI_EP_MSG) and not many by their addresses.
- * @param bound           what the operating system gave it as address, or null.
+ * @param slab            memory for its messages with mode FI_BUFFERED_RECV, or null.
+ * @param connects        whether it is connection-oriented (FI_EP_MSG) and has one peer.
+ * @param bound           the address that the operating system has bound, or null.
  * @param strictSends     whether entries of sends come in the order of posting (FI_ORDER_STRICT).
  * @param strictReceives  whether entries of one peer's messages come in the order of matching, whatever their lengths
  *                        are (FI_ORDER_STRICT).
+ * @param domain          number of its domain, whose regions peers access.
+ * @param tclass          traffic class of its messages, 0 for none.
  */
 public record EndpointSettings(
     long id,
@@ -43,7 +44,9 @@ public record EndpointSettings(
     boolean connects,
     BoundAddress bound,
     boolean strictSends,
-    boolean strictReceives) {
+    boolean strictReceives,
+    long domain,
+    int tclass) {
     /**
      * Settings of a connectionless endpoint without buffered receives.
      *
@@ -74,23 +77,23 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null, false, null, false, false);
+            mayOverrun, authKey, null, false, null, false, false, 0, 0);
     }
 
     /**
-     * The same with memory for buffered receives.
+     * Copies the settings, with memory for buffered receives.
      *
-     * @param newSlab where messages go.
+     * @param newSlab memory for the messages.
      * @return new settings.
      */
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives);
+            mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives, domain, tclass);
     }
 
     /**
-     * The same with an address of the operating system's.
+     * Copies the settings, with an address that the operating system has bound.
      *
      * @param newBound the address.
      * @return new settings.
@@ -98,22 +101,23 @@ public record EndpointSettings(
     public EndpointSettings with(BoundAddress newBound) {
         return new EndpointSettings(
             id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
-            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound, strictSends, strictReceives);
+            eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound, strictSends, strictReceives, domain,
+            tclass);
     }
 
     /**
-     * The same of a connection-oriented endpoint.
+     * Copies the settings, for a connection-oriented endpoint.
      *
      * @return new settings.
      */
     public EndpointSettings connectionOriented() {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, true, bound, strictSends, strictReceives);
+            mayOverrun, authKey, slab, true, bound, strictSends, strictReceives, domain, tclass);
     }
 
     /**
-     * The same with another order of entries.
+     * Copies the settings, with another order of completion entries.
      *
      * @param sends    whether those of sends come in the order of posting.
      * @param receives whether those of one peer's messages come in the order of matching, whatever their lengths are.
@@ -122,11 +126,68 @@ public record EndpointSettings(
     public EndpointSettings strict(boolean sends, boolean receives) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, connects, bound, sends, receives);
+            mayOverrun, authKey, slab, connects, bound, sends, receives, domain, tclass);
     }
 
     /**
-     * Whether a receive's source counts.
+     * Copies the settings, with a domain.
+     *
+     * @param newDomain its number.
+     * @return new settings.
+     */
+    public EndpointSettings inDomain(long newDomain) {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, newDomain, tclass);
+    }
+
+    /**
+     * What peers may do with the memory of the domain: read and write, unless the capabilities name a part
+     * (fi_getinfo(3), FI_RMA and FI_ATOMIC).
+     *
+     * @param kind {@code Flags.RMA} or {@code Flags.ATOMIC}.
+     * @return {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE}, both, or 0 without that capability.
+     */
+    long remoteRights(long kind) {
+        if ((caps & kind) == 0) {
+            return 0;
+        }
+        long both = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+        return (caps & (both | Flags.READ | Flags.WRITE)) == 0 ? both : caps & both;
+    }
+
+    /**
+     * Returns whether the endpoint posts atomic operations.
+     *
+     * @return true with FI_ATOMIC.
+     */
+    boolean hasAtomics() {
+        return (caps & Flags.ATOMIC) != 0;
+    }
+
+    /**
+     * Returns whether each access of a peer to the domain's memory is reported.
+     *
+     * @return true with FI_RMA_EVENT.
+     */
+    boolean reportsRemoteAccess() {
+        return (caps & Flags.RMA_EVENT) != 0;
+    }
+
+    /**
+     * Copies the settings, with a class of traffic.
+     *
+     * @param newClass label or code point, 0 for none.
+     * @return new settings.
+     */
+    public EndpointSettings inClass(int newClass) {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, domain, newClass);
+    }
+
+    /**
+     * Returns whether the source address of a receive is matched.
      *
      * @return true with FI_DIRECTED_RECV.
      */
@@ -135,7 +196,7 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether one buffer may be posted for many messages.
+     * Returns whether one buffer may be posted for many messages.
      *
      * @return true with FI_MULTI_RECV.
      */
@@ -144,7 +205,7 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether entries of receives name their source.
+     * Returns whether entries of receives name their source.
      *
      * @return true with FI_SOURCE.
      */
@@ -153,8 +214,8 @@ public record EndpointSettings(
     }
 
     /**
-     * Whether a message of a source that is not in the address vector gets an error entry; its data arrive all the
-     * same.
+     * Returns whether a message of a source that is not in the address vector gets an error entry; its data arrive all
+     * the same.
      *
      * @return true with FI_SOURCE and FI_SOURCE_ERR.
      */

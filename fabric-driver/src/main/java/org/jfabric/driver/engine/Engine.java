@@ -1,17 +1,16 @@
 package org.jfabric.driver.engine;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.ErrorHandler;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.resource.CycleClock;
-
-import java.util.ArrayList;
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * All endpoints and links of a driver, and the step that moves them on.
+ * All endpoints and links of a driver, and the step of the duty cycle that serves them.
  *
  * <p>The progress agent calls {@link #poll(int)} in its duty cycle; control commands call the other methods on the same
  * thread. Owner: progress agent.
@@ -37,7 +36,7 @@ public final class Engine {
      *
      * @param settings     limits.
      * @param links        loaded links, the preferred ones first.
-     * @param errorHandler told of peers that break the protocol.
+     * @param errorHandler notified of peers that violate the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
         this(settings, links, errorHandler, EngineCounters.NONE, new CycleClock());
@@ -48,8 +47,8 @@ public final class Engine {
      *
      * @param settings     limits.
      * @param links        loaded links, the preferred ones first.
-     * @param errorHandler told of peers that break the protocol.
-     * @param counters     for what comes and goes.
+     * @param errorHandler notified of peers that violate the protocol.
+     * @param counters     for counters that are opened and closed at run time.
      * @param clock        of the duty cycle.
      */
     public Engine(
@@ -83,7 +82,7 @@ public final class Engine {
     }
 
     /**
-     * One bounded step of everything behind the queues.
+     * Does one bounded step of work: polls the links, serves the scheduled peers and publishes to the clients.
      *
      * @param limit messages to take at most from each peer of each link.
      * @return work done; 0 if there was nothing to do.
@@ -147,14 +146,23 @@ public final class Engine {
         quick = true;
     }
 
-    /** A link may have work: the next poll is one of all links. */
+    /**
+     * Whether the next poll reads one ring's next word only, or nothing.
+     *
+     * @return false if the next poll serves all links.
+     */
+    public boolean isQuick() {
+        return quick;
+    }
+
+    /** A link may have work: the next poll serves all links. */
     public void leaveQuick() {
         quick = false;
         quickRing = null;
     }
 
     /**
-     * Whether peers wait for room in their channels, so that the thread must look again soon.
+     * Whether peers wait for space in their channels, so that the thread must poll again soon.
      *
      * @return true if something is scheduled.
      */
@@ -185,7 +193,7 @@ public final class Engine {
     }
 
     /**
-     * Ends what {@link #addCompletionQueue} began.
+     * Removes a completion queue added by {@link #addCompletionQueue}.
      *
      * @param writer of the queue; no endpoint uses it any more.
      */
@@ -203,7 +211,7 @@ public final class Engine {
     }
 
     /**
-     * Ends what {@link #addCounter} began.
+     * Removes a counter added by {@link #addCounter}.
      *
      * @param writer of the counter; no endpoint uses it any more.
      */
@@ -220,7 +228,7 @@ public final class Engine {
      * @param addresses           its address vector.
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
-     * @return as the other one.
+     * @return the endpoint, as from the method with counters.
      */
     public EngineEndpoint addEndpoint(
         EngineSession session,
@@ -230,7 +238,7 @@ public final class Engine {
         CompletionWriter transmitCompletions,
         CompletionWriter receiveCompletions) {
         return addEndpoint(
-            session, endpoint, linkNames, addresses, transmitCompletions, receiveCompletions, null, null);
+            session, endpoint, linkNames, addresses, transmitCompletions, receiveCompletions, EndpointCounters.NONE);
     }
 
     /**
@@ -242,11 +250,10 @@ public final class Engine {
      * @param addresses           its address vector.
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
-     * @param sendCounter         counts its sends, or null.
-     * @param receiveCounter      counts its receives, or null; may be the same.
+     * @param counters            count its operations.
      * @return the endpoint, reachable from now on.
-     * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or why a link does not take it; then no link
-     *     has it.
+     * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or the error of a link that refuses the
+     *     endpoint; then it is attached to no link.
      */
     public EngineEndpoint addEndpoint(
         EngineSession session,
@@ -255,12 +262,10 @@ public final class Engine {
         AddressTable addresses,
         CompletionWriter transmitCompletions,
         CompletionWriter receiveCompletions,
-        CounterWriter sendCounter,
-        CounterWriter receiveCounter) {
+        EndpointCounters counters) {
         List<Link> chosen = links(linkNames);
         EngineEndpoint result = new EngineEndpoint(
-            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, sendCounter,
-            receiveCounter);
+            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, counters);
         boolean opened = false;
         try {
             result.open();
@@ -268,7 +273,7 @@ public final class Engine {
             opened = true;
         } finally {
             if (!opened) {
-                // the links that have it already, and the address vector, must not keep what was refused
+                // detach it from the links that accepted it, and from the address vector
                 result.close(FabricErrno.ECONNREFUSED);
             }
         }
@@ -276,7 +281,7 @@ public final class Engine {
     }
 
     /**
-     * Closes an endpoint: its operations end without entries, its peers see it go.
+     * Closes an endpoint: its operations end without entries, and its channels to the peers are closed.
      *
      * @param endpoint from {@link #addEndpoint}.
      */
@@ -287,7 +292,7 @@ public final class Engine {
     }
 
     /**
-     * Makes a passive endpoint, which does not listen yet.
+     * Creates a passive endpoint, which does not listen yet.
      *
      * @param session   of its client.
      * @param passiveId its number.
@@ -300,7 +305,7 @@ public final class Engine {
     }
 
     /**
-     * Closes a passive endpoint: requests without an answer are rejected. Again does nothing.
+     * Closes a passive endpoint: requests without an answer are rejected. Ignored if it is closed already.
      *
      * @param session of its client.
      * @param passive from {@link #addPassiveEndpoint}, or null.
@@ -335,8 +340,9 @@ public final class Engine {
     }
 
     /**
-     * An access to shared memory failed, because somebody cut a file. Whoever catches the error leaves everything as it
-     * is: the next cycle asks for it, finds out whose file it was, and has what was in hand ended.
+     * Records that an access to shared memory failed, because a process truncated a file. The code that catches the
+     * error changes no state. The next cycle takes the error with {@link #takeFault()}, determines whose file it was,
+     * and ends the operations that were being processed.
      *
      * @param error as caught.
      */
@@ -346,16 +352,16 @@ public final class Engine {
     }
 
     /**
-     * Whether {@link #takeFault()} has something to answer.
+     * Whether {@link #takeFault()} would return an error.
      *
-     * @return whether a memory fault was noted.
+     * @return true if a memory fault was recorded and not taken yet.
      */
     public boolean hasFault() {
         return fault != null;
     }
 
     /**
-     * What {@link #fault(InternalError)} was told since the last call.
+     * Takes the error that {@link #fault(InternalError)} recorded since the last call.
      *
      * @return the error, or null.
      */
@@ -366,7 +372,7 @@ public final class Engine {
     }
 
     /**
-     * Ends every operation that was in hand when an access failed, with an error entry; all others go on.
+     * Ends every operation that was being processed when an access failed, with an error entry; all others continue.
      *
      * @param sessions all that have not ended.
      */
@@ -374,6 +380,10 @@ public final class Engine {
         firstScheduled = null;
         lastScheduled = null;
         flushList.recover();
+        // all of them first: a recovery may schedule peers of other endpoints
+        for (EngineSession session : sessions) {
+            session.endpoints().forEach(EngineEndpoint::unschedulePeers);
+        }
         for (EngineSession session : sessions) {
             for (EngineEndpoint endpoint : session.endpoints()) {
                 endpoint.recover();
@@ -382,7 +392,7 @@ public final class Engine {
     }
 
     /**
-     * Peers that broke the protocol so far.
+     * The number of protocol violations of peers so far.
      *
      * @return a count.
      */
@@ -404,7 +414,7 @@ public final class Engine {
     }
 
     void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
-        // the end of the channel may have to wait for room in the ring
+        // the close of the channel may have to wait for space in the ring
         quickRing = null;
         violations++;
         errorHandler.onError(new FabricException(
@@ -414,7 +424,7 @@ public final class Engine {
     }
 
     private int flushScheduled() {
-        // peers that schedule themselves again meanwhile are for the next cycle
+        // peers that schedule themselves again meanwhile are served in the next cycle
         Peer peer = firstScheduled;
         firstScheduled = null;
         lastScheduled = null;
@@ -431,7 +441,7 @@ public final class Engine {
      * Links by their names.
      *
      * @param linkNames of loaded links.
-     * @return in the same order.
+     * @return the links, in the same order.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded.
      */
     public List<Link> links(List<String> linkNames) {

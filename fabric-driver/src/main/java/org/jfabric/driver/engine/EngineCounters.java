@@ -3,10 +3,10 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 
 /**
- * Counters that come and go with what they count, in the driver's {@code cnc} file. Owner: progress agent.
+ * Counters in the driver's {@code cnc} file that exist as long as the object that they count. Owner: progress agent.
  */
 public abstract class EngineCounters {
-    /** An engine without anybody to look: every counter is the same spare word. */
+    /** Counters that are not published: every counter is the same spare word. */
     public static final EngineCounters NONE = new EngineCounters() {
         private final long spare = UnsafeApi.allocateMemory(Long.BYTES);
 
@@ -26,15 +26,15 @@ public abstract class EngineCounters {
     }
 
     /**
-     * Makes a counter.
+     * Opens a counter.
      *
-     * @param label for people.
+     * @param label readable name.
      * @return native address of its 8 bytes; one writer, the progress agent.
      */
     public abstract long open(String label);
 
     /**
-     * Gives a counter back.
+     * Closes a counter.
      *
      * @param address from {@link #open}.
      */

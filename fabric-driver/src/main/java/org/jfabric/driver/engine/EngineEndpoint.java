@@ -1,7 +1,7 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.util.List;
+import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
@@ -9,8 +9,8 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.resource.FaultPoint;
-
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -27,6 +27,7 @@ public final class EngineEndpoint extends EndpointPort {
     private final PeerTable peers;
     private final Sender sender;
     private final Receiver receiver;
+    private final RemoteTarget remoteTarget;
     private final int transmitIndex;
     private final int receiveIndex;
     /** Null for connectionless endpoints. */
@@ -43,8 +44,7 @@ public final class EngineEndpoint extends EndpointPort {
         AddressTable addresses,
         CompletionWriter transmitCompletions,
         CompletionWriter receiveCompletions,
-        CounterWriter sendCounter,
-        CounterWriter receiveCounter) {
+        EndpointCounters counters) {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
@@ -52,12 +52,14 @@ public final class EngineEndpoint extends EndpointPort {
         this.addresses = addresses;
         this.peers = new PeerTable(addresses, links, local, new Context());
         this.transmitIndex = transmitCompletions.addEndpoint();
-        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, sendCounter,
+        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, counters,
             engine.settings().straightPath());
         this.receiveIndex = receiveCompletions.addEndpoint();
         this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex, receiveCounter,
-            engine.clock());
+            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex,
+            counters.receives(), engine.clock());
+        this.remoteTarget = new RemoteTarget(
+            settings, session.regions().keys(settings.domain()), receiveCompletions, receiveIndex, counters);
         this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
     }
 
@@ -68,7 +70,7 @@ public final class EngineEndpoint extends EndpointPort {
                 return 0;
             }
             engine.leaveQuick();
-            // an embedding client may hold the port longer than the endpoint lives
+            // an embedding client may keep the port after the endpoint is closed
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
@@ -102,6 +104,40 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
+        try {
+            engine.leaveQuick();
+            return closed ? -FabricErrno.EOPBADSTATE
+                : sender.remote().access(flags, pieces, count, destAddr, remoteAddr, key, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int injectAccess(
+        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
+        try {
+            engine.leaveQuick();
+            return closed ? -FabricErrno.EOPBADSTATE
+                : sender.remote().inject(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
+    public int atomic(AtomicAccess access) {
+        try {
+            engine.leaveQuick();
+            return closed ? -FabricErrno.EOPBADSTATE : sender.remote().atomic(access);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    @Override
     public long claimInject(int len, long scratch) {
         return sendsLeft() > 0 ? scratch : -FabricErrno.EAGAIN;
     }
@@ -114,6 +150,8 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
+        // an expected receive has no record by which a recovery would find it
+        notePendingFault();
         try {
             int posted = receiver.expect(flags, buf, len, srcAddr, tag, ignore, context);
             if (posted <= 0) {
@@ -148,7 +186,7 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int giveBack(long[] contexts, int count) {
         if (!closed) {
-            engine.leaveQuick();
+            // messages that wait for a cell are matched again after the next poll, quick or not
             receiver.giveBack(contexts, count);
         }
         return 0;
@@ -168,7 +206,7 @@ public final class EngineEndpoint extends EndpointPort {
         }
     }
 
-    /** What came before the end of the connection can still be received, nothing else ever will. */
+    /** Messages that arrived before the connection ended can still be received; no others will arrive. */
     private int receiveAfterEnd(
         long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         if (closed) {
@@ -205,16 +243,16 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Receives that have not ended.
+     * The number of receives that have not ended.
      *
-     * @return how many.
+     * @return a count.
      */
     public int outstandingReceives() {
         return receiver.outstanding();
     }
 
     /**
-     * What the endpoint was enabled with.
+     * The settings with which the endpoint was enabled.
      *
      * @return the settings.
      */
@@ -223,18 +261,18 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Which entries of the transmit completion queue are this endpoint's.
+     * The endpoint's index in the entries of its transmit completion queue.
      *
-     * @return its index in the queue's records.
+     * @return the index.
      */
     public int transmitIndex() {
         return transmitIndex;
     }
 
     /**
-     * Which entries of the receive completion queue are this endpoint's.
+     * The endpoint's index in the entries of its receive completion queue.
      *
-     * @return its index in the queue's records.
+     * @return the index.
      */
     public int receiveIndex() {
         return receiveIndex;
@@ -250,9 +288,9 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Publishes how many sends and receives have ended, from now on with each that ends.
+     * Publishes the numbers of sends and receives that have ended: now, and whenever one ends.
      *
-     * @param sendsAddress    native address of the 8-byte count of sends, or 0 to touch none any more.
+     * @param sendsAddress    native address of the 8-byte count of sends, or 0 to stop publishing.
      * @param receivesAddress the same for receives.
      */
     public void publishCompleted(long sendsAddress, long receivesAddress) {
@@ -273,9 +311,9 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Asks a listener for a connection.
+     * Requests a connection from a listener.
      *
-     * @param address where it listens.
+     * @param address of the listener.
      * @param cmData  private data of the request.
      * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless, or as
      *     {@link Connection#connect}.
@@ -297,7 +335,7 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Accepts a request for a connection.
      *
-     * @param requestId as told.
+     * @param requestId from the connection request event.
      * @param cmData    private data of the answer.
      * @throws FabricException {@code FI_ECONNABORTED} if the request is not there any more, or as
      *     {@link Connection#accept}.
@@ -313,7 +351,7 @@ public final class EngineEndpoint extends EndpointPort {
      * Joins a multicast group.
      *
      * @param address of the group.
-     * @param group   what receives its messages, or null for one that only sends; taken over.
+     * @param group   the bound address that receives its messages, or null to send only; owned by the endpoint then.
      * @return the group's {@code fi_addr}, or a negative fabric errno.
      */
     public long join(String address, BoundAddress group) {
@@ -336,7 +374,7 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Its receive side.
+     * The endpoint's receive side.
      *
      * @return the receiver.
      */
@@ -345,7 +383,7 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Its links.
+     * The endpoint's links.
      *
      * @return names, the preferred one first.
      */
@@ -368,7 +406,7 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Whether messages to an address can pass now.
+     * The state of the channel to an address.
      *
      * @param address of a peer, or of one that nothing was sent to yet.
      * @return one of {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
@@ -378,9 +416,9 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Whether it is gone.
+     * Whether the endpoint is closed.
      *
-     * @return true for ever after its close.
+     * @return true after its close.
      */
     public boolean isClosed() {
         return closed;
@@ -396,22 +434,29 @@ public final class EngineEndpoint extends EndpointPort {
         peers.introduceAll();
     }
 
-    /** Ends the operations that were in hand when an access to shared memory failed, and looks at every peer. */
+    /** The list of scheduled peers was lost. */
+    void unschedulePeers() {
+        peers.all().forEach(Peer::unscheduled);
+    }
+
+    /** Ends the operations that were being processed when an access to shared memory failed; visits all peers. */
     void recover() {
         List<Peer> all = peers.all();
         sender.recover(all);
         receiver.recover(all);
+        remoteTarget.recover();
         for (Peer peer : all) {
             if (peer.channel() == null && (peer.outbox().owned() != 0 || peer.firstPull() != null
                 || !peer.outbox().isClear())) {
-                // it went down, and the fault came before all that needs it had ended
+                // it went down, and the fault interrupted the end of its operations
                 peer.onDown(FabricErrno.EIO);
             }
-            peer.reschedule();
+            peer.remote().recover();
+            peer.schedule();
         }
     }
 
-    /** The operation is taken; whether it completes with success or an error is found out in the next cycle. */
+    /** The operation is accepted; the next cycle determines whether it completes with success or an error. */
     private int inHand(InternalError error) {
         engine.fault(error);
         sender.forgetDestination();
@@ -430,23 +475,24 @@ public final class EngineEndpoint extends EndpointPort {
             settings.bound().close();
         }
         addresses.unbind(peers);
-        boolean told = false;
-        while (!told) {
+        boolean done = false;
+        while (!done) {
             try {
-                // again does nothing for those that are closed already
+                // does nothing for peers that are closed already
                 peers.all().forEach(peer -> peer.close(errno));
                 FaultPoint.pass();
-                told = true;
+                done = true;
             } catch (InternalError ex) {
-                // of a peer's memory: it must not keep this endpoint half open
+                // a fault of a peer's memory must not leave this endpoint half open
                 engine.fault(ex);
             }
         }
+        remoteTarget.close();
         sender.close();
         receiver.close();
     }
 
-    /** Of somebody's memory: raised later it would keep this endpoint half open. */
+    /** Records a pending fault of any shared memory now: raised later, it would leave this endpoint half open. */
     private void notePendingFault() {
         try {
             FaultPoint.pass();
@@ -477,6 +523,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public int trafficClass() {
+            return settings.tclass();
+        }
+
+        @Override
         public int postedReceives() {
             return receiver.scan().postedUntagged();
         }
@@ -501,6 +552,11 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public Receiver receiver() {
             return receiver;
+        }
+
+        @Override
+        public RemoteTarget remoteTarget() {
+            return remoteTarget;
         }
 
         @Override
@@ -529,7 +585,7 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public long openHeldBackCounter(Peer peer) {
+        public long openBackPressureCounter(Peer peer) {
             return engine.counters().open("sends of " + settings.address() + " held back by " + peer.address());
         }
 

@@ -13,15 +13,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A passive endpoint: listens at one or more links and keeps the requests that have no answer yet.
+ * A passive endpoint: listens on one or more links and keeps the requests that are not answered yet.
  *
- * <p>A request counts against the backlog until it is accepted or rejected, also if its peer has given up meanwhile: so
- * what an application does not look at stays bounded. Owner: progress agent.
+ * <p>A request counts against the backlog until it is accepted or rejected, even if its peer has cancelled it. So the
+ * number of unanswered requests is bounded. Owner: progress agent.
  */
 public final class EnginePassiveEndpoint {
     private static final byte[] NO_DATA = {};
 
-    /** Told once whether it listens. */
+    /** Receives the result of {@link #listen}, once. */
     public interface Listening {
         /**
          * All links listen.
@@ -31,14 +31,14 @@ public final class EnginePassiveEndpoint {
         void onListening(String address);
 
         /**
-         * A link does not; none does now.
+         * A link cannot listen; the other links have stopped listening.
          *
          * @param errno positive fabric errno.
          */
         void onFailed(int errno);
     }
 
-    /** A request and the link that it came by. */
+    /** A request, and the connection manager of the link on which it arrived. */
     record Waiting(IncomingConnection request, ConnectionManager manager) {
     }
 
@@ -46,7 +46,7 @@ public final class EnginePassiveEndpoint {
     private final EngineSession session;
     private final Engine engine;
     private final List<Listener> listeners = new ArrayList<>();
-    /** In the order of asking. */
+    /** In the order of arrival. */
     private final Map<Long, Waiting> waiting = new LinkedHashMap<>();
     private int backlog;
     private int awaited;
@@ -62,17 +62,18 @@ public final class EnginePassiveEndpoint {
     /**
      * Begins to listen.
      *
-     * @param links      by which requests come; all connect.
-     * @param address    wanted.
-     * @param bound      the same, of links that bind addresses; else null.
-     * @param authKey    that requests must show.
-     * @param newBacklog requests that may wait for their answers.
-     * @param told       how it went; never from inside this call.
+     * @param links        to listen on; each has a connection manager.
+     * @param address      to listen on.
+     * @param bound        the bound address, for links that bind addresses; else null.
+     * @param authKey      key that requests must carry.
+     * @param newBacklog   maximum number of unanswered requests.
+     * @param newListening receives the result, never inside this call.
      */
     public void listen(
-        List<Link> links, String address, BoundAddress bound, byte[] authKey, int newBacklog, Listening told) {
+        List<Link> links, String address, BoundAddress bound, byte[] authKey, int newBacklog,
+        Listening newListening) {
         backlog = newBacklog;
-        listening = told;
+        listening = newListening;
         awaited = links.size();
         for (Link link : links) {
             ConnectionManager manager = link.connections();
@@ -83,16 +84,16 @@ public final class EnginePassiveEndpoint {
     }
 
     /**
-     * Takes a request out to be answered.
+     * Removes a request in order to answer it.
      *
-     * @param requestId as told.
-     * @return null if it has its answer already.
+     * @param requestId from the connection request event.
+     * @return the request, or null if it is answered already.
      */
     Waiting take(long requestId) {
         return waiting.remove(requestId);
     }
 
-    /** Listens no more; requests without an answer are rejected. */
+    /** Stops listening and rejects the unanswered requests. */
     void close() {
         closed = true;
         listeners.forEach(Listener::close);
@@ -113,9 +114,9 @@ public final class EnginePassiveEndpoint {
         @Override
         public void onListening(String address) {
             if (!closed && --awaited == 0 && listening != null) {
-                Listening told = listening;
+                Listening current = listening;
                 listening = null;
-                told.onListening(address);
+                current.onListening(address);
             }
         }
 
@@ -124,12 +125,12 @@ public final class EnginePassiveEndpoint {
             if (closed) {
                 return;
             }
-            Listening told = listening;
+            Listening current = listening;
             listening = null;
             listeners.forEach(Listener::close);
             listeners.clear();
-            if (told != null) {
-                told.onFailed(errno);
+            if (current != null) {
+                current.onFailed(errno);
             } else {
                 session.listener().onConnectionFailed(session.clientId(), id, errno, NO_DATA);
             }

@@ -1,14 +1,13 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.driver.resource.RegionTable;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * What the engine holds for one client: its regions and endpoints. Owner: progress agent.
+ * The engine's objects of one client: its regions and endpoints. Owner: progress agent.
  */
 public final class EngineSession {
     private final long clientId;
@@ -22,7 +21,7 @@ public final class EngineSession {
      * A session without endpoints.
      *
      * @param clientId the client's number.
-     * @param listener told of violations and peers.
+     * @param listener receives violations and peer events.
      */
     public EngineSession(long clientId, SessionListener listener) {
         this.clientId = clientId;
@@ -65,7 +64,7 @@ public final class EngineSession {
         return passiveEndpoints;
     }
 
-    /** Takes a connection request out to be answered. */
+    /** Removes a connection request in order to answer it. */
     EnginePassiveEndpoint.Waiting requireRequest(long requestId) {
         for (EnginePassiveEndpoint passive : passiveEndpoints) {
             EnginePassiveEndpoint.Waiting taken = passive.take(requestId);
@@ -80,8 +79,8 @@ public final class EngineSession {
     /**
      * Rejects a connection request.
      *
-     * @param requestId as told.
-     * @param cmData    private data, cut if the link takes less.
+     * @param requestId from the connection request event.
+     * @param cmData    private data, truncated if the link carries less.
      * @throws FabricException {@code FI_ECONNABORTED} if it does not wait any more.
      */
     public void reject(long requestId, byte[] cmData) {
@@ -90,16 +89,16 @@ public final class EngineSession {
     }
 
     /**
-     * The conductor's side.
+     * The listener for events of this client.
      *
-     * @return the listener.
+     * @return the conductor's listener.
      */
     public SessionListener listener() {
         return listener;
     }
 
     /**
-     * Whether the client's queues must not be read any more.
+     * Returns whether the client's queues must not be read any more.
      *
      * @return true after {@link #corrupt} or the client's end.
      */
@@ -107,15 +106,15 @@ public final class EngineSession {
         return ended;
     }
 
-    /** Nothing of this client is served any more. */
+    /** Stops serving this client. */
     public void end() {
         ended = true;
     }
 
     /**
-     * The client broke the rules: stops serving it and asks the conductor to end it.
+     * The client violated the protocol: stops serving it and requests its end from the conductor.
      *
-     * @param reason what was seen.
+     * @param reason the violation.
      */
     public void corrupt(String reason) {
         if (!ended) {

@@ -3,45 +3,46 @@ package org.jfabric.driver.engine;
 import java.util.Set;
 
 /**
- * Keeps the entries of one peer's messages in the order in which the messages were matched.
+ * Keeps the completion entries of one peer's messages in the order in which the messages were matched.
  *
- * <p>Most messages are whole when they are matched, and their entries are written at once. The payload of others comes
- * later: in segments, by a pull of the link, or as the rest of a stream. While such a message is <em>awaited</em>, the
- * entries of all messages of this peer that were matched after it wait here. Other peers' entries never do.
+ * <p>Most messages are complete when they are matched, and their entries are written immediately. The payload of other
+ * messages arrives later: in segments, by a pull of the link, or as the rest of a stream. While such a message is
+ * <em>awaited</em>, the entries of all messages of this peer that were matched after it wait here. Entries of different
+ * peers never wait for each other.
  *
  * <pre>
  *   first                                      last
  *   awaited ---- ended ---- ended ---- awaited ---- ended       ended: the message is placed or lost, the entry waits
  * </pre>
  *
- * <p>A message that is longer than the endpoint's eager limit is not awaited, unless the application asked for
- * {@code FI_ORDER_STRICT}: it would hold back short ones for as long as its payload needs. Its own entry still waits
- * for the awaited messages that were matched before it.
+ * <p>A message that is longer than the endpoint's eager limit is not awaited, unless the application asked for {@code
+ * FI_ORDER_STRICT}: it would delay short messages for as long as its payload takes. Its own entry still waits for the
+ * awaited messages that were matched before it.
  *
- * <p>Nothing waits for itself: the payload of the oldest message depends on no younger message. Owner: progress agent.
+ * <p>There is no deadlock: the payload of the oldest message depends on no later message. Owner: progress agent.
  */
 final class EntryOrder {
-    /** Only the first leaves, so the list needs one direction. */
+    /** Only the first is removed, so the list is singly linked. */
     private ReceiveOperation first;
     private ReceiveOperation last;
     private long matched;
 
     /**
-     * Whether no message is awaited.
+     * Returns whether no message is awaited.
      *
-     * @return true if every entry may be written at once.
+     * @return true if every entry may be written immediately.
      */
     boolean isEmpty() {
         return first == null;
     }
 
-    /** Nothing waits any more, because the endpoint closes. */
+    /** Drops all waiting entries, because the endpoint closes. */
     void clear() {
         first = null;
         last = null;
     }
 
-    /** A message was matched whose payload comes later. */
+    /** Registers a matched message whose payload arrives later. */
     void begin(ReceiveOperation operation, boolean isAwaited) {
         operation.matchedNumber = ++matched;
         if (isAwaited) {
@@ -50,9 +51,9 @@ final class EntryOrder {
     }
 
     /**
-     * A message is placed or lost.
+     * Returns whether the entry of a placed or lost message may be written now.
      *
-     * @return true if its entry may be written now; else it has its place here, and the caller marks it as ended.
+     * @return true if it may; else the message has its place in the order, and the caller marks it as ended.
      */
     boolean isTurnOf(ReceiveOperation operation) {
         if (operation.late.inOrder) {
@@ -73,7 +74,7 @@ final class EntryOrder {
         return insert(operation);
     }
 
-    /** The oldest, if its entry was only waiting for older ones; it leaves. */
+    /** Removes and returns the oldest message if it has ended; else returns null. */
     ReceiveOperation pollEnded() {
         ReceiveOperation oldest = first;
         if (oldest == null || !oldest.isEnded()) {
@@ -100,7 +101,9 @@ final class EntryOrder {
         last = operation;
     }
 
-    /** A message that was not awaited finds its place; true if that is in front of all others. */
+    /**
+     * Inserts a message that was not awaited at its place; returns true, without inserting it, if that is the first.
+     */
     private boolean insert(ReceiveOperation operation) {
         if (operation.matchedNumber < first.matchedNumber) {
             return true;

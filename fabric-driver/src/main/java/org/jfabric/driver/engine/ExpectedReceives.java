@@ -1,20 +1,20 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 /**
  * The plain tagged receives of an endpoint in the order of posting, while messages come in that order: a queue of
- * records of one cache line each, in front of the matcher.
+ * records of one cache line each, before the matcher.
  *
  * <pre>
  *   closed --- a receive is posted while the matcher holds only plain receives and no message: all move here ---> open
@@ -29,7 +29,7 @@ import org.jfabric.layout.Words;
  * than the receives do not cause moves back and forth.
  *
  * <p>A receive leaves the queue without an operation record. If an access to memory fails while its message is copied,
- * a few fields say which receive it was, and {@link #recover()} writes its error entry.
+ * a few fields identify the receive, and {@link #recover()} writes its error entry.
  *
  * <p>Owner: progress agent.
  */
@@ -75,13 +75,18 @@ final class ExpectedReceives {
     private boolean open;
     private long head;
     private long tail;
-    /** Region of the last receive, so that the next one in it needs no look-up; the upper 24 bits of its addresses. */
+    /** Region of the last receive, so that the next one in it needs no lookup; the upper 24 bits of its addresses. */
     private RegisteredRegion region;
     private long regionKey;
     /** Posts until the receives may move back, counted down by each post. */
     private int postsClosed = 1;
     private int nextPostsClosed = MIN_POSTS_CLOSED;
-    private int orderly;
+    /** Messages that were delivered here. */
+    private long taken;
+    /** The same at the last spill. */
+    private long takenBefore;
+    /** Scans of the matcher's receives that are under way. */
+    private int scans;
     /** The step that {@link #take} is in, for {@link #recover()}: NOTHING outside of it. */
     private int inHand = NOTHING;
     /** Number of the receive that the step is about. */
@@ -158,7 +163,7 @@ final class ExpectedReceives {
     }
 
     /**
-     * Delivers a whole message to the oldest receive.
+     * Delivers a complete message to the oldest receive.
      *
      * @return false if that receive does not accept it: the caller spills and uses the general path.
      */
@@ -173,11 +178,13 @@ final class ExpectedReceives {
             || length > UnsafeApi.getLong(record + LENGTH)
             || flags != Flags.TAGGED
             || !peer.entryOrder().isEmpty()
-            || entries.isOfUnknown(peer)) {
+            || entries.isOfUnknownPeer(peer)) {
             return false;
         }
         inHandNumber = number;
         inHand = PLACING;
+        // before the copy: the message is used up, and its credit the peer's again, also if the copy fails
+        peer.passed(length);
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
         long context = UnsafeApi.getLong(record + CONTEXT);
         Words.copy(address, UnsafeApi.getLong(record + ADDRESS), length);
@@ -185,13 +192,12 @@ final class ExpectedReceives {
         FaultPoint.pass();
         head = number + 1;
         regionOf[slot].release();
-        peer.passed(length);
         pool.giveRoom();
         endedBefore = entries.ended();
         inHand = REPORTING;
         entries.expected(receiveFlags, context, length, tag, peer);
         inHand = NOTHING;
-        if (++orderly == ORDERLY) {
+        if (++taken - takenBefore == ORDERLY) {
             nextPostsClosed = MIN_POSTS_CLOSED;
         }
         return true;
@@ -206,7 +212,7 @@ final class ExpectedReceives {
         FaultPoint.pass();
         interrupt();
         open = false;
-        orderly = 0;
+        takenBefore = taken;
         postsClosed = 1;
         if (head == tail) {
             return;
@@ -230,7 +236,23 @@ final class ExpectedReceives {
         }
     }
 
-    /** Closes the queue for good: all receives take the general path from now on. */
+    /** Spills, and keeps the queue closed until {@link #endScan()}: a scan that takes many steps needs fixed places. */
+    void beginScan() {
+        spill();
+        scans++;
+    }
+
+    /** Ends what {@link #beginScan()} began. */
+    void endScan() {
+        scans--;
+    }
+
+    /** Messages that took the oldest receive here, since the start. */
+    long taken() {
+        return taken;
+    }
+
+    /** Closes the queue permanently: all receives take the general path from now on. */
     void disable() {
         enabled = false;
         spill();
@@ -238,7 +260,7 @@ final class ExpectedReceives {
 
     /** Moves the receives of the matcher into the queue if all of them are plain; true if the queue is open now. */
     private boolean reopen() {
-        if (!enabled || inHand != NOTHING || --postsClosed > 0) {
+        if (!enabled || inHand != NOTHING || --postsClosed > 0 || scans != 0) {
             return false;
         }
         if (matcher.unexpectedCount() != 0 || matcher.postedCount() > mask || !areAllPlain()) {

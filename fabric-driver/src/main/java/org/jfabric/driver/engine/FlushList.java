@@ -5,10 +5,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The completion queues and counters of an engine, and which of them have something to publish.
+ * The completion queues and counters of an engine, and the list of those with something to publish.
  *
  * <pre>
- *   listed:  │ kept, to be asked again │ published │ at ▶ now │ to come │ appended meanwhile │
+ *   listed:  │ kept for the next cycle │ published │ at ▶ now │ to come │ appended meanwhile │
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -23,7 +23,7 @@ final class FlushList {
     }
 
     /**
-     * Publishes for a writer from now on, also what it has written before.
+     * Adds a writer and publishes what it has written so far.
      *
      * @param writer in no list.
      */
@@ -33,9 +33,9 @@ final class FlushList {
     }
 
     /**
-     * Ends what {@link #add} began; nothing is published for the writer any more.
+     * Removes a writer; nothing is published for it any more.
      *
-     * @param writer not necessarily a member.
+     * @param writer ignored if it is no member.
      */
     void remove(BatchWriter writer) {
         if (members.remove(writer)) {
@@ -44,9 +44,9 @@ final class FlushList {
     }
 
     /**
-     * Publishes everything; once at the end of a duty cycle.
+     * Publishes all changes; called once at the end of a duty cycle.
      *
-     * @return work done besides.
+     * @return the amount of work done in addition to publishing.
      */
     int flush() {
         int work = 0;
@@ -57,20 +57,20 @@ final class FlushList {
                 continue;
             }
             work += writer.publish();
-            if (writer.goesOn()) {
+            if (writer.staysListed()) {
                 listed[kept++] = writer;
             } else {
                 writer.onPublished();
             }
         }
-        // mostly one; by hand, because a bulk fill costs more than a message's share of the cycle
+        // usually one entry; a loop is cheaper here than Arrays.fill
         while (count > kept) {
             listed[--count] = null;
         }
         return work;
     }
 
-    /** A memory fault may have ended {@link #flush()} in the middle: all members are asked once more. */
+    /** Lists all members again, because a memory fault may have interrupted {@link #flush()}. */
     void recover() {
         Arrays.fill(listed, 0, count, null);
         count = 0;

@@ -3,61 +3,61 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 
 /**
- * The messages of one peer that wait here for receives: how many there are, and a counter that names both ends once
- * they use up what the peer may send, the counterpart of the one at the sender.
+ * The queued messages of one peer that wait for receives: their number, and a counter for the operator that exists
+ * while they use up the peer's credit. The sender has the corresponding counter ({@link Outbox}).
  *
  * <p>Owner: progress agent.
  */
 final class HeldMessages {
-    /** What the greatest configurable limit of a peer's driver allows; more is no peer of ours. */
+    /** The greatest limit that a driver can be configured with; a peer that announces more violates the protocol. */
     private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
     private final PeerContext context;
     private final Peer peer;
     private final ByteCredit credit;
-    private boolean isOfStranger;
+    private boolean isOfUnknownPeer;
     private int stored;
     private int announcements;
-    /** Address of the counter; 0 while the peer is not held back. */
+    /** Address of the counter; 0 while the peer has credit. */
     private long counter;
 
-    HeldMessages(PeerContext context, Peer peer, ByteCredit credit, boolean isOfStranger) {
+    HeldMessages(PeerContext context, Peer peer, ByteCredit credit, boolean isOfUnknownPeer) {
         this.context = context;
         this.peer = peer;
         this.credit = credit;
-        this.isOfStranger = isOfStranger;
+        this.isOfUnknownPeer = isOfUnknownPeer;
     }
 
     /**
-     * Whether the peer is one that the application does not know, which shares memory with others of that kind.
+     * Returns whether the peer is unknown to the application. Unknown peers have a common quota of the budget.
      *
      * @return true if it is in no address vector, and not the other end of a connection.
      */
-    boolean isOfStranger() {
-        return isOfStranger;
+    boolean isOfUnknownPeer() {
+        return isOfUnknownPeer;
     }
 
-    void ofStranger(boolean isStranger) {
-        if (isStranger != isOfStranger) {
-            isOfStranger = isStranger;
-            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), isStranger);
+    void ofUnknownPeer(boolean isUnknown) {
+        if (isUnknown != isOfUnknownPeer) {
+            isOfUnknownPeer = isUnknown;
+            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), isUnknown);
         }
     }
 
-    /** A channel begins: what was reserved for the one before is given back, and a window taken. */
+    /** Begins a channel: returns the reservation of the previous one and takes a window. */
     void begin() {
         end();
-        credit.begin(context.receiver().budget().takeWindow(isOfStranger));
+        credit.begin(context.receiver().budget().takeWindow(isOfUnknownPeer));
     }
 
-    /** The channel has ended: its credit goes back, but for what its messages hold until they leave. */
+    /** Ends the channel and returns its credit, except for the bytes of messages that are still stored. */
     void end() {
-        context.receiver().budget().give(credit.end(), isOfStranger);
+        context.receiver().budget().give(credit.end(), isOfUnknownPeer);
         close();
     }
 
     /**
-     * Takes room for a message that nobody waits for.
+     * Accounts a message without a receive.
      *
      * @param length bytes.
      * @return false if the peer sends more than it was granted.
@@ -72,7 +72,7 @@ final class HeldMessages {
     }
 
     /**
-     * Takes room for a message of a peer that knows no credit, whether there is any or not.
+     * Accounts a message of a peer without credit, even beyond its reservation.
      *
      * @param length bytes.
      */
@@ -83,25 +83,25 @@ final class HeldMessages {
     }
 
     /**
-     * What the messages of a peer that knows no credit take beyond what is reserved for them.
+     * Bytes that the messages of a peer without credit use beyond its reservation.
      *
-     * @return bytes; 0 or less if there is room for all.
+     * @return bytes; 0 or less if everything fits.
      */
     long missingBytes() {
         return credit.missingBytes();
     }
 
     /**
-     * More of the store's budget for a peer that knows no credit.
+     * Extends the reservation of a peer without credit.
      *
-     * @param bytes taken of the budget.
+     * @param bytes taken from the budget.
      */
     void extend(long bytes) {
         credit.extend(bytes);
     }
 
     /**
-     * Credit that the messages use up.
+     * The credit that the stored messages use.
      *
      * @return bytes.
      */
@@ -109,24 +109,27 @@ final class HeldMessages {
         return credit.heldBytes();
     }
 
-    /** A stored message was matched or dropped; true if that made room for others than the peer. */
+    /**
+     * Accounts a stored message that was matched or dropped; returns true if bytes were returned to the endpoint's
+     * budget.
+     */
     boolean left(long length, int messageEpoch) {
         stored--;
         long free = credit.left(length, messageEpoch);
         show();
         if (free != 0) {
-            context.receiver().budget().give(free, isOfStranger);
+            context.receiver().budget().give(free, isOfUnknownPeer);
         }
         return free != 0;
     }
 
     /**
-     * Takes room for an announcement that nobody waits for.
+     * Accounts an announcement without a receive.
      *
-     * @return false if there are more than any peer may have, or more than there is room for from strangers.
+     * @return false if there are more than any peer may have, or if the quota of unknown peers is used up.
      */
     boolean announced() {
-        boolean isOneOfMany = isOfStranger && announcements >= context.settings().announcementLimit();
+        boolean isOneOfMany = isOfUnknownPeer && announcements >= context.settings().announcementLimit();
         if (announcements == MAX_ANNOUNCEMENTS
             || isOneOfMany && !context.receiver().budget().takeAnnouncement()) {
             return false;
@@ -136,16 +139,16 @@ final class HeldMessages {
         return true;
     }
 
-    /** A stored announcement was matched or dropped. */
+    /** Accounts a stored announcement that was matched or dropped. */
     void announcementLeft() {
-        if (isOfStranger && manyAnnouncements() > 0) {
+        if (isOfUnknownPeer && manyAnnouncements() > 0) {
             context.receiver().budget().giveAnnouncement();
         }
         announcements--;
         show();
     }
 
-    /** Those that a stranger needs room for, as no peer with our own settings announces so many. */
+    /** Announcements beyond our own limit, which count against the quota of unknown peers. */
     private int manyAnnouncements() {
         return Math.max(0, announcements - context.settings().announcementLimit());
     }
@@ -154,7 +157,7 @@ final class HeldMessages {
         return stored + announcements;
     }
 
-    /** The channel has ended: the peer has nothing that could be held back. */
+    /** Closes the counter, because the channel has ended. */
     void close() {
         if (counter != 0) {
             context.closeCounter(counter);
@@ -170,7 +173,7 @@ final class HeldMessages {
             }
             counter = context.openHoldingCounter(peer);
         } else if (credit.isHalfFree() && announcements <= limit >> 1) {
-            // not at the same limit, or it would come and go with every message
+            // a lower limit than for opening, so that the counter is not opened and closed with every message
             close();
             return;
         }

@@ -1,8 +1,9 @@
 package org.jfabric.driver.engine;
 
 /**
- * What a receive needs only if the payload of its message comes after the match, or if its entry has to wait for its
- * turn. It is apart from {@link ReceiveOperation}, so that those that wait for a message take few cache lines.
+ * Fields of a receive that are needed only if the payload of its message arrives after the match, or if its entry has
+ * to wait for its turn. They are separate from {@link ReceiveOperation}, so that a posted receive occupies few cache
+ * lines.
  *
  * <p>Owner: progress agent.
  */
@@ -11,29 +12,29 @@ final class LatePayload {
     ReceiveOperation nextPull;
     /** Previous in {@link PullList}. */
     ReceiveOperation previousPull;
-    /** Next receive with something to tell the peer; {@link PullList}. */
+    /** Next receive with a control message for the peer; {@link PullList}. */
     ReceiveOperation nextControl;
     /** The message whose payload still streams into the store, in the state {@link ReceiveState#FILLING}. */
     StoredMessage filling;
 
     // of an announced message
-    /** The sender's id of it. */
+    /** The sender's operation id. */
     long remoteOperation;
     /** Bytes fetched. */
     long received;
-    /** What the sender is told, 0 or a positive fabric errno. */
+    /** The status for the sender: 0 or a positive fabric errno. */
     int finishErrno;
 
     /** Next in {@link EntryOrder}. */
     ReceiveOperation nextInOrder;
     /** Whether it is in the {@link EntryOrder} of its peer. */
     boolean inOrder;
-    /** How it ended, while its entry waits: 0 or a positive fabric errno. */
+    /** The result while the entry waits: 0 or a positive fabric errno. */
     int endedErrno;
     /** Bytes placed of a message that is lost, while its entry waits. */
     long endedPlaced;
 
-    /** Of an announced message: nothing is fetched yet. */
+    /** Initializes the fields for an announced message. */
     void announced(long operation) {
         remoteOperation = operation;
         received = 0;

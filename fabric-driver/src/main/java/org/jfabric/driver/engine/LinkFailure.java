@@ -3,8 +3,8 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.link.Channel;
 
 /**
- * What the link says of a peer's failure besides the errno, while the operations of that peer end: the
- * {@code prov_errno} of their entries. One for each endpoint; looked at for error entries only.
+ * The link's detail of a peer's failure, while the operations of that peer end: the {@code prov_errno} of their error
+ * entries. There is one for each endpoint.
  *
  * <p>Owner: progress agent.
  */
@@ -15,8 +15,8 @@ final class LinkFailure {
     }
 
     /**
-     * Operations of a peer end from now on. Whoever sees one of their entries may use the memory for something else at
-     * once, so the link lets go of it here.
+     * The operations of a peer end from now on. The application may reuse the memory as soon as it reads an entry, so
+     * the link stops using it here.
      *
      * @param channel to the peer, or null if there was none yet.
      */
@@ -28,16 +28,16 @@ final class LinkFailure {
         }
     }
 
-    /** They have ended. */
+    /** The operations have ended. */
     void end() {
         provErrno = 0;
     }
 
     /**
-     * The detail of an entry.
+     * The {@code prov_errno} of an error entry.
      *
      * @param errno of the entry.
-     * @return what the link said, else the errno.
+     * @return the link's error number if it gave one, else the errno.
      */
     int of(int errno) {
         return provErrno == 0 ? errno : provErrno;

@@ -1,24 +1,24 @@
 package org.jfabric.driver.engine;
 
 /**
- * Who may fill how much of an endpoint's memory for messages without a receive. Peers that are not in the address
- * vector, <em>strangers</em>, share one half of it: whatever they send, the other half is there for those that the
+ * The budget of an endpoint's memory for messages without a receive. Peers that are not in the address vector,
+ * <em>unknown peers</em>, can use one half of it at most, so the other half stays available for the peers that the
  * application knows.
  *
  * <p>Owner: progress agent.
  */
 final class MessageBudget {
-    /** What a record of a message that waits at its sender takes, about. */
+    /** Approximate memory of the record of an announced message. */
     private static final int ANNOUNCEMENT_BYTES = 256;
 
     private final int windowBytes;
-    private final long strangersShare;
+    private final long unknownQuota;
     private long unreservedBytes;
-    private long strangersBytes;
+    private long unknownBytes;
 
     MessageBudget(int budgetBytes, int windowBytes) {
         this.windowBytes = windowBytes;
-        this.strangersShare = budgetBytes / 2;
+        this.unknownQuota = budgetBytes / 2;
         this.unreservedBytes = budgetBytes;
     }
 
@@ -27,75 +27,76 @@ final class MessageBudget {
         return windowBytes;
     }
 
-    /** Bytes that are nobody's. */
+    /** Bytes that are not reserved for any peer. */
     long unreservedBytes() {
         return unreservedBytes;
     }
 
     /**
-     * Credit for a new channel: a window, or half of what is left; 0 when nothing is: the peer may only announce.
+     * Takes the credit for a new channel: a window, or half of what is left. With 0 bytes the peer can only announce
+     * messages.
      *
-     * @param isStranger whether the peer is in no address vector.
-     * @return bytes, to be given back.
+     * @param isUnknown whether the peer is in no address vector.
+     * @return bytes; the caller returns them with {@link #give}.
      */
-    long takeWindow(boolean isStranger) {
-        long left = isStranger ? Math.min(strangersShare - strangersBytes, unreservedBytes) : unreservedBytes;
-        // a peer that knows no credit may hold more than the budget
+    long takeWindow(boolean isUnknown) {
+        long left = isUnknown ? Math.min(unknownQuota - unknownBytes, unreservedBytes) : unreservedBytes;
+        // a peer without credit may use more than the budget
         long window = left >= 2L * windowBytes ? windowBytes : Math.max(0, left / 2) & -64L;
         unreservedBytes -= window;
-        strangersBytes += isStranger ? window : 0;
+        unknownBytes += isUnknown ? window : 0;
         return window;
     }
 
-    /** More than its window for a peer that knows no credit; false if the budget has not that much left. */
-    boolean take(long bytes, boolean isStranger) {
-        if (bytes > unreservedBytes || isStranger && bytes > strangersShare - strangersBytes) {
+    /** Takes bytes beyond the window for a peer without credit; returns false if the budget has too few left. */
+    boolean take(long bytes, boolean isUnknown) {
+        if (bytes > unreservedBytes || isUnknown && bytes > unknownQuota - unknownBytes) {
             return false;
         }
         unreservedBytes -= bytes;
-        strangersBytes += isStranger ? bytes : 0;
+        unknownBytes += isUnknown ? bytes : 0;
         return true;
     }
 
     /**
-     * Takes credit back.
+     * Returns credit to the budget.
      *
-     * @param bytes      that no stored message holds.
-     * @param isStranger what their peer is now.
+     * @param bytes      that no stored message uses.
+     * @param isUnknown whether their peer is unknown now.
      */
-    void give(long bytes, boolean isStranger) {
+    void give(long bytes, boolean isUnknown) {
         unreservedBytes += bytes;
-        strangersBytes -= isStranger ? bytes : 0;
+        unknownBytes -= isUnknown ? bytes : 0;
     }
 
     /**
-     * A stranger announces more than most peers do.
+     * Takes the budget for one announcement of an unknown peer beyond the normal limit.
      *
-     * @return false if strangers hold all that they may.
+     * @return false if the quota of unknown peers is used up.
      */
     boolean takeAnnouncement() {
-        if (ANNOUNCEMENT_BYTES > strangersShare - strangersBytes) {
+        if (ANNOUNCEMENT_BYTES > unknownQuota - unknownBytes) {
             return false;
         }
-        strangersBytes += ANNOUNCEMENT_BYTES;
+        unknownBytes += ANNOUNCEMENT_BYTES;
         return true;
     }
 
-    /** Ends {@link #takeAnnouncement}. */
+    /** Reverses {@link #takeAnnouncement}. */
     void giveAnnouncement() {
-        strangersBytes -= ANNOUNCEMENT_BYTES;
+        unknownBytes -= ANNOUNCEMENT_BYTES;
     }
 
     /**
-     * A peer has got a place in the address vector, or lost it.
+     * Moves the reservations of a peer that was inserted into the address vector, or removed from it.
      *
      * @param bytes         reserved for it.
-     * @param announcements of {@link #takeAnnouncement}, which only count for strangers.
-     * @param isStranger    what it is now.
+     * @param announcements taken by {@link #takeAnnouncement}, which count for unknown peers only.
+     * @param isUnknown    whether it is unknown now.
      */
-    void move(long bytes, int announcements, boolean isStranger) {
+    void move(long bytes, int announcements, boolean isUnknown) {
         long moved = bytes + (long) announcements * ANNOUNCEMENT_BYTES;
-        // may be more than the share, if what it holds was granted to somebody who was known
-        strangersBytes += isStranger ? moved : -moved;
+        // may exceed the quota, if the bytes were granted while the peer was known
+        unknownBytes += isUnknown ? moved : -moved;
     }
 }

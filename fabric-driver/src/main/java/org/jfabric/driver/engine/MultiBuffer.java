@@ -7,11 +7,11 @@ package org.jfabric.driver.engine;
  * <p>Owner: progress agent.
  */
 final class MultiBuffer extends ReceiveOperation {
-    /** Bytes from its start that messages take, with the gaps that align them. */
+    /** Bytes from the start that messages occupy, alignment gaps included. */
     long used;
-    /** It ends when fewer bytes than this are free behind a message. */
+    /** The buffer is released when fewer bytes than this are free. */
     long minFree;
-    /** The oldest message in it without an entry. */
+    /** The oldest sub-buffer without an entry. */
     MultiPart firstPart;
     MultiPart lastPart;
 

@@ -3,20 +3,20 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
- * One message in a multi-receive buffer: its receive is a sub-buffer.
+ * The receive of one message in a multi-receive buffer: a sub-buffer.
  *
  * <p>Owner: progress agent.
  */
 final class MultiPart extends ReceiveOperation {
-    /** Null before it has one, and once nothing is left to do for it. */
+    /** Null before it is assigned, and after everything is done for it. */
     MultiBuffer buffer;
-    /** The next younger one in the buffer. */
+    /** The next later sub-buffer. */
     MultiPart nextPart;
     /** Bytes placed of a message that is lost. */
     long endPlaced;
-    /** Its entry is written. */
+    /** Whether the entry is written. */
     boolean written;
-    /** Nothing but its entry needs it. */
+    /** Whether only its entry still needs the record. */
     boolean released;
 
     MultiPart(int index) {

@@ -1,39 +1,38 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.TagMatcher;
-
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * Buffers that take many untagged messages (FI_MULTI_RECV): messages are packed in them, each with an entry of its own,
- * until the free room falls below what the receive demands; then an entry of its own releases the buffer.
+ * Buffers that take many untagged messages (FI_MULTI_RECV): messages are packed into them, each with its own entry,
+ * until the free space falls below FI_OPT_MIN_MULTI_RECV; then a separate entry releases the buffer.
  *
  * <pre>
- *   buffer   | part | part |  part  | free room      |    posted while the free room is enough
- *             0      ^8     ^8       ^ used                parts start at multiples of 8
+ *   buffer   | sub  | sub  |  sub   | free space     |    posted while there is enough free space
+ *             0      ^8     ^8       ^ used                sub-buffers start at multiples of 8
  * </pre>
  *
- * <p>A <em>part</em> ({@link MultiPart}) is the record of one message in a buffer ({@link MultiBuffer}); it goes the
- * same ways as a receive. Parts may end out of order, their entries are written in the order of the buffer, the release
- * is last. A message that does not fit in the room that others left ends the buffer and goes to the next receive that
- * accepts it, or waits for one; only a message that is longer than a whole buffer is truncated. All other receives of
- * the endpoint are ordinary.
+ * <p>A <em>sub-buffer</em> ({@link MultiPart}) is the record of one message in a buffer ({@link MultiBuffer}); it is
+ * processed like a receive. Sub-buffers may end out of order; their entries are written in the order of the buffer, and
+ * the release is last. A message that does not fit into the free space ends the buffer and goes to the next receive
+ * that accepts it, or waits for one. Only a message that is longer than a whole buffer is truncated. All other receives
+ * of the endpoint are ordinary.
  *
- * <p><b>Holding back.</b> Each part takes a slot of the driver's share of the completion queue. Without one, or without
- * a record, the message stays unexpected although a receive accepts it, and so do all later ones for such buffers, so
- * that none passes another. Receives that are posted meanwhile stand behind in the matcher. When there is room again
- * the waiting messages are matched in the order of their arrival.
+ * <p><b>Back-pressure.</b> Each sub-buffer takes a slot of the driver's quota in the completion queue. Without a free
+ * slot or record the message stays unexpected although a receive accepts it, and so do all later messages for such
+ * buffers, so that none overtakes another. Receives that are posted in this state are queued in the matcher. When slots
+ * are free again, the waiting messages are matched in the order of their arrival.
  *
  * <p>Owner: progress agent.
  */
 final class MultiReceives extends ReceiveMode {
-    /** A message behind another one starts at an address that is a multiple of this. */
+    /** Sub-buffers after the first start at addresses that are multiples of this. */
     static final int ALIGNMENT_BYTES = 8;
-    /** So many messages of an endpoint may be on their way into buffers at once. */
+    /** Greatest number of sub-buffers of an endpoint in use at the same time. */
     static final int PARTS = 64;
 
     private final OrdinaryReceives ordinary;
@@ -41,15 +40,15 @@ final class MultiReceives extends ReceiveMode {
     private final ReceiveEntries entries;
     private final WaitingMessages waiting;
     private final TagMatcher matcher;
-    private final DriverShare share;
+    private final DriverQuota quota;
     private final boolean mayOverrun;
-    /** Buffers that take messages. */
+    /** Number of posted buffers. */
     private int posted;
-    private boolean heldBack;
-    /** A receive has left, or the matching was interrupted: look again whether or not there are slots. */
+    private boolean blocked;
+    /** A receive was removed, or the matching was interrupted: match again whether or not there are slots. */
     private boolean lookAgain;
     private boolean matching;
-    /** Slots of the driver's share that parts will use. */
+    /** Slots of the driver's quota that are taken for sub-buffers. */
     private int slots;
 
     MultiReceives(
@@ -61,9 +60,9 @@ final class MultiReceives extends ReceiveMode {
         this.entries = entries;
         this.waiting = waiting;
         this.matcher = waiting.untagged();
-        this.share = entries.driverShare();
+        this.quota = entries.driverQuota();
         this.mayOverrun = mayOverrun;
-        share.open(this);
+        quota.open(this);
     }
 
     @Override
@@ -74,12 +73,12 @@ final class MultiReceives extends ReceiveMode {
         boolean isTagged = (receive.flags & Flags.TAGGED) != 0;
         if (receive.isBuffer()) {
             if (isTagged || receive.pieces != null) {
-                // parts lie one behind the other, so a buffer is of one piece
+                // sub-buffers are contiguous, so a buffer must be of one piece
                 ends.fail(receive, 0, FabricErrno.EBADFLAGS);
             } else {
                 postBuffer((MultiBuffer) receive, ignore);
             }
-        } else if (isTagged || !heldBack) {
+        } else if (isTagged || !blocked) {
             ordinary.match(receive);
         } else {
             matcher.post(receive);
@@ -87,7 +86,7 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Posts a buffer; whatever a client wrote as least free room, it only ends the buffer sooner or later. */
+    /** Posts a buffer. The minimum free space needs no validation: it only determines when the buffer ends. */
     private void postBuffer(MultiBuffer buffer, long minFree) {
         buffer.mode = this;
         buffer.state = ReceiveState.BUFFER;
@@ -96,7 +95,7 @@ final class MultiReceives extends ReceiveMode {
         buffer.endErrno = 0;
         posted++;
         matcher.post(buffer);
-        if (heldBack) {
+        if (blocked) {
             match();
         } else {
             takeUnexpected(buffer);
@@ -108,38 +107,38 @@ final class MultiReceives extends ReceiveMode {
         ordinary.peek(receive, srcAddr, tag, ignore);
     }
 
-    /** As the superclass has it; the receive is a part if an untagged message goes into a buffer. */
+    /** The returned receive is a sub-buffer if an untagged message goes into a buffer. */
     @Override
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        if ((flags & Flags.TAGGED) != 0 || posted == 0 && !heldBack) {
+        if ((flags & Flags.TAGGED) != 0 || posted == 0 && !blocked) {
             return ordinary.arrive(peer, flags, tag, length);
         }
-        if (heldBack && (lookAgain || hasRoom())) {
-            // Behind those that wait, which are matched once this arrival is dealt with: it is in no list yet, and what
-            // is in hand can be only one message.
+        if (blocked && (lookAgain || hasRoom())) {
+            // The message must follow those that wait. They are matched after this arrival, because only one message
+            // can be processed at a time.
             return null;
         }
         return find(peer.source(), length);
     }
 
     @Override
-    int retry() {
-        return heldBack && (lookAgain || hasRoom()) ? match() : 0;
+    public int retry() {
+        return blocked && (lookAgain || hasRoom()) ? match() : 0;
     }
 
-    /** The message of a part is placed; its entry follows those of the parts in front of it. */
+    /** The message of a sub-buffer is placed. Its entry follows those of the earlier sub-buffers. */
     @Override
     void complete(ReceiveOperation part) {
         end((MultiPart) part, 0, 0);
     }
 
-    /** The message of a part is lost. */
+    /** The message of a sub-buffer is lost. */
     @Override
     void fail(ReceiveOperation part, long placed, int errno) {
         end((MultiPart) part, placed, errno);
     }
 
-    /** Nothing uses the part any more but for its entry; or the last of a buffer is over. */
+    /** Releases the record of a sub-buffer, once its entry is written, or of a whole buffer. */
     @Override
     void release(ReceiveOperation receive) {
         if (receive instanceof MultiPart part) {
@@ -153,7 +152,7 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Ends a buffer early; what is on its way into it ends first. */
+    /** Cancels a buffer; its outstanding sub-buffers end first. */
     @Override
     void cancel(ReceiveOperation receive, int errno) {
         if (!(receive instanceof MultiBuffer buffer)) {
@@ -169,7 +168,7 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Finds what was in hand. */
+    /** Restores the state after a memory fault from the records in the pool. */
     @Override
     void recover() {
         posted = 0;
@@ -194,13 +193,13 @@ final class MultiReceives extends ReceiveMode {
             }
         }
         if (!mayOverrun) {
-            share.giveBack(slots - listed.size());
+            quota.giveBack(slots - listed.size());
             slots = listed.size();
         }
         boolean interrupted = matching;
         matching = false;
         if (posted != 0 || interrupted) {
-            // who looked for messages that posted receives accept may not have come to the end
+            // the fault may have interrupted the matching of waiting messages
             hold();
             lookAgain = true;
         }
@@ -208,18 +207,18 @@ final class MultiReceives extends ReceiveMode {
 
     @Override
     void close() {
-        share.close(this, slots, heldBack);
+        quota.close(this, slots, blocked);
         slots = 0;
-        heldBack = false;
+        blocked = false;
     }
 
     private static boolean isInUse(MultiBuffer buffer) {
         return buffer.state == ReceiveState.BUFFER || buffer.state == ReceiveState.ENDING;
     }
 
-    /** While nothing is held back no other receive accepts a waiting message. */
+    /** Matches waiting messages with this buffer. Without back-pressure no other receive accepts one of them. */
     private void takeUnexpected(MultiBuffer buffer) {
-        while (buffer.isPosted() && !heldBack) {
+        while (buffer.isPosted() && !blocked) {
             StoredMessage message = (StoredMessage) matcher.peek(0, 0, buffer.source());
             if (message == null) {
                 return;
@@ -232,19 +231,19 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Matches the waiting messages anew, the oldest first; those that still find no room stay. */
+    /** Matches the waiting messages again, the oldest first; those without a free slot stay. */
     private int match() {
         if (matching) {
             return 0;
         }
         matching = true;
         lookAgain = false;
-        heldBack = false;
-        share.waitsNoMore();
+        blocked = false;
+        quota.waitsNoMore();
         int matched = 0;
         StoredMessage message = (StoredMessage) matcher.firstUnexpected();
-        // while only buffers are posted and there is no room, none of the messages behind can be matched
-        while (message != null && !(heldBack && posted == matcher.postedCount())) {
+        // if only buffers are posted and no slot is free, no later message can be matched
+        while (message != null && !(blocked && posted == matcher.postedCount())) {
             StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
             long nextSequence = next == null ? 0 : next.sequence();
             ReceiveOperation receive = find(message.source(), message.length);
@@ -273,11 +272,11 @@ final class MultiReceives extends ReceiveMode {
                 matcher.cancel(receive);
                 return receive;
             }
-            if (heldBack || !hasRoom()) {
+            if (blocked || !hasRoom()) {
                 hold();
                 return null;
             }
-            // a message that is longer than an untouched buffer would fit nowhere: it is truncated
+            // a message that is longer than a whole buffer fits nowhere and is truncated
             MultiBuffer buffer = (MultiBuffer) receive;
             if (buffer.used == 0 || length <= buffer.length - buffer.used) {
                 return place(buffer, length);
@@ -287,19 +286,19 @@ final class MultiReceives extends ReceiveMode {
     }
 
     private boolean hasRoom() {
-        return pool.hasOfDriver() && (mayOverrun || share.hasFree());
+        return pool.hasOfDriver() && (mayOverrun || quota.hasFree());
     }
 
     private void hold() {
-        if (!heldBack) {
-            heldBack = true;
-            share.waits();
+        if (!blocked) {
+            blocked = true;
+            quota.waits();
         }
     }
 
     private MultiPart place(MultiBuffer buffer, long length) {
         if (!mayOverrun) {
-            share.take();
+            quota.take();
             slots++;
         }
         MultiPart part = (MultiPart) pool.takeOfDriver();
@@ -309,7 +308,7 @@ final class MultiReceives extends ReceiveMode {
         part.buf = buffer.buf + buffer.used;
         part.address = buffer.address + buffer.used;
         part.length = Math.min(length, buffer.length - buffer.used);
-        // what is reported if it fails before it has a message
+        // reported if the receive fails before it has a message
         part.message(null, Flags.MSG, 0, 0, 0);
         part.endErrno = 0;
         part.nextPart = null;
@@ -346,7 +345,7 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Writes the entries of the oldest parts as far as they have ended, and the release behind the last one. */
+    /** Writes the entries of the oldest sub-buffers that have ended, and the release after the last one. */
     private void writeEntries(MultiBuffer buffer) {
         MultiPart part = buffer.firstPart;
         while (part != null && part.reported) {
@@ -373,9 +372,9 @@ final class MultiReceives extends ReceiveMode {
 
     private void useSlot(MultiPart part) {
         if (entries.hasEntry(part)) {
-            share.use();
+            quota.use();
         } else {
-            share.giveBack(1);
+            quota.giveBack(1);
         }
     }
 
@@ -387,9 +386,9 @@ final class MultiReceives extends ReceiveMode {
         }
     }
 
-    /** Gives a part back. */
+    /** Returns a sub-buffer's record to the pool. */
     private void give(MultiPart part) {
-        // first: with a buffer it would be one of that buffer's
+        // cleared first, so that recovery does not take it for a sub-buffer in use
         part.buffer = null;
         part.written = false;
         part.released = false;

@@ -1,9 +1,9 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
  * Receives of one message each, into a buffer of their own.
@@ -40,14 +40,14 @@ final class OrdinaryReceives extends ReceiveMode {
             return;
         }
         if (receive.isBuffer()) {
-            // the endpoint does not have that capability
+            // the endpoint does not have FI_MULTI_RECV
             ends.fail(receive, 0, FabricErrno.EBADFLAGS);
         } else {
             match(receive);
         }
     }
 
-    /** Takes the memory of a receive, and notes which messages it accepts; false if it has ended with an error. */
+    /** Attaches the memory of a receive and sets its matching criteria; returns false if it has ended with an error. */
     boolean accept(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         if (receive.pieces == null && !receive.attach(regions)) {
             ends.fail(receive, 0, FabricErrno.EFAULT);

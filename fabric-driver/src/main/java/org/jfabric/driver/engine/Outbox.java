@@ -1,36 +1,40 @@
 package org.jfabric.driver.engine;
 
+import java.util.Set;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
-
-import java.util.Set;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.AtomicForm;
 
 /**
- * The sends to one peer that have not ended: those that wait for their turn, and those that the link or the peer has
- * yet to finish.
+ * The sends to one peer that have not ended: queued sends, and sends that the link or the peer has not finished yet.
  *
  * <p>Owner: progress agent.
  */
 final class Outbox {
-    /** Sends that are looked at for an announced one; others are in the link's hands and soon gone. */
+    /** Number of sends that are searched for an announced one; the others are in the link and will end soon. */
     private static final int OLDEST = 8;
 
-    /** Most time that a short message waits for credit before it is announced; a peer that runs needs much less. */
+    /** Longest time that a short message waits for credit before it is announced; a running peer needs much less. */
     private static final long MAX_CREDIT_WAIT_NS = 10_000_000L;
 
     private final PeerContext context;
     private final OperationList pending = new OperationList();
     /** The oldest first, so that it is segmented first. */
     private final OperationList owned = new OperationList();
-    /** Address of the counter that tells who holds us back; 0 while nobody does. */
-    private long heldBackCounter;
+    /** Address of the counter that shows back-pressure by this peer; 0 without back-pressure. */
+    private long backPressureCounter;
     private int waiting;
     private int announced;
     private int segmenting;
-    /** A short message has waited for credit since the last came. */
+    /** Remote reads and writes that are outstanding and that later operations must not overtake. */
+    private int reads;
+    private int barriers;
+    /** Outstanding atomic operations whose old values come back. */
+    private int fetches;
+    /** A short message has been waiting since the last grant. */
     private boolean awaitsCredit;
     /** Time of the cycle in which that began. */
     private long awaitsCreditSinceNs;
@@ -40,16 +44,37 @@ final class Outbox {
     }
 
     /**
-     * Whether no send waits for its turn.
+     * Returns whether no send is queued.
      *
-     * @return true if a new one may begin at once.
+     * @return true if a new send may begin immediately.
      */
     boolean isClear() {
-        return pending.isEmpty();
+        return (waiting | reads | barriers) == 0;
     }
 
     /**
-     * Whether a send must wait for the ends of earlier ones (FI_FENCE); nothing that was posted later is here yet.
+     * Returns whether an operation must wait for outstanding remote accesses, {@link RemoteSends}.
+     *
+     * @param operation the oldest that has not begun.
+     * @return true while it must.
+     */
+    boolean mustWait(TransmitOperation operation) {
+        return (reads | barriers) != 0 && (barriers != 0 || !operation.isRead())
+            || fetches >= AtomicForm.MAX_FETCHES && operation.isFetch();
+    }
+
+    /**
+     * Returns whether a new remote access may begin immediately.
+     *
+     * @param operation in no list.
+     * @return true if nothing that was posted before keeps it waiting.
+     */
+    boolean mayBegin(TransmitOperation operation) {
+        return pending.isEmpty() && !mustWait(operation) && !isFenced(operation);
+    }
+
+    /**
+     * Returns whether a send must wait for earlier ones to end (FI_FENCE). No later send has begun yet.
      *
      * @param operation the oldest that has not begun.
      * @return true for a fenced one while an earlier one is outstanding.
@@ -68,10 +93,10 @@ final class Outbox {
     }
 
     /**
-     * Keeps an operation that the peer or the link has yet to finish.
+     * Adds an operation that the peer or the link has to finish.
      *
      * @param operation in no list.
-     * @param newState  {@code IN_LINK}, {@code ANNOUNCED} or {@code AWAITING}.
+     * @param newState  {@code IN_LINK}, {@code ANNOUNCED}, {@code AWAITING} or {@code REMOTE}.
      */
     void own(TransmitOperation operation, int newState) {
         operation.state = newState;
@@ -79,13 +104,29 @@ final class Outbox {
         if (newState == TransmitOperation.ANNOUNCED) {
             operation.sinceNs = context.nowNs();
             announced++;
+        } else if (newState == TransmitOperation.REMOTE) {
+            countAccess(operation, 1);
+        }
+    }
+
+    private void countAccess(TransmitOperation operation, int change) {
+        if (operation.isFetch()) {
+            fetches += change;
+        }
+        if (!operation.isBarrier) {
+            return;
+        }
+        if (operation.isRead()) {
+            reads += change;
+        } else {
+            barriers += change;
         }
     }
 
     /**
-     * Ends what {@link #own} began.
+     * Removes an operation that {@link #own} has added.
      *
-     * @param operation kept here.
+     * @param operation in the list of owned operations.
      */
     void disown(TransmitOperation operation) {
         owned.remove(operation);
@@ -94,13 +135,15 @@ final class Outbox {
         }
         if (operation.state == TransmitOperation.SEGMENTING) {
             segmenting--;
+        } else if (operation.state == TransmitOperation.REMOTE) {
+            countAccess(operation, -1);
         }
     }
 
     /**
-     * Takes a waiting send out, because it was cancelled.
+     * Removes a queued send.
      *
-     * @param operation waiting here.
+     * @param operation queued here.
      */
     void remove(TransmitOperation operation) {
         pending.remove(operation);
@@ -108,7 +151,7 @@ final class Outbox {
     }
 
     /**
-     * Operations that the link or the peer has yet to finish.
+     * The number of operations that the link or the peer has not finished, weighted by their state.
      *
      * @return a count.
      */
@@ -126,25 +169,25 @@ final class Outbox {
     }
 
     /**
-     * Since when the oldest of {@link #waiting()} waits.
+     * The time at which the oldest of {@link #waiting()} was queued.
      *
-     * @return time of that cycle, 0 if none waits.
+     * @return time of that duty cycle in nanoseconds, 0 if none waits.
      */
     long waitingSinceNs() {
         return pending.isEmpty() ? 0 : pending.first().sinceNs;
     }
 
     /**
-     * Whether the peer grants neither bytes nor announcements, so that sends wait.
+     * Returns whether sends wait because the peer grants neither bytes nor announcements.
      *
      * @return true while it does not.
      */
-    boolean isHeldBack() {
-        return heldBackCounter != 0;
+    boolean isBackPressured() {
+        return backPressureCounter != 0;
     }
 
     /**
-     * Messages that were announced and that the peer has not taken.
+     * The number of announced messages that the peer has not fetched.
      *
      * @return a count.
      */
@@ -153,9 +196,9 @@ final class Outbox {
     }
 
     /**
-     * When the oldest of {@link #announced()} was announced.
+     * The time at which the oldest of {@link #announced()} was announced.
      *
-     * @return time of that cycle; 0 if there is none among the oldest sends that have begun.
+     * @return time of that duty cycle in nanoseconds; 0 if there is none among the oldest sends that have begun.
      */
     long announcedSinceNs() {
         TransmitOperation operation = owned.first();
@@ -175,8 +218,16 @@ final class Outbox {
         waiting++;
     }
 
+    /** Queues an operation again that has begun and must begin once more, before all others. */
+    void addFirst(TransmitOperation operation) {
+        operation.state = TransmitOperation.QUEUED;
+        operation.sinceNs = context.nowNs();
+        pending.addFirst(operation);
+        waiting++;
+    }
+
     /**
-     * Tells which operations are here.
+     * Adds all operations of this outbox to a set.
      *
      * @param operations to add them to.
      */
@@ -185,7 +236,9 @@ final class Outbox {
         owned.addTo(operations);
     }
 
-    /** The peer asks for a payload in segments; false if that operation was not announced. */
+    /**
+     * Begins to send a payload in segments, as the peer requested; returns false if the operation was not announced.
+     */
     boolean segment(TransmitOperation operation, long sink, long length) {
         if (operation.state != TransmitOperation.ANNOUNCED || length <= 0 || length > operation.length) {
             return false;
@@ -202,7 +255,7 @@ final class Outbox {
         return segmenting != 0;
     }
 
-    /** Sends segments, a bounded number; stops where room in the channel ends. */
+    /** Sends a bounded number of segments; stops when the channel is full. */
     int flushSegments(Peer peer, SegmentChannel channel) {
         int budget = context.settings().segmentBurst();
         int work = 0;
@@ -229,13 +282,13 @@ final class Outbox {
     }
 
     /**
-     * Whether a message that has no credit may be announced. A short one may only once the peer has taken all that was
-     * sent and has still not granted enough, because messages wait there for receives. Until then the credit is on its
-     * way, and to wait for it costs less than to have an announced payload fetched.
+     * Returns whether a message without credit may be announced. A short message may be announced only if the peer has
+     * taken everything that was sent and has still not granted enough, because messages wait there for receives. Until
+     * then a grant is in flight, and waiting for it costs less than fetching an announced payload.
      *
      * @param peer   up.
      * @param length bytes.
-     * @return true if there is nothing to wait for; else credit will come, or true a later time.
+     * @return true to announce it now; false to wait for credit and ask again.
      */
     boolean mayAnnounce(Peer peer, long length) {
         if (!canAnnounce()) {
@@ -251,32 +304,32 @@ final class Outbox {
             awaitsCreditSinceNs = context.nowNs();
             channel.markSent();
         }
-        // a peer that is stopped takes nothing: nobody should spin for it
+        // a stopped peer takes nothing, and must not keep the duty cycle spinning
         return channel.isMarkTaken() || context.nowNs() - awaitsCreditSinceNs > MAX_CREDIT_WAIT_NS;
     }
 
-    /** There is credit, or more of it; true if something waits. */
+    /** The peer has granted credit; returns true if a send is queued. */
     boolean onCredit() {
         awaitsCredit = false;
         return !isClear();
     }
 
-    /** Begins waiting sends in order; stops where credit, announcements or room in the channel end. */
+    /** Begins queued sends in order; stops when credit, announcements or space in the channel are used up. */
     int flushPending(Peer peer) {
         int work = 0;
         while (!pending.isEmpty() && peer.isUp()) {
             TransmitOperation operation = pending.first();
-            if (isFenced(operation)) {
-                // the end of each earlier send brings us here again
+            if (isFenced(operation) || mustWait(operation)) {
+                // the end of each earlier operation schedules this again
                 break;
             }
-            if (!peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length)) {
+            if (!operation.isRemote() && !peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length)) {
                 if (canAnnounce()) {
-                    // credit comes, or the peer has taken what it would come for
-                    peer.scheduleUnlessTold();
-                    notHeldBack();
+                    // the peer grants credit or takes what was sent
+                    peer.scheduleUnlessNotified();
+                    clearBackPressure();
                 } else {
-                    heldBack(peer);
+                    showBackPressure(peer);
                 }
                 return work;
             }
@@ -284,27 +337,27 @@ final class Outbox {
             if (!context.sender().begin(peer, operation)) {
                 pending.addFirst(operation);
                 waiting++;
-                peer.scheduleUnlessTold();
+                peer.scheduleUnlessNotified();
                 return work;
             }
             work++;
         }
-        notHeldBack();
+        clearBackPressure();
         return work;
     }
 
-    /** The peer grants neither bytes nor announcements: says so, in a counter that names both. */
-    private void heldBack(Peer peer) {
-        if (heldBackCounter == 0) {
-            heldBackCounter = context.openHeldBackCounter(peer);
+    /** Shows back-pressure by the peer in a counter whose label names both endpoints. */
+    private void showBackPressure(Peer peer) {
+        if (backPressureCounter == 0) {
+            backPressureCounter = context.openBackPressureCounter(peer);
         }
-        UnsafeApi.putLongRelease(null, heldBackCounter, waiting);
+        UnsafeApi.putLongRelease(null, backPressureCounter, waiting);
     }
 
-    private void notHeldBack() {
-        if (heldBackCounter != 0) {
-            context.closeCounter(heldBackCounter);
-            heldBackCounter = 0;
+    private void clearBackPressure() {
+        if (backPressureCounter != 0) {
+            context.closeCounter(backPressureCounter);
+            backPressureCounter = 0;
         }
     }
 
@@ -319,13 +372,16 @@ final class Outbox {
             remove(operation);
             context.sender().fail(operation, errno);
         }
-        notHeldBack();
+        clearBackPressure();
     }
 
     void clear() {
         pending.clear();
         waiting = 0;
+        reads = 0;
+        barriers = 0;
+        fetches = 0;
         owned.clear();
-        notHeldBack();
+        clearBackPressure();
     }
 }

@@ -1,27 +1,27 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
 
 /**
- * Looks at messages that came before a receive for them: peek, claim and discard (fi_tagged(3), Flags).
+ * Peek, claim and discard of unexpected messages (fi_tagged(3), Flags).
  *
  * <pre>
  *   waiting ---- PEEK -------------------> entry, still waiting
- *      |-------- PEEK | DISCARD ---------> entry, gone
+ *      |-------- PEEK | DISCARD ---------> entry, dropped
  *      '-------- PEEK | CLAIM -----------> entry, claimed under the context
  *   claimed ---- CLAIM ------------------> an ordinary receive of this message
- *      '-------- CLAIM | DISCARD --------> entry, gone
+ *      '-------- CLAIM | DISCARD --------> entry, dropped
  * </pre>
  *
- * <p>Such a receive is never posted: it ends in this call, but for what its sender has yet to be told. A claimed
- * message stays where it is, in the store or at its sender, and keeps its credit; no receive and no peek finds it. It
- * is known by the operation context of the peek, a value that stands for one claim at a time.
+ * <p>Such a receive is never posted: it ends in this call, except for the notification of the message's sender. A
+ * claimed message stays where it is, in the store or at its sender, and keeps its credit; no receive and no peek finds
+ * it. The operation context of the peek identifies it; a context identifies one claim at a time.
  *
  * <p>Owner: progress agent.
  */
@@ -34,7 +34,7 @@ final class Peeks {
     private final EndedReceives ends;
     private final WaitingMessages waiting;
     private final Sources sources;
-    /** By context; grows to the greatest number ever claimed, which the limit bounds; else it allocates nothing. */
+    /** By context. It grows to the greatest number ever claimed, up to the limit, and allocates nothing else. */
     private final Long2ObjectHashMap<StoredMessage> claims =
         new Long2ObjectHashMap<>(EXPECTED_CLAIMS, 0.65f, false);
     /** A client that claims and never fetches must not make the driver's memory grow. */
@@ -54,14 +54,14 @@ final class Peeks {
 
     /** Does what a receive with one of {@link PeekFlags#ANY} asks for; its record ends here. */
     void execute(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
-        // one message at most is received here, whatever else a broken client asks for
+        // at most one message is received here, whatever other flags a faulty client sets
         long flags = operation.flags & ~Flags.MULTI_RECV;
         operation.flags = flags;
         int refusal = PeekFlags.check(flags, operation.context);
         if (refusal != 0) {
             ends.fail(operation, 0, -refusal);
         } else if ((flags & Flags.DISCARD) == 0 && operation.pieces == null && !operation.attach(regions)) {
-            // before anything else, so that a claim survives and can be fetched into other memory
+            // checked first, so that the claim stays valid and the message can be fetched into other memory
             ends.fail(operation, 0, FabricErrno.EFAULT);
         } else if ((flags & Flags.PEEK) != 0) {
             peek(operation, srcAddr, tag, ignore);
@@ -104,7 +104,7 @@ final class Peeks {
         }
     }
 
-    /** Copies what is here of a message into a buffer of one piece; the buffer, or 0 if nothing was copied. */
+    /** Copies a stored message into a buffer of one piece. Returns the buffer, or 0 if nothing was copied. */
     private static long copy(StoredMessage message, ReceiveOperation operation) {
         if (operation.length == 0 || operation.pieces != null || message.state != StoredMessage.STORED) {
             return 0;
@@ -124,7 +124,7 @@ final class Peeks {
         waiting.fetch(operation, message);
     }
 
-    /** An access to shared memory failed after the claim: it holds, so it must be told, if without data. */
+    /** An access to shared memory failed after the claim. The claim is valid, so its entry is written, without data. */
     void recover(ReceiveOperation operation) {
         pool.ending(operation);
         entries.found(operation, 0);

@@ -1,8 +1,8 @@
 package org.jfabric.driver.engine;
 
+import java.nio.charset.StandardCharsets;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
 import org.jfabric.client.MessageLender;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Channel;
@@ -11,21 +11,21 @@ import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PayloadHandler;
+import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
-
-import java.nio.charset.StandardCharsets;
+import org.jfabric.info.FabricErrno;
 
 /**
- * One remote endpoint as one local endpoint sees it: the channel, what waits for it, the credit of both directions.
+ * One remote endpoint as seen by one local endpoint: the channel, the queued sends, the credit of both directions.
  *
  * <p><b>Order.</b> Sends that cannot begin wait in one list and begin in the order of posting, so a message never
- * passes an older one to the same peer. <b>Credit.</b> The receiving endpoint grants bytes; an eager message spends its
- * cost, which comes back when the message has left the unexpected store or never entered it.
- * <b>Failure.</b> When the channel goes down every operation that needs it ends with an error; what was received stays.
- * The next send tries to connect again.
+ * overtakes an earlier one to the same peer. <b>Credit.</b> The receiving endpoint grants bytes; an eager message
+ * spends its cost, which is granted again when the message is matched. <b>Failure.</b> When the channel goes down every
+ * operation that needs it ends with an error; received messages stay. The next send tries to connect again.
  *
  * <p>Owner: progress agent.
  */
@@ -47,7 +47,8 @@ final class Peer extends ChannelHandler {
     private PayloadChannel payloads;
     private FrameChannel frames;
     private SegmentChannel segments;
-    /** The endpoint's, at hand for each message. */
+    private RemoteChannel remoteMemory;
+    /** The endpoint's receiver, cached for each message. */
     private final Receiver receiver;
     private final PeerFrames frameHandler;
     private final PeerStreams streamHandler;
@@ -56,12 +57,13 @@ final class Peer extends ChannelHandler {
     private final ByteCredit credit = new ByteCredit();
     private final Outbox outbox;
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
+    private final PeerRemote remote;
     private final HeldMessages held;
     private final PullList pulls = new PullList();
     private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
-    /** Of an endpoint with buffered receives, once a message was lent. */
+    /** Set on an endpoint with buffered receives, once a message was lent. */
     private MessageLender lender;
 
     Peer(String address, int source, PeerContext context) {
@@ -72,6 +74,7 @@ final class Peer extends ChannelHandler {
         this.outbox = new Outbox(context);
         this.frameHandler = new PeerFrames(this, context, credit, outbox);
         this.streamHandler = new PeerStreams(this, receiver, credit);
+        this.remote = new PeerRemote(this, context);
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
@@ -85,7 +88,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The peer's place in the address vector.
+     * The peer's index in the address vector.
      *
      * @return {@code fi_addr}, or {@link #UNKNOWN_SOURCE}.
      */
@@ -94,7 +97,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * What a completion reports as source address.
+     * The source address for completion entries.
      *
      * @return {@code fi_addr}, or -1 (FI_ADDR_NOTAVAIL).
      */
@@ -103,7 +106,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The address as error data: what an application inserts to know the peer (fi_cq(3), fi_cq_readerr).
+     * The address as error data, which an application can insert into its address vector (fi_cq(3), fi_cq_readerr).
      *
      * @return the bytes of {@link #address()}; made once, when first needed.
      */
@@ -117,29 +120,29 @@ final class Peer extends ChannelHandler {
     /**
      * The sends to this peer that have not ended.
      *
-     * @return the one list keeper.
+     * @return the same object for the life of this peer.
      */
     Outbox outbox() {
         return outbox;
     }
 
     /**
-     * What this peer is to be told of its messages.
+     * The acknowledgements for messages of this peer.
      *
-     * @return the one list keeper.
+     * @return the same object for the life of this peer.
      */
     Acknowledgements acknowledgements() {
         return acknowledgements;
     }
 
     /**
-     * Gives the peer another place in the address vector.
+     * Sets the peer's index in the address vector.
      *
      * @param newSource {@code fi_addr}, or {@link #UNKNOWN_SOURCE}.
      */
     void source(int newSource) {
         source = newSource;
-        held.ofStranger(newSource < 0);
+        held.ofUnknownPeer(newSource < 0);
     }
 
     /**
@@ -152,7 +155,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The channel, if payloads can wait at their sender on its wire.
+     * The channel, if its wire has announced payloads.
      *
      * @return null also if the peer is not up.
      */
@@ -161,7 +164,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The channel, if its wire is one of frames.
+     * The channel, if its wire carries frames.
      *
      * @return null also if the peer is not up.
      */
@@ -176,6 +179,29 @@ final class Peer extends ChannelHandler {
      */
     SegmentChannel segments() {
         return segments;
+    }
+
+    /**
+     * The channel's part for remote memory access.
+     *
+     * @return null if its wire has none, also if the peer is not up.
+     */
+    RemoteChannel remoteMemory() {
+        return remoteMemory;
+    }
+
+    /**
+     * Remote memory access by this peer.
+     *
+     * @return the same object for the life of this peer.
+     */
+    PeerRemote remote() {
+        return remote;
+    }
+
+    @Override
+    public RemoteHandler remoteHandler() {
+        return remote;
     }
 
     @Override
@@ -201,7 +227,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Whether a send may begin at once.
+     * Returns whether a send may begin immediately.
      *
      * @return true if the channel is up and nothing older waits.
      */
@@ -210,7 +236,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Whether a message may be sent with its payload.
+     * Returns whether a message may be sent with its payload.
      *
      * @param length bytes.
      * @return true if it is short enough and there is credit.
@@ -219,7 +245,7 @@ final class Peer extends ChannelHandler {
         return isShort(length) && credit.covers(length);
     }
 
-    /** Whether a message may go at once over that channel, which was this peer's. */
+    /** Returns whether a message may be sent immediately over that channel, which was this peer's. */
     boolean canSendShort(FrameChannel way, long length) {
         return way == frames && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
     }
@@ -229,7 +255,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * An eager message has left.
+     * Spends the credit of an eager message.
      *
      * @param length bytes.
      */
@@ -238,9 +264,9 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Makes a send wait, in order; connects if there is no channel.
+     * Queues a send, in order; connects if there is no channel.
      *
-     * @param operation held, in no list.
+     * @param operation whose memory is retained, in no list.
      */
     void enqueue(TransmitOperation operation) {
         outbox.add(operation);
@@ -252,9 +278,9 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Takes a waiting send out, because it was cancelled; what it kept waiting may begin.
+     * Removes a cancelled send from the queue; the sends after it may begin.
      *
-     * @param operation waiting here.
+     * @param operation queued here.
      */
     void withdraw(TransmitOperation operation) {
         outbox.remove(operation);
@@ -262,7 +288,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The credit to send along: all bytes that this peer may ever have sent.
+     * The grant for the next frame: the total bytes that this peer may have sent.
      *
      * @return low 32 bits.
      */
@@ -277,9 +303,9 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The messages of this peer that wait here for receives.
+     * The queued messages of this peer that wait for receives.
      *
-     * @return the one account of them.
+     * @return their account; the same object for the life of this peer.
      */
     HeldMessages held() {
         return held;
@@ -295,7 +321,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * A message was matched at once; its bytes are credit again.
+     * Returns the credit of a message that was matched when it arrived.
      *
      * @param length bytes.
      */
@@ -305,10 +331,10 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * A message has left the unexpected store.
+     * Returns the credit of a message that has left the unexpected store.
      *
      * @param length       bytes.
-     * @param messageEpoch {@link #epoch()} when it came.
+     * @param messageEpoch {@link #epoch()} when it arrived.
      */
     void left(long length, int messageEpoch) {
         if (held.left(length, messageEpoch)) {
@@ -337,7 +363,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Keeps a receive that takes an announced payload of this peer.
+     * Adds a receive that takes an announced payload of this peer.
      *
      * @param operation in no list.
      */
@@ -346,16 +372,16 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Ends what {@link #addPull} began.
+     * Removes a receive that {@link #addPull} has added.
      *
-     * @param operation kept here.
+     * @param operation in the list.
      */
     void removePull(ReceiveOperation operation) {
         pulls.remove(operation);
     }
 
     /**
-     * One of the kept receives, in no particular order.
+     * The first of these receives, in no particular order.
      *
      * @return null if there is none.
      */
@@ -364,16 +390,16 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Makes a receive's next message to the peer wait for room in the channel.
+     * Queues a receive's control message to the peer until the channel has space.
      *
-     * @param operation with something to tell the peer.
+     * @param operation with a control message for the peer.
      */
     void enqueueControl(ReceiveOperation operation) {
         pulls.addControl(operation);
         schedule();
     }
 
-    /** Who lends messages of this peer; null before the first one. */
+    /** The lender of this peer's messages; null before the first one. */
     MessageLender lender() {
         return lender;
     }
@@ -386,8 +412,8 @@ final class Peer extends ChannelHandler {
         return state == UP;
     }
 
-    /** The channel was full: tries again in the next cycle, unless the channel says when there is room. */
-    void scheduleUnlessTold() {
+    /** Schedules a retry after the channel was full, unless the channel itself reports when it has space. */
+    void scheduleUnlessNotified() {
         if (frames != null) {
             schedule();
         }
@@ -419,7 +445,7 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Goes on with what waits, as far as channel and credit allow.
+     * Continues with everything that waits, as far as channel and credit allow.
      *
      * @return steps made; if the channel is full the peer has scheduled itself again.
      */
@@ -434,8 +460,12 @@ final class Peer extends ChannelHandler {
             schedule();
             return work;
         }
+        if (!remote.flush()) {
+            // sends need not wait for the bytes of a long read
+            schedule();
+        }
         if (state != UP) {
-            // it went down inside of one of these calls
+            // it went down inside one of these calls
             return work;
         }
         if (frames != null && credit.isGrantOwed() && frames.sendGrant(grant()) < 0) {
@@ -470,11 +500,10 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /** The list of scheduled peers was lost: has a look at everything. */
-    void reschedule() {
+    /** The list of scheduled peers was lost; {@link #schedule()} follows. */
+    void unscheduled() {
         scheduled = false;
         nextScheduled = null;
-        schedule();
     }
 
     @Override
@@ -484,6 +513,7 @@ final class Peer extends ChannelHandler {
         payloads = newChannel.payloads();
         frames = newChannel.frames();
         segments = newChannel.segments();
+        remoteMemory = newChannel.remoteMemory();
         if (frames == null) {
             eagerLimit = newChannel.limits().maxMessageBytes();
             credit.unlimited();
@@ -498,7 +528,7 @@ final class Peer extends ChannelHandler {
     @Override
     public int onOpening() {
         if (state == UP) {
-            // the other side begins anew before its end was noticed here
+            // the other side reconnects before the end of the old channel was seen here
             Channel old = channel;
             fail(FabricErrno.ECONNRESET);
             old.close(FabricErrno.ECONNRESET);
@@ -513,7 +543,7 @@ final class Peer extends ChannelHandler {
         forgetIfUnused();
     }
 
-    /** A peer that came by itself and went is forgotten once its last message was taken. */
+    /** Forgets a peer that is down and not in the address vector, once its last message has left the store. */
     private void forgetIfUnused() {
         if (state == DOWN && source < 0 && credit.heldBytes() == 0) {
             context.forget(this);
@@ -543,17 +573,17 @@ final class Peer extends ChannelHandler {
      *
      * @param operationId our id.
      * @param levels      reached.
-     * @param errno       0, or why they never will be.
+     * @param errno       0, or a positive fabric errno if they will never be reached.
      */
     void acknowledged(long operationId, long levels, int errno) {
         if (context.sender().onAcknowledged(this, operationId, levels, errno)) {
             scheduleWaiting();
         } else {
-            violation("acknowledged what was not asked for");
+            violation("sent an acknowledgement that was not requested");
         }
     }
 
-    /** An operation has ended, so what waits may begin. */
+    /** Schedules queued sends, because an operation has ended. */
     void scheduleWaiting() {
         if (state == UP && !outbox.isClear()) {
             schedule();
@@ -561,9 +591,9 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The peer breaks the protocol: its channel is closed and its operations fail; nobody else notices.
+     * The peer violates the protocol: its channel is closed and its operations fail. Other peers are not affected.
      *
-     * @param reason what was seen.
+     * @param reason the violation.
      */
     void violation(String reason) {
         context.onViolation(this, reason);
@@ -575,9 +605,9 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Ends the peer with its endpoint: no entries, only the link is told.
+     * Closes the peer with its endpoint: writes no entries, only closes the channel.
      *
-     * @param errno told to the other side.
+     * @param errno reported to the other side.
      */
     void close(int errno) {
         state = DOWN;
@@ -586,7 +616,8 @@ final class Peer extends ChannelHandler {
         entryOrder.clear();
         pulls.clearControl();
         acknowledgements.clear();
-        // in front of the next lines, which cannot be done again: the other side would never see it go
+        remote.clear();
+        // before the next lines, which cannot be repeated: the other side would never see the channel close
         FaultPoint.pass();
         Channel open = channel;
         down();
@@ -601,6 +632,7 @@ final class Peer extends ChannelHandler {
         payloads = null;
         frames = null;
         segments = null;
+        remoteMemory = null;
     }
 
     void fail(int errno) {
@@ -608,6 +640,7 @@ final class Peer extends ChannelHandler {
         down();
         pulls.clearControl();
         acknowledgements.clear();
+        remote.clear();
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
         held.end();

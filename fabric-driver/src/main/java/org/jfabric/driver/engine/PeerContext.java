@@ -3,7 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.link.Channel;
 
 /**
- * What the peers of one endpoint need of it. Owner: progress agent.
+ * The services of an endpoint that its peers use. Owner: progress agent.
  */
 abstract class PeerContext {
     /** For the endpoint's implementation. */
@@ -25,6 +25,13 @@ abstract class PeerContext {
     abstract Receiver receiver();
 
     /**
+     * This side's memory, for the peers' remote accesses.
+     *
+     * @return the target.
+     */
+    abstract RemoteTarget remoteTarget();
+
+    /**
      * Limits of the engine.
      *
      * @return the settings.
@@ -32,7 +39,7 @@ abstract class PeerContext {
     abstract EngineSettings settings();
 
     /**
-     * Longest payload that is sent at once.
+     * Longest payload that is sent eagerly.
      *
      * @return bytes.
      */
@@ -53,7 +60,7 @@ abstract class PeerContext {
     abstract void schedule(Peer peer);
 
     /**
-     * A peer is gone that nothing here knows any more; if it comes back it is a new one.
+     * Drops a peer that nothing refers to any more. If it connects again, it is a new peer.
      *
      * @param peer without a place in the address vector and without stored messages.
      */
@@ -67,7 +74,7 @@ abstract class PeerContext {
     abstract void onFailing(Channel channel);
 
     /**
-     * A peer is gone; for the application's eyes.
+     * A peer is down; reported to the application.
      *
      * @param peer  failed.
      * @param errno positive fabric errno.
@@ -75,23 +82,23 @@ abstract class PeerContext {
     abstract void onPeerDown(Peer peer, int errno);
 
     /**
-     * A peer breaks the protocol; for the error log.
+     * A peer violates the protocol; reported to the error log.
      *
      * @param peer   whose channel is about to be closed.
-     * @param reason what was seen.
+     * @param reason the violation.
      */
     abstract void onViolation(Peer peer, String reason);
 
     /**
-     * Makes the counter that shows how many sends a peer holds back.
+     * Opens the counter of sends that wait because of back-pressure by a peer.
      *
      * @param peer that grants no more credit.
      * @return native address of its 8 bytes.
      */
-    abstract long openHeldBackCounter(Peer peer);
+    abstract long openBackPressureCounter(Peer peer);
 
     /**
-     * Makes the counter that shows how many messages of a peer wait here and hold it back.
+     * Opens the counter of a peer's messages that wait here for receives and use up its credit.
      *
      * @param peer whose credit is used up.
      * @return native address of its 8 bytes.
@@ -99,16 +106,16 @@ abstract class PeerContext {
     abstract long openHoldingCounter(Peer peer);
 
     /**
-     * Gives a counter back.
+     * Closes a counter.
      *
-     * @param address from {@link #openHeldBackCounter} or {@link #openHoldingCounter}.
+     * @param address from {@link #openBackPressureCounter} or {@link #openHoldingCounter}.
      */
     abstract void closeCounter(long address);
 
     /**
      * The time of the duty cycle.
      *
-     * @return nanoseconds, as last read.
+     * @return nanoseconds, as last read by the duty cycle.
      */
     abstract long nowNs();
 }

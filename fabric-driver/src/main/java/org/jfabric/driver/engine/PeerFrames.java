@@ -1,18 +1,18 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
 
 /**
- * The events of a peer whose wire is one of frames, or has payloads that wait at their sender.
+ * Handles the events of a peer whose wire carries frames or announced payloads.
  *
  * <p>Owner: progress agent.
  */
 final class PeerFrames extends FrameHandler {
     private final Peer peer;
-    /** The endpoint's, at hand for each message. */
+    /** The endpoint's receiver, cached for each message. */
     private final Receiver receiver;
     private final PeerContext context;
     private final ByteCredit credit;
@@ -67,7 +67,7 @@ final class PeerFrames extends FrameHandler {
         TransmitOperation operation = context.sender().find(operationId);
         if (operation == null || operation.peer != peer || peer.segments() == null
             || !outbox.segment(operation, sink, length)) {
-            peer.violation("asked for segments of an operation that was not announced");
+            peer.violation("requested segments of an operation that was not announced");
         } else {
             peer.schedule();
         }
@@ -88,10 +88,10 @@ final class PeerFrames extends FrameHandler {
         }
         outbox.disown(operation);
         if (errno == 0 && operation.awaited != 0) {
-            // the answer to its fence is still to come
+            // the acknowledgement of its fence is still outstanding
             outbox.own(operation, TransmitOperation.AWAITING);
         } else {
-            // the number may come from the peer: an entry has a positive one
+            // the errno is from the peer and is validated: an entry needs a positive one
             int reason = errno == 0 ? operation.failure : errno;
             context.sender().end(operation, reason >= 0 ? reason : FabricErrno.EIO);
         }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Peers by address, each with a place that it keeps while it is known. Owner: progress agent. */
+/** Peers by address. Each keeps its index while it is in the list. Owner: progress agent. */
 final class PeerList {
     private static final int NONE = -1;
 
@@ -30,7 +30,7 @@ final class PeerList {
         slotByAddress.put(peer.address(), slot);
     }
 
-    /** Forgets a peer; nothing happens if another one has its address. */
+    /** Removes a peer; does nothing if another peer has its address. */
     void remove(Peer peer) {
         int slot = slotByAddress.getValue(peer.address());
         if (slot != NONE && peers[slot] == peer) {
@@ -40,17 +40,17 @@ final class PeerList {
         }
     }
 
-    /** Places, those without a peer included. */
+    /** The number of indices, those without a peer included. */
     int slots() {
         return slots;
     }
 
-    /** The peer at a place, or null. */
+    /** The peer at an index, or null. */
     Peer get(int slot) {
         return peers[slot];
     }
 
-    /** A copy. */
+    /** Returns a copy of the list. */
     List<Peer> all() {
         List<Peer> all = new ArrayList<>();
         for (int i = 0; i < slots; i++) {

@@ -2,14 +2,14 @@ package org.jfabric.driver.engine;
 
 
 /**
- * A bounded number of peers, those with something waiting before all others. Owner: progress agent.
+ * Snapshot rows of a bounded number of peers; peers with waiting messages take precedence. Owner: progress agent.
  */
 final class PeerRows {
     private final Row[] rows;
     private int size;
     private int peers;
 
-    /** What is known of one peer. */
+    /** The snapshot of one peer. */
     static final class Row {
         Peer peer;
         int state;
@@ -25,7 +25,7 @@ final class PeerRows {
         long heldBytes;
         int heldMessages;
         long creditBytes;
-        boolean holdsBack;
+        boolean backPressured;
 
         private void begin(Peer newPeer, int messages, int newState) {
             peer = newPeer;
@@ -39,7 +39,7 @@ final class PeerRows {
             waitingSinceNs = outbox.waitingSinceNs();
             untaken = outbox.announced();
             untakenSinceNs = outbox.announcedSinceNs();
-            holdsBack = outbox.isHeldBack();
+            backPressured = outbox.isBackPressured();
             heldBytes = newPeer.held().heldBytes();
             creditBytes = newPeer.creditBytes();
         }
@@ -82,7 +82,7 @@ final class PeerRows {
         peers = 0;
     }
 
-    /** Notes a peer; it gets a row if there is room, or if it has something waiting and another one has not. */
+    /** Adds a peer. It gets a row if one is free, or if it has waiting messages and another row's peer has none. */
     void add(Peer peer, int heldMessages, int state) {
         peers++;
         if (size < rows.length) {
@@ -110,7 +110,7 @@ final class PeerRows {
         return -1;
     }
 
-    /** The row of the peer at a place of the address vector, or null. */
+    /** The row of the peer with that {@code fi_addr}, or null. */
     Row findSource(int source) {
         for (int i = 0; i < size; i++) {
             if (rows[i].peer.source() == source) {

@@ -4,7 +4,7 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StreamHandler;
 
 /**
- * The events of a peer whose messages come in pieces.
+ * Handles the events of a peer whose messages are streamed in pieces.
  *
  * <p>Owner: progress agent.
  */

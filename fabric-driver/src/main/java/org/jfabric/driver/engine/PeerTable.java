@@ -1,12 +1,11 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.layout.ViewDescriptor;
-
 import java.util.Arrays;
 import java.util.List;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.ViewDescriptor;
 
 /**
  * The peers of one endpoint: by {@code fi_addr} for sends, by address for channels that the other side opens.
@@ -21,7 +20,7 @@ final class PeerTable {
     private final LinkFailure failure = new LinkFailure();
     private final PeerList known = new PeerList();
     private Peer[] byFiAddr = new Peer[16];
-    /** Of a connection-oriented endpoint: everything goes there. */
+    /** The only peer of a connection-oriented endpoint, else null. */
     private Peer only;
 
     /**
@@ -30,7 +29,7 @@ final class PeerTable {
      * @param addresses the address vector.
      * @param links     links of the endpoint, the preferred one first.
      * @param local     the endpoint as links see it.
-     * @param context   what peers need of the endpoint.
+     * @param context   services of the endpoint for its peers.
      */
     PeerTable(AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context) {
         this.addresses = addresses;
@@ -40,9 +39,9 @@ final class PeerTable {
     }
 
     /**
-     * What the link says of the failure that is being dealt with.
+     * The link's detail of the failure that is being processed.
      *
-     * @return the same object always.
+     * @return always the same object.
      */
     LinkFailure failure() {
         return failure;
@@ -52,7 +51,7 @@ final class PeerTable {
      * The peer of a destination address.
      *
      * @param fiAddr from the address vector.
-     * @return the peer, up or on its way; null if the address is not valid.
+     * @return the peer, which may not be connected yet; null if the address is not valid.
      */
     Peer peer(long fiAddr) {
         Peer[] table = byFiAddr;
@@ -66,7 +65,7 @@ final class PeerTable {
     }
 
     /**
-     * Whether a source address can be named in a receive.
+     * Returns whether a source address may be named in a receive.
      *
      * @param fiAddr from the application.
      * @return true if the address vector holds it.
@@ -76,7 +75,7 @@ final class PeerTable {
     }
 
     /**
-     * The address that sends to a destination go to; no peer is made.
+     * The address that sends to a destination go to; no peer is created.
      *
      * @param fiAddr from the application.
      * @return the address; null if the address vector does not hold it, or a connection has no peer.
@@ -86,9 +85,9 @@ final class PeerTable {
     }
 
     /**
-     * Whether messages to an address can pass.
+     * The state of the channel to an address.
      *
-     * @param address of a peer, or of one that nothing was sent to yet.
+     * @param address of a remote endpoint, even if nothing was sent to it yet.
      * @return one of {@code PEER_*} of {@link ViewDescriptor}.
      */
     int state(String address) {
@@ -112,7 +111,8 @@ final class PeerTable {
     }
 
     /**
-     * Begins a channel to a peer that has none, or fails it: that of a connection is not made again by a send.
+     * Begins a channel to a peer that has none, or fails the peer. A send does not connect a connection-oriented
+     * endpoint again.
      *
      * @param peer down or new.
      */
@@ -130,24 +130,27 @@ final class PeerTable {
         peer.fail(FabricErrno.EHOSTUNREACH);
     }
 
-    /** Makes the peer of a connection: sends go there whatever destination they name, and it has no source address. */
+    /**
+     * Creates the peer of a connection. All sends go to it, whatever destination they name, and it has no source
+     * address.
+     */
     Peer only(String address) {
         only = new Peer(address, Peer.UNKNOWN_SOURCE, context);
-        // it was asked for, or accepted
-        only.held().ofStranger(false);
+        // the application has connected to it or accepted it
+        only.held().ofUnknownPeer(false);
         known.add(only);
         return only;
     }
 
-    /** The peer of a connection that was not made. */
+    /** Drops the peer of a connection attempt that failed. */
     void drop(Peer peer) {
         known.remove(peer);
         only = null;
     }
 
     /**
-     * The address vector got a new entry: a peer that is known by its address only has a {@code fi_addr} now, and so
-     * have messages that wait, also of one that is gone.
+     * The address vector has a new entry. A peer that was known by its address only now has a {@code fi_addr}, and so
+     * have its queued messages, even if the peer is down.
      *
      * @param fiAddr  new.
      * @param address of that entry.
@@ -161,7 +164,7 @@ final class PeerTable {
         introduce(address);
     }
 
-    /** The endpoint is attached to its links: tells them what its address vector holds already. */
+    /** Announces the entries of the address vector to the links, after the endpoint was attached to them. */
     void introduceAll() {
         for (int i = 0, size = addresses.size(); i < size; i++) {
             String address = addresses.address(i);
@@ -197,7 +200,7 @@ final class PeerTable {
     }
 
     /**
-     * Drops a peer, so that an endpoint that many others come to and leave does not keep them all.
+     * Drops a peer, so that an endpoint with many short-lived peers does not accumulate them.
      *
      * @param peer down and in no address vector.
      */
@@ -215,19 +218,19 @@ final class PeerTable {
     }
 
     /**
-     * Places of peers.
+     * The number of peer indices.
      *
-     * @return a count that may grow; a peer keeps its place.
+     * @return a count that may grow; a peer keeps its index.
      */
     int slots() {
         return known.slots();
     }
 
     /**
-     * Shows a peer, if there is one.
+     * Calls the visitor for the peer at an index, if there is one.
      *
      * @param slot    from 0.
-     * @param visitor told.
+     * @param visitor called with the peer.
      */
     void visit(int slot, QueueVisitor visitor) {
         Peer peer = known.get(slot);

@@ -2,8 +2,8 @@ package org.jfabric.driver.engine;
 
 
 /**
- * The receives that take announced payloads of one peer, and which of them have something to tell it once its channel
- * has room. Linked through the records, so nothing is allocated.
+ * The receives that take announced payloads of one peer, and the queue of those with a control message for the peer.
+ * Linked through the records, so nothing is allocated.
  *
  * <p>Owner: progress agent.
  */
@@ -52,7 +52,10 @@ final class PullList {
         lastControl = operation;
     }
 
-    /** Takes the oldest out; once it was told its peer, the record may be used again and stand in a list. */
+    /**
+     * Removes the oldest from the queue. Once its control message is sent, the record may be reused and be in a list
+     * again.
+     */
     ReceiveOperation takeControl() {
         ReceiveOperation operation = firstControl;
         firstControl = operation.late.nextControl;
@@ -62,7 +65,7 @@ final class PullList {
         return operation;
     }
 
-    /** Puts one back that could not be told yet. */
+    /** Puts an operation back at the head of the queue, because the channel was full. */
     void returnControl(ReceiveOperation operation) {
         operation.late.nextControl = firstControl;
         firstControl = operation;

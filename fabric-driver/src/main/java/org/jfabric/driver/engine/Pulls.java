@@ -1,21 +1,26 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Fetching of announced payloads: in one copy where the link can reach the sender's region, else in segments; then the
- * sender is told.
+ * The receiver's side of the rendezvous protocol: fetches the payloads of messages that their senders have announced.
+ * The link pulls a payload in one copy if it can access the sender's region. Else the sender is asked to send it in
+ * segments. In both cases the receive's entry is written when the payload is here, and the sender is then notified by a
+ * FINISH, so that it can complete its send.
  *
  * <pre>
  *   announced --- pull: done ------------------------------> entry --> FINISH
  *       |-------- pull: pending --> PULLING --- onPulled --> entry --> FINISH
  *       |-------- not reachable --> WANTS_SEGMENTS --> SEGMENTS --> entry --> FINISH
  *       |-------- discarded -----------------------------------------> entry --> FINISH
- *       '-------- the begin of it, by any of these ways -------------> entry, still announced
+ *       '-------- the prefix, by any of these paths -----------------> entry, still announced
  * </pre>
+ *
+ * <p>The prefix is for buffered receives: they report the first bytes of a long message, and the message stays
+ * announced until the application claims or discards it.
  *
  * <p>Owner: progress agent.
  */
@@ -26,7 +31,7 @@ final class Pulls {
         this.ends = ends;
     }
 
-    /** Begins to fetch the payload for a receive that was matched with it. */
+    /** Begins to fetch the payload of a message for the receive that it was matched with. */
     void start(ReceiveOperation operation, RemotePayload payload) {
         Peer peer = operation.peer;
         operation.late.announced(payload.operation());
@@ -46,7 +51,7 @@ final class Pulls {
             operation.state = ReceiveState.PULLING;
         } else if (peer.segments() != null
             && (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN)) {
-            // a link that is busy now is not asked again: segments come through its normal flow
+            // a link that cannot pull yet is not asked again: segments use its normal flow control
             operation.state = ReceiveState.WANTS_SEGMENTS;
             if (!tellPeer(peer, operation)) {
                 peer.enqueueControl(operation);
@@ -56,7 +61,7 @@ final class Pulls {
         }
     }
 
-    /** Tells the sender that it is done with a payload that nobody wants; the entry says what it was. */
+    /** Finishes a discarded message: its payload is not fetched, the entry describes it, and the sender is notified. */
     void decline(ReceiveOperation operation, RemotePayload payload) {
         Peer peer = operation.peer;
         operation.late.announced(payload.operation());
@@ -68,7 +73,10 @@ final class Pulls {
         end(operation, 0);
     }
 
-    /** Sends what the peer has to know of this receive; false if the channel is full. */
+    /**
+     * Sends what the receive has to tell its sender, according to its state: the request for segments, or FINISH.
+     * Returns false if the channel is full.
+     */
     boolean tellPeer(Peer peer, ReceiveOperation operation) {
         if (operation.state == ReceiveState.WANTS_SEGMENTS) {
             int result = peer.segments().requestSegments(
@@ -89,10 +97,11 @@ final class Pulls {
         return true;
     }
 
+    /** The peer sends a segment. Segments come in order; {@code operation} is null if the peer's id names none. */
     void onSegment(Peer peer, ReceiveOperation operation, long offset, long address, int length) {
         if (operation == null || operation.peer != peer || operation.state != ReceiveState.SEGMENTS
             || length <= 0 || offset != operation.late.received || length > operation.placedBytes() - offset) {
-            peer.violation("sent a segment that was not asked for");
+            peer.violation("sent a segment that was not requested");
             return;
         }
         operation.place(offset, address, length);
@@ -102,6 +111,7 @@ final class Pulls {
         }
     }
 
+    /** The link has ended a pending pull of that send of the peer. Ignored if none is pending. */
     void onPulled(Peer peer, long remoteOperation, int errno) {
         for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.late.nextPull) {
             if (operation.late.remoteOperation == remoteOperation && operation.state == ReceiveState.PULLING) {
@@ -115,7 +125,10 @@ final class Pulls {
         }
     }
 
-    /** The pull was in hand when an access to shared memory failed. */
+    /**
+     * Ends a pull that was being processed when an access to shared memory failed. If its entry is written already,
+     * only the sender is still to be notified; else it ends with an error.
+     */
     void recover(ReceiveOperation operation) {
         Peer peer = operation.peer;
         if (operation.reported) {
@@ -126,6 +139,7 @@ final class Pulls {
         }
     }
 
+    /** Writes the entry, if it is its turn, and notifies the sender. */
     private void end(ReceiveOperation operation, int errno) {
         FaultPoint.pass();
         Peer peer = operation.peer;

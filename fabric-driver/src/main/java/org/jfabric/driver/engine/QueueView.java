@@ -8,11 +8,11 @@ import org.jfabric.layout.ViewDescriptor;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Looks at the queues of one endpoint, again and again while somebody wants to know, and writes what it saw into a
- * file. Each call does a bounded part: it passes by a few records, or writes a few rows.
+ * Takes snapshots of the queues of one endpoint while a client has the view open, and writes them to a file. Each call
+ * does a bounded step: it visits a few records, or writes a few rows.
  *
- * <p>It goes through the endpoint's records in the order of memory, not through the lists they stand in, so nothing
- * that is matched or cancelled meanwhile can take its place away, and the lists cost nothing for being looked at.
+ * <p>It visits the endpoint's records in the order of memory, not in the order of the lists that they are in. So a
+ * record that is matched or cancelled meanwhile does not disturb the visit, and the lists need no extra field for it.
  *
  * <p>Owner: progress agent.
  */
@@ -40,15 +40,16 @@ public final class QueueView {
     private int cursor;
     private long sequence;
     private boolean looked;
+    private boolean scans;
     private long beginNs;
     private long cycles;
 
     /**
      * A view that has not begun.
      *
-     * @param endpoint    looked at; it may be closed at any time.
-     * @param watcher     the client that wants to know.
-     * @param budgetBytes that unexpected messages of the endpoint may take.
+     * @param endpoint    the visited endpoint; it may be closed at any time.
+     * @param watcher     the session of the client that opened the view.
+     * @param budgetBytes memory budget of the endpoint's unexpected messages.
      * @param address     native address of a {@code .view} file of {@link ViewDescriptor#FILE_LENGTH} bytes.
      */
     public QueueView(EngineEndpoint endpoint, EngineSession watcher, long budgetBytes, long address) {
@@ -64,16 +65,16 @@ public final class QueueView {
     }
 
     /**
-     * Looks a little further.
+     * Does one bounded step of the snapshot.
      *
      * @param nowNs time of the cycle.
-     * @return 1, or 0 between two looks and after the endpoint's end.
+     * @return 1, or 0 between two snapshots and after the endpoint's end.
      */
     int poll(long nowNs) {
         if (phase == Phase.ENDED || phase == Phase.IDLE && looked && nowNs - beginNs < INTERVAL_NS) {
             return 0;
         }
-        // what is half written is finished first: it was seen as a whole
+        // a snapshot that is partly written is finished first: all its records were visited
         if (phase != Phase.WRITE && endpoint.isClosed()) {
             end();
             return 1;
@@ -104,6 +105,9 @@ public final class QueueView {
         }
         if (cursor >= slots) {
             next(Phase.RECEIVES);
+            // otherwise receives could change their places between the calls, and be missed or counted twice
+            scans = true;
+            endpoint.receiver().beginScan();
         }
     }
 
@@ -115,6 +119,15 @@ public final class QueueView {
         }
         if (cursor >= records) {
             next(Phase.MESSAGES);
+            endScan();
+        }
+    }
+
+    /** The view is closed, or all receives were visited: they may change their places again. */
+    void endScan() {
+        if (scans) {
+            scans = false;
+            endpoint.receiver().endScan();
         }
     }
 
@@ -159,8 +172,9 @@ public final class QueueView {
         }
     }
 
-    /** The endpoint is closed: what was seen last stays, marked as old. */
+    /** The endpoint is closed: the last snapshot stays in the file, marked as ended. */
     private void end() {
+        endScan();
         UnsafeApi.putLongVolatile(null, sequenceAddress, ++sequence);
         if (!looked) {
             totals.clear();
@@ -237,7 +251,7 @@ public final class QueueView {
         PeerRows.Row seen = totals.peers.row(index);
         file.putLong(row + ViewDescriptor.PEER_FI_ADDR, Math.max(-1, seen.peer.source()));
         file.putInt(row + ViewDescriptor.PEER_STATE, seen.state);
-        file.putInt(row + ViewDescriptor.PEER_HOLDS_BACK, seen.holdsBack ? 1 : 0);
+        file.putInt(row + ViewDescriptor.PEER_HOLDS_BACK, seen.backPressured ? 1 : 0);
         file.putLong(row + ViewDescriptor.PEER_STORED, seen.stored);
         file.putLong(row + ViewDescriptor.PEER_ANNOUNCED, seen.announced);
         file.putLong(row + ViewDescriptor.PEER_HELD_BYTES, seen.heldBytes);
@@ -258,7 +272,7 @@ public final class QueueView {
         file.putBytes(offset + Integer.BYTES, address, 0, length);
     }
 
-    /** What a look has added up so far. */
+    /** The sums of the current snapshot. */
     private static final class Totals extends QueueVisitor {
         private final RowTable posted = new RowTable(ViewDescriptor.ROWS);
         private final RowTable unexpected = new RowTable(ViewDescriptor.ROWS);

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All views that somebody wants: one of them goes a little further in each cycle, however many there are. Without any
- * it costs one look at an empty array. Owner: progress agent.
+ * All open queue views. In each duty cycle one of them does a bounded step, however many there are. Without views a
+ * cycle tests one empty array. Owner: progress agent.
  */
 public final class QueueViews {
-    /** Views that are asked in one cycle whether their next look is due. */
+    /** Number of views that are checked in one cycle for a due snapshot. */
     private static final int TRIES = 8;
 
     private final List<QueueView> open = new ArrayList<>();
@@ -21,7 +21,7 @@ public final class QueueViews {
     }
 
     /**
-     * Begins to look.
+     * Adds a view.
      *
      * @param view new.
      */
@@ -33,10 +33,11 @@ public final class QueueViews {
     /**
      * Ends a view; its file is not touched any more.
      *
-     * @param view perhaps ended before.
+     * @param view may have been removed before.
      */
     public void remove(QueueView view) {
         if (open.remove(view)) {
+            view.endScan();
             views = open.toArray(new QueueView[0]);
         }
     }
@@ -44,19 +45,21 @@ public final class QueueViews {
     /**
      * Ends all views of a client.
      *
-     * @param watcher that is gone.
+     * @param watcher the session of that client.
      */
     public void removeAll(EngineSession watcher) {
-        if (open.removeIf(view -> view.watcher() == watcher)) {
-            views = open.toArray(new QueueView[0]);
+        for (QueueView view : views) {
+            if (view.watcher() == watcher) {
+                remove(view);
+            }
         }
     }
 
     /**
-     * Looks a little further.
+     * Does one bounded step of a due snapshot.
      *
      * @param nowNs time of the cycle.
-     * @return work done, 0 if no look is due.
+     * @return work done, 0 if no snapshot is due.
      */
     public int poll(long nowNs) {
         QueueView[] polled = views;

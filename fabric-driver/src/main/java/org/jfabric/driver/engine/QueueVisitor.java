@@ -1,7 +1,7 @@
 package org.jfabric.driver.engine;
 
 
-/** Told of one record after the other by a look at an endpoint's queues. Owner: progress agent. */
+/** Receives one record after the other during a snapshot of an endpoint's queues. Owner: progress agent. */
 abstract class QueueVisitor {
     /** For subclasses. */
     protected QueueVisitor() {
@@ -12,7 +12,7 @@ abstract class QueueVisitor {
      *
      * @param tagged      whether it is for tagged messages.
      * @param tag         tag.
-     * @param ignore      bits of the tag that do not count.
+     * @param ignore      bits of the tag that are not compared.
      * @param source      fi_addr, negative for any.
      * @param lengthBytes of its buffer.
      * @param sinceNs     time of the cycle in which it was posted.
@@ -28,11 +28,11 @@ abstract class QueueVisitor {
      *
      * @param tagged      whether it is tagged.
      * @param tag         tag.
-     * @param sender      whose it is.
+     * @param sender      the sending peer.
      * @param source      its fi_addr, negative if it is in no address vector.
      * @param announced   whether the payload waits at the sender.
      * @param lengthBytes of the payload.
-     * @param sinceNs     time of the cycle in which it came.
+     * @param sinceNs     time of the cycle in which it arrived.
      */
     abstract void onUnexpected(
         boolean tagged, long tag, Peer sender, int source, boolean announced, long lengthBytes, long sinceNs);
@@ -40,8 +40,8 @@ abstract class QueueVisitor {
     /**
      * Another endpoint.
      *
-     * @param peer         that is or was connected, or is to be.
-     * @param heldMessages of it without a receive.
+     * @param peer         that is, was or will be connected.
+     * @param heldMessages number of its queued messages without a receive.
      * @param state        {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
      */
     abstract void onPeer(Peer peer, int heldMessages, int state);

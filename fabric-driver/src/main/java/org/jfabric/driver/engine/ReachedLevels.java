@@ -1,22 +1,22 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * Messages whose senders wait to be told what they reached: placed in a buffer or kept in the store
- * ({@code FI_DELIVERY_COMPLETE}), or placed in the buffer of a receive ({@code FI_MATCH_COMPLETE}).
+ * Messages whose senders wait for an acknowledgement: that they are placed in a buffer or in the store ({@code
+ * FI_DELIVERY_COMPLETE}), or in the buffer of a receive ({@code FI_MATCH_COMPLETE}).
  *
- * <p>The sender's id of the operation stays with a stored message. It means something only to the channel over which
- * the message came: when that has ended the sender knows already, by an error entry.
+ * <p>The sender's id of the operation stays with a stored message. It is valid only on the channel on which the message
+ * arrived; when that channel has ended, the sender has already written an error entry.
  *
  * <p>Owner: progress agent.
  */
 final class ReachedLevels {
     private final UnexpectedStore store;
 
-    // Of the message that is being placed. If an access to shared memory fails meanwhile its sender must be told, and
-    // the virtual machine may report that when the message has left all lists already.
+    // The message that is being placed. If an access to shared memory fails, its sender must be notified, and the
+    // virtual machine may report the fault when the message has already left all lists.
     private Peer inHandPeer;
     private int inHandEpoch;
     private long inHandAwaited;
@@ -26,12 +26,12 @@ final class ReachedLevels {
         this.store = store;
     }
 
-    /** A message that is here as a whole, and whose sender waits for a level, is about to be placed. */
+    /** A complete message whose sender waits for a level is about to be placed. */
     void taking(Peer peer, long level, long operation) {
         taking(peer, peer.epoch(), level, operation);
     }
 
-    /** A message with something awaited is about to be placed in the buffer of a receive. */
+    /** A stored message is about to be placed in the buffer of a receive. */
     void taking(StoredMessage message) {
         taking(message.peer, message.epoch, message.awaited, message.operation);
     }
@@ -43,14 +43,16 @@ final class ReachedLevels {
         inHandOperation = operation;
     }
 
-    /** It waits for a receive: its sender is told when it has one. */
+    /** The message is stored without a receive; its sender is acknowledged when it is matched. */
     void stored(StoredMessage message, long level, long operation) {
         message.awaited |= level;
         message.operation = operation;
         inHandAwaited = 0;
     }
 
-    /** It was placed, or is lost; each answer is noted once, before it goes. */
+    /**
+     * The message was placed, or is lost. Each acknowledgement is cleared before it is sent, so that it is sent once.
+     */
     void taken(int errno) {
         Peer peer = inHandPeer;
         if (inHandEpoch != peer.epoch()) {
@@ -68,7 +70,7 @@ final class ReachedLevels {
         }
     }
 
-    /** An access to shared memory failed; if a message was being placed its sender is told that it is lost. */
+    /** An access to shared memory failed. If a message was being placed, its sender is notified of the loss. */
     void recover() {
         if (inHandAwaited != 0) {
             taken(FabricErrno.EIO);
@@ -76,9 +78,10 @@ final class ReachedLevels {
     }
 
     /**
-     * The peer is to be told when all messages of it that are stored now are matched; looks at each stored message.
+     * Registers a fence of the peer: it is acknowledged when all its messages that are stored now are matched. Visits
+     * each stored message.
      *
-     * @return false if the peer may not ask that now, so that its channel was closed.
+     * @return false if the fence violates the protocol, so that the channel was closed.
      */
     boolean fence(Peer peer, long operation) {
         int before = 0;

@@ -1,14 +1,14 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.DirectBuffer;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.client.LentMessages;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
- * The completion entries of one endpoint's receives, and what is counted of them.
+ * Writes the completion entries of one endpoint's receives and counts them.
  *
  * <p>Owner: progress agent.
  */
@@ -31,17 +31,17 @@ final class ReceiveEntries {
         this.failure = failure;
     }
 
-    /** Entries, and operations without one, since the start. */
+    /** The number of entries, and of operations that ended without one, since the start. */
     long ended() {
         return completions.ended();
     }
 
-    /** Whether an application that asked for it is to be told the address of a message's sender. */
-    boolean isOfUnknown(Peer peer) {
+    /** Returns whether the address of a message's sender must be reported as error data (FI_SOURCE_ERR). */
+    boolean isOfUnknownPeer(Peer peer) {
         return unknownSources && peer.source() == Peer.UNKNOWN_SOURCE;
     }
 
-    /** The entry of a plain tagged receive. */
+    /** Writes the entry of a plain tagged receive. */
     void expected(long flags, long context, long length, long tag, Peer peer) {
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(
@@ -51,16 +51,16 @@ final class ReceiveEntries {
         }
     }
 
-    /** The error entry of a plain tagged receive. */
+    /** Writes the error entry of a plain tagged receive. */
     void expectedFailed(long flags, long context, int errno) {
         completions.error(
             completionIndex, 0, context, Flags.RECV | Flags.TAGGED, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0, errno,
             failure.of(errno), null);
     }
 
-    /** The slots of the queue for entries that no operation took one for. */
-    DriverShare driverShare() {
-        return completions.driverShare();
+    /** The driver's quota of slots, for entries that no submission has reserved a slot for. */
+    DriverQuota driverQuota() {
+        return completions.driverQuota();
     }
 
     /** The endpoint's index in the queue. */
@@ -68,19 +68,19 @@ final class ReceiveEntries {
         return completionIndex;
     }
 
-    /** Where a message may be lent to, in place of an entry; null if it has to have one. */
+    /** The list of lent messages, if a message may be lent now in place of an entry; else null. */
     LentMessages lentNow() {
         return completions.lentNow();
     }
 
-    /** A message was lent. */
+    /** Counts a lent message. */
     void lent() {
         if (counter != null) {
             counter.success();
         }
     }
 
-    /** Operations end without entries. */
+    /** Ends operations without entries. */
     void retire(int count) {
         completions.retire(count);
     }
@@ -91,7 +91,7 @@ final class ReceiveEntries {
             if (operation.endErrno == 0) {
                 found(operation, 0);
             } else {
-                // what was asked for was to receive it, and that is counted
+                // a claim asked to receive the message, so its error is counted
                 operation.flags &= ~Flags.DISCARD;
                 error(operation, 0, operation.endErrno);
             }
@@ -100,20 +100,20 @@ final class ReceiveEntries {
         }
     }
 
-    /** Writes the entry of a message in a multi-receive buffer, which says where it is. */
+    /** Writes the entry of a message in a multi-receive buffer, with its address. */
     void completePart(ReceiveOperation part) {
         complete(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf);
     }
 
-    /** False if no entry was asked for. */
+    /** Returns false if no entry was requested. */
     private boolean complete(ReceiveOperation operation, int share, long place) {
         long placed = operation.placedBytes();
         if (isTruncated(operation)) {
             error(operation, share, place, placed, operation.messageLength - placed, FabricErrno.ETRUNC, null);
             return true;
         }
-        if (isOfStranger(operation)) {
-            // also for a receive that asked for no entry: nobody could learn the address otherwise
+        if (isOfUnknownPeer(operation.peer)) {
+            // also for a receive that requested no entry: the application cannot get the address otherwise
             error(operation, share, place, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
             return true;
         }
@@ -138,10 +138,10 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry of a look at a message: its whole length, whatever was copied, and always, as it would have no
-     * use without.
+     * Writes the entry of a peek, even if no entry was requested. Its length is that of the whole message, however much
+     * was copied.
      *
-     * @param buf the buffer into which data were copied, 0 if none were.
+     * @param buf buffer with the copied data, 0 if nothing was copied.
      */
     void found(ReceiveOperation operation, long buf) {
         operation.reported = true;
@@ -158,11 +158,11 @@ final class ReceiveEntries {
     }
 
     /**
-     * Writes the entry of a message in the slab, always: without it nobody could give the cell back. It has
-     * {@link Flags#MORE} if only the message's begin is there.
+     * Writes the entry of a message in the slab, even if no entry was requested: without it the client could not return
+     * the cell. It has {@link Flags#MORE} if the cell has only a prefix of the message.
      *
      * @param context of this use of the cell.
-     * @param ofShare whether the entry has a slot of the driver's share.
+     * @param ofShare whether the entry uses a slot of the driver's quota.
      */
     void buffered(SlabCell cell, long context, boolean ofShare) {
         if (counter != null) {
@@ -180,12 +180,16 @@ final class ReceiveEntries {
             source(cell.peer));
     }
 
-    /** Whether a message in a multi-receive buffer gets an entry, now that it has ended. */
+    /** Returns whether an ended message in a multi-receive buffer gets an entry. */
     boolean hasEntry(ReceiveOperation part) {
-        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part) || isOfStranger(part);
+        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part)
+            || isOfUnknownPeer(part.peer);
     }
 
-    /** Writes the error entry of a receive, with or without a message; that of a buffer for many gives it back. */
+    /**
+     * Writes the error entry of a receive, with or without a message. For a multi-receive buffer it is the entry that
+     * releases the buffer.
+     */
     void error(ReceiveOperation operation, long placed, int errno) {
         if (operation.isBuffer()) {
             operation.endErrno = errno;
@@ -195,14 +199,15 @@ final class ReceiveEntries {
         }
     }
 
-    /** Writes the error entry of a message in a multi-receive buffer, which says where it is. */
+    /** Writes the error entry of a message in a multi-receive buffer, with its address. */
     void errorOfPart(ReceiveOperation part, long placed, int errno) {
         error(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf, placed, 0, errno, null);
     }
 
     /**
-     * Writes the entry that gives a multi-receive buffer back, asked for or not. Its only flag says that it
-     * belongs to no message, also if the buffer was cancelled. What is counted are its messages, and a cancel.
+     * Writes the entry that releases a multi-receive buffer, even if no entry was requested. Its only flag,
+     * FI_MULTI_RECV, shows that it belongs to no message, also if the buffer was cancelled. The counter counts the
+     * buffer's messages and a cancel, not a normal release.
      */
     void release(ReceiveOperation buffer) {
         buffer.reported = true;
@@ -224,7 +229,7 @@ final class ReceiveEntries {
         ReceiveOperation operation, int share, long place, long placed, long overflow, int errno,
         DirectBuffer errData) {
         operation.reported = true;
-        // a look receives nothing, so it is not counted, found or not
+        // a peek receives nothing, so its failure is not counted
         if (counter != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
             counter.error();
         }
@@ -248,11 +253,7 @@ final class ReceiveEntries {
         return operation.messageLength > operation.length;
     }
 
-    private boolean isOfStranger(ReceiveOperation operation) {
-        return unknownSources && operation.peer.source() == Peer.UNKNOWN_SOURCE;
-    }
-
-    /** The sender as entries name it. */
+    /** The source address of a sender for completion entries. */
     long source(Peer peer) {
         return sources && peer != null ? peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }

@@ -1,19 +1,19 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Where messages go: each into the buffer of its own receive ({@link OrdinaryReceives}), many into one buffer
- * ({@link MultiReceives}), or into the driver's slab ({@link BufferedReceives}).
+ * The mode of receiving: each message into the buffer of its own receive ({@link OrdinaryReceives}), many messages into
+ * one buffer ({@link MultiReceives}), or into the endpoint's slab ({@link BufferedReceives}).
  *
- * <p>The mode of an endpoint is chosen when it is enabled; it takes the receives and finds those for arriving messages.
- * The mode of a receive ({@link ReceiveOperation#mode}) says how it ends: that of the endpoint, or ordinary, because
- * every endpoint has ordinary receives too.
+ * <p>The mode of an endpoint is chosen when it is enabled; it posts the receives and matches arriving messages with
+ * them. The mode of a receive ({@link ReceiveOperation#mode}) ends it: it is that of the endpoint, or the ordinary one,
+ * because every endpoint has ordinary receives too.
  *
  * <p>Owner: progress agent.
  */
-abstract class ReceiveMode {
-    /** Writes the entries of receives in their turn. */
+abstract class ReceiveMode implements QuotaMember {
+    /** Writes the entries of receives in order. */
     protected final EndedReceives ends;
 
     /**
@@ -25,22 +25,22 @@ abstract class ReceiveMode {
         this.ends = ends;
     }
 
-    /** Takes a receive: gives it a message that waits, or posts it, or ends it with an error. */
+    /** Matches a receive with a waiting message, or posts it, or ends it with an error. */
     abstract void post(ReceiveOperation receive, long srcAddr, long tag, long ignore);
 
-    /** Does what a receive with one of {@link org.jfabric.client.PeekFlags#ANY} asks for; it is never posted. */
+    /** Executes a receive with one of {@link org.jfabric.client.PeekFlags#ANY}; it is never posted. */
     abstract void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore);
 
-    /** Takes a receive, or a peek, that names pieces of memory that are not registered. */
+    /** Ends a receive or a peek whose memory is not registered. */
     void postUnregistered(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         ends.fail(receive, 0, FabricErrno.EFAULT);
     }
 
-    /** Takes back cells of the slab; contexts that mean none change nothing. */
+    /** Frees cells of the slab; invalid contexts are ignored. */
     void giveBack(long[] contexts, int count) {
     }
 
-    /** Takes a message that is here as a whole without a receive; false if it has to go the way of all messages. */
+    /** Takes a complete message without a receive; returns false if it must take the normal path. */
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
         return false;
     }
@@ -54,28 +54,24 @@ abstract class ReceiveMode {
     /** Writes the error entry of a receive. */
     abstract void fail(ReceiveOperation receive, long placed, int errno);
 
-    /** Gives the record back; its entry is written. */
+    /** Releases the record after its entry was written. */
     abstract void release(ReceiveOperation receive);
 
-    /** Ends a receive that has no message, and is in no matcher unless it is a buffer of many. */
+    /** Ends a receive that has no message. It is in no matcher, except for a multi-receive buffer. */
     void cancel(ReceiveOperation receive, int errno) {
         ends.reportFailure(receive, 0, errno);
     }
 
-    /**
-     * Resumes with messages that wait for slots of the driver's share of the completion queue.
-     *
-     * @return messages that wait no more.
-     */
-    int retry() {
+    @Override
+    public int retry() {
         return 0;
     }
 
-    /** An access to shared memory failed, and the receives that were in hand have ended. */
+    /** Recovers after an access to shared memory failed; the receives that were being processed have ended. */
     void recover() {
     }
 
-    /** The endpoint is gone. */
+    /** Releases the slots of the quota, because the endpoint closes. */
     void close() {
     }
 }

@@ -1,63 +1,68 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
 /**
- * One receive from its posting to its completion. The records of an endpoint are made with it and used again.
+ * One receive from its posting to its completion. The records of an endpoint are allocated with it and reused.
  *
- * <p>Here is what each message touches of the receive that it takes: where the receive is, what it asked for, and what
- * it got. With very many receives posted the cache lines of each decide what a message costs, so what few of them need
- * is in {@link LatePayload} and in subclasses.
+ * <p>These are the fields that every message touches: the state of the receive, its request, and its message. With very
+ * many posted receives the number of cache lines decides the cost of a message, so rarely used fields are in {@link
+ * LatePayload} and in subclasses.
  *
  * <p>Owner: progress agent.
  */
 class ReceiveOperation extends PostedReceive {
-    /** What is reported of a message's flags. */
+    /** The bits of a message's flags that completion entries report. */
     static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
 
-    /** Low 32 bits: index in the pool; high: how often the record was used. */
+    /** Low 32 bits: index in the pool; high 32 bits: how often the record was used. */
     long id;
     /** Time of the cycle in which it was posted; for views. */
     long sinceNs;
     long context;
     long flags;
     long buf;
-    /** Native address of the buffer; without a meaning where the buffer is in several pieces. */
+    /** Native address of the buffer; undefined if the buffer has several pieces. */
     long address;
     long length;
 
-    // of the message that it took
+    // the matched message
     long messageFlags;
     long messageTag;
     long messageData;
     long messageLength;
-    /** Its place in {@link EntryOrder}; 0 while none was needed. */
+    /** Its number in {@link EntryOrder}; 0 if it has none. */
     long matchedNumber;
 
     /** One of {@link ReceiveState}. */
     int state;
-    /** How it ended: a multi-receive buffer, a message in one, or a claim that gives its message up. */
+    /**
+     * The result of a multi-receive buffer, of a message in one, or of a claim that discards its message: 0 or a
+     * positive fabric errno.
+     */
     int endErrno;
-    /** Its entry is written, or it was retired; in a multi-receive buffer: how it ended is known. */
+    /**
+     * The entry is written, or the operation was retired. For a message in a multi-receive buffer: its result is known.
+     */
     boolean reported;
-    /** There is room for another receive already, {@link ReceivePool}. */
+    /** Its slot in the receive queue is free already, {@link ReceivePool}. */
     boolean madeRoom;
-    /** It stands for a message that took no posted receive: no client has submitted it. */
+    /** The driver has created it for a message without a posted receive; no client has submitted it. */
     final boolean isOfDriver;
-    /** How it ends. */
+    /** Ends this receive. */
     ReceiveMode mode;
     RegisteredRegion region;
-    /** The buffer's pieces, or null: it is in one. */
+    /** The buffer's pieces, or null if it is contiguous. */
     PieceList pieces;
     /** The sender of the message. */
     Peer peer;
-    /** Where the message goes on an endpoint with buffered receives, or null. */
+    /** The cell of the message on an endpoint with buffered receives, or null. */
     SlabCell cell;
     ReceiveOperation nextFree;
     final PieceList vector = new PieceList();
@@ -68,17 +73,17 @@ class ReceiveOperation extends PostedReceive {
         this.isOfDriver = isOfDriver;
     }
 
-    /** Whether it was asked to be a buffer for many messages. */
+    /** Returns whether it is a multi-receive buffer. */
     final boolean isBuffer() {
         return (flags & Flags.MULTI_RECV) != 0;
     }
 
-    /** Whether only its entry is missing, which waits for its turn. */
+    /** Returns whether only its entry is outstanding, which waits for its turn. */
     final boolean isEnded() {
         return state >= ReceiveState.ENDED;
     }
 
-    /** Whether it fetches only the begin of a message, which stays with its sender. */
+    /** Returns whether it fetches only the prefix of a message, which stays with its sender. */
     final boolean isPreview() {
         return cell != null && cell.message != null;
     }
@@ -93,7 +98,7 @@ class ReceiveOperation extends PostedReceive {
         message(null, newFlags & (Flags.TAGGED | Flags.MSG), 0, 0, 0);
     }
 
-    /** Takes the one piece that a request names, if it is registered, and holds it. */
+    /** Resolves the contiguous buffer of a request and retains its region; returns false if it is not registered. */
     final boolean attach(RegionTable regions) {
         if (length != 0) {
             RegisteredRegion found = regions.find(buf, length);
@@ -107,12 +112,12 @@ class ReceiveOperation extends PostedReceive {
         return true;
     }
 
-    /** The region of the one piece that it has; null if it lies in none, or there are several. */
+    /** The region of a contiguous buffer; null if the buffer is empty or has several pieces. */
     RegisteredRegion region() {
         return region;
     }
 
-    /** Takes the pieces that a request names, if all of them are registered, and holds them. */
+    /** Resolves the pieces of a request and retains their regions; returns false if one is not registered. */
     final boolean scatterOver(RegionTable regions, long[] requested, int count) {
         if (!vector.resolve(regions, requested, count)) {
             return false;
@@ -142,7 +147,7 @@ class ReceiveOperation extends PostedReceive {
         }
     }
 
-    /** Gives back the memory of the buffer. */
+    /** Releases the memory of the buffer. */
     final void releaseMemory() {
         if (region != null) {
             region.release();

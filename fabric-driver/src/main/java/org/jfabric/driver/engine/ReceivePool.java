@@ -6,13 +6,13 @@ import java.util.Set;
 import java.util.function.IntFunction;
 
 /**
- * The receives that an endpoint can have outstanding, and records of the driver's own for messages that take no posted
- * receive; made with the endpoint.
+ * The records of the receives that an endpoint can have outstanding, and records of the driver's own for messages that
+ * take no posted receive. All are allocated with the endpoint.
  *
- * <p>A receive makes room for another one in front of its entry, its record comes back behind it: mostly in
- * the same step, but not before the sender of an announced payload was told. So there are a few records more than
- * receives. A peer that does not read what it is told uses them up, and then all receives whose records do not come
- * back at once keep their room until they do.
+ * <p>A receive frees its slot before its entry is written, and its record is returned after it: mostly in the same
+ * step, but not before the sender of an announced payload was notified. So there are a few more records than slots. A
+ * peer that does not read its notifications uses them up. Then each receive whose record is not returned in the same
+ * step keeps its slot until the record is returned.
  *
  * <p>Owner: progress agent.
  */
@@ -23,20 +23,20 @@ final class ReceivePool {
     private final int receives;
     private ReceiveOperation free;
     private ReceiveOperation freeOfDriver;
-    /** Receives that may still be posted. */
+    /** Number of receives that may still be posted. */
     private int room;
-    /** Records that are in use although their receives have made room. */
+    /** Number of records that are in use although their receives have freed their slots. */
     private int lingering;
     private final CycleClock clock;
     private final CompletedCount completed = new CompletedCount();
 
     /**
-     * A pool of which nothing is taken.
+     * A pool with all records free.
      *
-     * @param receives    outstanding at most.
-     * @param newReceive  makes a record for one, from its index.
-     * @param ofDriver    records of the driver's own.
-     * @param newOfDriver makes one of those, from its index.
+     * @param receives    greatest number of outstanding receives.
+     * @param newReceive  creates the record of a receive from its index.
+     * @param ofDriver    number of the driver's own records.
+     * @param newOfDriver creates one of those from its index.
      * @param clock       of the duty cycle.
      */
     ReceivePool(
@@ -44,7 +44,7 @@ final class ReceivePool {
         IntFunction<ReceiveOperation> newOfDriver, CycleClock clock) {
         this.receives = receives;
         this.clock = clock;
-        // one more for a receive that a memory fault interrupts between its room and the return of its record
+        // one more for a receive that a memory fault interrupts between freeing its slot and returning its record
         int records = receives + SPARES + 1;
         operations = new ReceiveOperation[records + ofDriver];
         for (int i = operations.length - 1; i >= 0; i--) {
@@ -55,7 +55,7 @@ final class ReceivePool {
         room = receives;
     }
 
-    /** Says how the records end, before the first is taken. */
+    /** Sets the modes that end the records; called before the first is taken. */
     void modes(ReceiveMode ofReceives, ReceiveMode ofDriver) {
         for (ReceiveOperation operation : operations) {
             operation.mode = operation.isOfDriver ? ofDriver : ofReceives;
@@ -74,7 +74,7 @@ final class ReceivePool {
         return operation;
     }
 
-    /** Takes the room of a receive that needs no record yet; false if there is none. */
+    /** Takes the slot of a receive that needs no record yet; returns false if none is free. */
     boolean takeRoom() {
         if (room == 0) {
             return false;
@@ -83,13 +83,13 @@ final class ReceivePool {
         return true;
     }
 
-    /** A receive without a record has ended: makes its room free, in front of its entry. */
+    /** Frees the slot of a receive without a record, before its entry is written. */
     void giveRoom() {
         room++;
         completed.increment();
     }
 
-    /** A record for a receive that has its room; there always is one, as each room has its record. */
+    /** Takes a record for a receive that has a slot; one is always free, because each slot has a record. */
     ReceiveOperation takeRecord() {
         ReceiveOperation operation = free;
         free = operation.nextFree;
@@ -97,7 +97,7 @@ final class ReceivePool {
         return operation;
     }
 
-    /** Takes the record back of a receive that keeps its room and its memory. */
+    /** Returns the record of a receive that keeps its slot and its memory. */
     void giveRecord(ReceiveOperation operation) {
         operation.id += 1L << 32;
         operation.state = ReceiveState.FREE;
@@ -119,9 +119,9 @@ final class ReceivePool {
     }
 
     void give(ReceiveOperation operation) {
-        // first: a fault that is noticed late must find it here and reported, or given back as a whole
+        // first: a fault that is reported late must find the record either in use and reported, or completely returned
         ending(operation);
-        // an id that a peer still holds must not name the next use of the record
+        // an id that a peer still has must not identify the next use of the record
         operation.id += 1L << 32;
         operation.state = ReceiveState.FREE;
         operation.reported = false;
@@ -147,9 +147,9 @@ final class ReceivePool {
         }
     }
 
-    /** Makes room for another receive in front of the entry of one whose record comes back in this step. */
+    /** Frees the slot of a receive before its entry is written; its record is returned in the same step. */
     void ending(ReceiveOperation operation) {
-        // one of the driver's own took none
+        // the driver's own records have no slots
         if (!operation.madeRoom && !operation.isOfDriver) {
             operation.madeRoom = true;
             lingering++;
@@ -158,14 +158,14 @@ final class ReceivePool {
         }
     }
 
-    /** The same in front of the entry of a receive whose record comes back some time later, while there are spares. */
+    /** As {@link #ending}, for a receive whose record is returned later; does nothing if no spare record is left. */
     void endingLater(ReceiveOperation operation) {
         if (lingering < SPARES) {
             ending(operation);
         }
     }
 
-    /** Receives that have made room since the start. */
+    /** The number of receives that have freed their slots since the start. */
     CompletedCount completed() {
         return completed;
     }
@@ -194,12 +194,12 @@ final class ReceivePool {
         freeOfDriver = null;
     }
 
-    /** Receives that have not made room. */
+    /** The number of receives that occupy a slot. */
     int outstanding() {
         return receives - room;
     }
 
-    /** Records of both kinds. */
+    /** The number of records of both kinds. */
     int size() {
         return operations.length;
     }

@@ -1,16 +1,15 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Finds, after an access to shared memory failed, what was in hand at that moment: receives and messages that are in no
- * list any more, so that nobody else would end them. Which line failed does not matter, as the virtual machine reports
- * such a fault a little late.
+ * After an access to shared memory failed, finds the receives and messages that were being processed: they are in no
+ * list any more, so no other code would end them. The line that failed does not matter, because the virtual machine
+ * reports such a fault a little late.
  *
  * <p>Owner: progress agent.
  */
@@ -35,7 +34,7 @@ final class ReceiveRecovery {
         for (Peer peer : peers) {
             peer.entryOrder().addTo(known);
         }
-        // of these, only entries that wait are safe here: what is under way is known by the lists of pulls below
+        // of these, keep only ended receives whose entries wait: receives in progress are in the lists of pulls below
         known.removeIf(operation -> operation.late.inOrder && !operation.isEnded());
         for (Peer peer : peers) {
             addPulls(known, peer);
@@ -64,7 +63,7 @@ final class ReceiveRecovery {
         while (operation != null) {
             ReceiveOperation next = operation.late.nextPull;
             known.add(operation);
-            // in every other state somebody will still come for it
+            // in every other state the link or the peer still ends it
             if (operation.state == ReceiveState.POSTED || operation.isEnded() && !operation.late.inOrder) {
                 pulls.recover(operation);
             }

@@ -1,11 +1,11 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.info.Flags;
 
 /**
- * Shows the records of a receive side one by one, by their place in memory: a place stays where it is whatever becomes
- * of the record. Owner: progress agent.
+ * Visits the records of a receive side one by one, by their place in memory: the place of a record does not change with
+ * its state. Owner: progress agent.
  */
 final class ReceiveScan {
     private final ReceivePool pool;
@@ -19,7 +19,7 @@ final class ReceiveScan {
     }
 
     /**
-     * Untagged receives that wait for a message.
+     * The number of untagged receives that wait for a message.
      *
      * @return a count.
      */
@@ -28,7 +28,7 @@ final class ReceiveScan {
     }
 
     /**
-     * Places of receives.
+     * The number of places of receives.
      *
      * @return a count that never changes.
      */
@@ -37,10 +37,10 @@ final class ReceiveScan {
     }
 
     /**
-     * Shows a receive, if there is one.
+     * Visits the receive at a place, if there is one.
      *
      * @param place   from 0.
-     * @param visitor told.
+     * @param visitor receives its fields.
      */
     void visitReceive(int place, QueueVisitor visitor) {
         ReceiveOperation operation = pool.get(place);
@@ -54,7 +54,7 @@ final class ReceiveScan {
     }
 
     /**
-     * Places of messages.
+     * The number of places of messages.
      *
      * @return a count that may grow.
      */
@@ -63,10 +63,10 @@ final class ReceiveScan {
     }
 
     /**
-     * Shows an unexpected message, if there is one.
+     * Visits the unexpected message at a place, if there is one.
      *
      * @param place   from 0.
-     * @param visitor told.
+     * @param visitor receives its fields.
      */
     void visitMessage(int place, QueueVisitor visitor) {
         StoredMessage message = store.message(place);
@@ -79,16 +79,16 @@ final class ReceiveScan {
     }
 
     /**
-     * Messages whose payload is in the unexpected store.
+     * The number of messages whose payload is in the unexpected store.
      *
-     * @return a count; empty messages hold no block.
+     * @return a count; empty messages have no block.
      */
     int storedBlocks() {
         return store.storedBlocks();
     }
 
     /**
-     * Bytes of the budget that are no peer's credit.
+     * The bytes of the budget that are not reserved as a peer's credit.
      *
      * @return bytes.
      */

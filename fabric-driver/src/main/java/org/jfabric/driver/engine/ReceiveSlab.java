@@ -6,8 +6,8 @@ package org.jfabric.driver.engine;
  * @param address     native address of the {@code .slab} file.
  * @param cells       cells in it, 1 to {@link org.jfabric.layout.SlabDescriptor#MAX_CELLS}.
  * @param cellBytes   bytes of a cell, at least both limits.
- * @param limitBytes  longest message that is shown whole (FI_OPT_BUFFERED_LIMIT).
- * @param leastBytes  bytes shown of a longer one (FI_OPT_BUFFERED_MIN).
+ * @param limitBytes  longest message that is delivered whole (FI_OPT_BUFFERED_LIMIT).
+ * @param leastBytes  bytes of the prefix of a longer one (FI_OPT_BUFFERED_MIN).
  */
 public record ReceiveSlab(long address, int cells, int cellBytes, int limitBytes, int leastBytes) {
 }

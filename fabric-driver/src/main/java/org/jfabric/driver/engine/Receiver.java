@@ -1,7 +1,7 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import java.util.List;
+import java.util.function.IntFunction;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
@@ -9,21 +9,20 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.RegionTable;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
 
-import java.util.List;
-import java.util.function.IntFunction;
-
 /**
- * The receive side of one endpoint: takes receives, matches messages, places payloads, completes.
+ * The receive side of one endpoint: accepts receives, matches messages, places payloads and completes the receives.
  *
- * <p>Header facts are matched before a payload is moved, so the bytes go straight to the posted buffer; only what
- * nobody waits for goes to the unexpected store. How an announced payload is fetched is in {@link Pulls}.
+ * <p>A message is matched by its header before its payload is moved, so the bytes are placed directly in the posted
+ * buffer; only a message without a receive goes to the unexpected store. {@link Pulls} fetches announced payloads.
  *
  * <p>Owner: progress agent.
  */
 final class Receiver {
-    /** Peers that wait, or are awaited by name, with untagged messages at once; more let a hash grow. */
+    /** Initial capacity for the sources of untagged messages and directed receives; with more the hash table grows. */
     private static final int USUAL_SOURCES = 128;
 
     private final RegionTable regions;
@@ -39,7 +38,7 @@ final class Receiver {
     private final Sources sources;
     private final Peeks peeks;
     private final OrdinaryReceives ordinary;
-    /** {@link #ordinary}, or what the endpoint has instead. */
+    /** {@link #ordinary}, or the mode that the endpoint has instead. */
     private final ReceiveMode mode;
     /** In front of the matcher of tagged messages, in the ordinary mode. */
     private final ExpectedReceives expected;
@@ -55,7 +54,7 @@ final class Receiver {
      * @param peers           of the endpoint.
      * @param completions     receive completion queue.
      * @param completionIndex the endpoint's index in it.
-     * @param counter         counts what ends, or null.
+     * @param counter         counts the receives that end, or null.
      * @param clock           of the duty cycle.
      */
     Receiver(
@@ -74,7 +73,7 @@ final class Receiver {
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
         boolean directed = settings.directedReceive();
         this.tagged = new TagMatcher(settings.rxSize(), settings.rxSize(), directed);
-        // told apart by their sources alone
+        // the keys of untagged messages differ only in their sources
         int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
         this.untagged = new TagMatcher(untaggedKeys, untaggedKeys, directed);
         this.ends = new EndedReceives(
@@ -112,23 +111,23 @@ final class Receiver {
     }
 
     /**
-     * Takes a plain receive where it is expected.
+     * Posts a plain receive to the queue of expected receives, if possible.
      *
-     * @return 0 or {@code -FI_EAGAIN}; 1 if {@link #receive} has to take it.
+     * @return 0 or {@code -FI_EAGAIN}; 1 if the caller must call {@link #receive} instead.
      */
     int expect(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         return expected.post(flags, buf, len, srcAddr, tag, ignore, context);
     }
 
     /**
-     * Takes a receive, or a peek at the messages that wait ({@link Peeks}).
+     * Accepts a receive, or a peek at the waiting messages ({@link Peeks}).
      *
      * @param flags   operation flags and kind.
      * @param buf     address in registered memory.
      * @param len     bytes.
      * @param srcAddr source or -1.
      * @param tag     tag.
-     * @param ignore  bits of the tag that do not count; of a multi-receive buffer its least free room in bytes.
+     * @param ignore  bits of the tag that are not compared; for a multi-receive buffer its minimum free space in bytes.
      * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
@@ -144,14 +143,14 @@ final class Receiver {
     }
 
     /**
-     * Takes a receive that is scattered over pieces of registered memory.
+     * Accepts a receive that is scattered over pieces of registered memory.
      *
      * @param flags   operation flags and kind.
      * @param pieces  address and length of each, one after the other.
      * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
      * @param srcAddr source or -1.
      * @param tag     tag.
-     * @param ignore  bits of the tag that do not count.
+     * @param ignore  bits of the tag that are not compared.
      * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
@@ -172,7 +171,7 @@ final class Receiver {
     }
 
     /**
-     * Takes back cells of the receive slab; contexts that mean none are ignored.
+     * Frees cells of the receive slab; contexts that identify none are ignored.
      *
      * @param contexts of entries that handed cells out.
      * @param count    of them.
@@ -182,7 +181,7 @@ final class Receiver {
     }
 
     /**
-     * A whole message is here.
+     * A complete message has arrived.
      *
      * @param peer    its sender.
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
@@ -198,11 +197,11 @@ final class Receiver {
     }
 
     /**
-     * A whole message is here, whose sender waits for an acknowledgement.
+     * A complete message has arrived whose sender waits for an acknowledgement.
      *
      * @param peer      its sender.
-     * @param operation the sender's id of it.
-     * @param flags     kind, {@code REMOTE_CQ_DATA}, one level, and {@code FENCE} perhaps.
+     * @param operation the sender's id of the operation.
+     * @param flags     kind, {@code REMOTE_CQ_DATA}, one level, and optionally {@code FENCE}.
      * @param tag       tag.
      * @param data      remote CQ data.
      * @param address   native address of the payload.
@@ -224,7 +223,7 @@ final class Receiver {
     }
 
     /**
-     * A message waits at its sender.
+     * A message is announced; its payload waits at its sender.
      *
      * @param peer    its sender.
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
@@ -250,10 +249,10 @@ final class Receiver {
     }
 
     /**
-     * Tells the peer what it waits for: a request for segments, or that its payload was taken.
+     * Sends a receive's control message to the peer: the request for segments, or FINISH.
      *
      * @param peer      up.
-     * @param operation with something to tell.
+     * @param operation in the state WANTS_SEGMENTS or FINISHING.
      * @return false if the channel is full.
      */
     boolean tellPeer(Peer peer, ReceiveOperation operation) {
@@ -261,11 +260,11 @@ final class Receiver {
     }
 
     /**
-     * A piece of a payload that was asked for.
+     * A requested segment of a payload has arrived.
      *
      * @param peer    its sender.
      * @param sink    id of the receive.
-     * @param offset  place in the message.
+     * @param offset  of the bytes in the message.
      * @param address native address of the bytes.
      * @param length  bytes.
      */
@@ -274,9 +273,9 @@ final class Receiver {
     }
 
     /**
-     * A pending fetch of the link has ended.
+     * A pending pull of the link has ended.
      *
-     * @param peer            its sender.
+     * @param peer            the sender of the message.
      * @param remoteOperation the peer's id of the operation.
      * @param errno           0 or a positive fabric errno.
      */
@@ -292,7 +291,7 @@ final class Receiver {
      * @param tag       tag.
      * @param data      remote CQ data.
      * @param length    bytes.
-     * @param placement filled with the answer.
+     * @param placement filled with the destination of the payload.
      */
     void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
         expected.spill();
@@ -310,7 +309,7 @@ final class Receiver {
     }
 
     /**
-     * A streamed message will not arrive as a whole.
+     * A streamed message will not arrive completely.
      *
      * @param peer      its sender.
      * @param placement as filled.
@@ -321,9 +320,9 @@ final class Receiver {
     }
 
     /**
-     * A peer is gone: what needs it fails; what was received whole stays.
+     * A peer is down: operations that need it fail; messages that were received completely stay.
      *
-     * @param peer  gone.
+     * @param peer  the peer.
      * @param errno positive fabric errno.
      */
     void failPeer(Peer peer, int errno) {
@@ -334,7 +333,7 @@ final class Receiver {
             if (operation.state == ReceiveState.FILLING) {
                 waiting.abort(operation.late.filling, errno);
             } else if (operation.state == ReceiveState.ENDED_TO_TELL) {
-                // received whole; there is only no one left to be told
+                // the payload was received completely; there is no sender to notify any more
                 operation.state = ReceiveState.ENDED;
             } else if (operation.reported) {
                 ends.release(operation);
@@ -347,8 +346,8 @@ final class Receiver {
     }
 
     /**
-     * A place in the address vector will mean another peer: messages from it have an unknown sender now, and receives
-     * that name it end with {@code FI_ECANCELED}.
+     * A place in the address vector was removed and may be reused for another peer: its messages have an unknown sender
+     * now, and directed receives from it end with {@code FI_ECANCELED}.
      *
      * @param source the removed {@code fi_addr}.
      */
@@ -357,7 +356,7 @@ final class Receiver {
     }
 
     /**
-     * An address has a place in the address vector: messages that came from there and wait match receives that name it.
+     * An address was inserted into the address vector: its waiting messages match directed receives from now on.
      *
      * @param address of a peer.
      * @param source  its new {@code fi_addr}.
@@ -378,7 +377,7 @@ final class Receiver {
     }
 
     /**
-     * Ends all receives that wait for a message, because none will come.
+     * Ends all receives that wait for a message, because none will arrive.
      *
      * @param errno positive fabric errno.
      */
@@ -388,25 +387,25 @@ final class Receiver {
     }
 
     /**
-     * Who may fill the memory for messages without a receive.
+     * The budget of the endpoint's memory for messages without a receive.
      *
-     * @return the one budget.
+     * @return the budget; owned by the unexpected store.
      */
     MessageBudget budget() {
         return store.budget();
     }
 
     /**
-     * Receives that have made room for others since the start.
+     * The number of receives that have freed their slots since the start.
      *
-     * @return the count, and who is told of it.
+     * @return the count, with the address at which it is published.
      */
     CompletedCount completed() {
         return pool.completed();
     }
 
     /**
-     * Operations that have not ended.
+     * The number of operations that have not ended.
      *
      * @return a count.
      */
@@ -415,7 +414,7 @@ final class Receiver {
     }
 
     /**
-     * Messages that wait for a receive, stored or announced.
+     * The number of messages that wait for a receive, stored or announced.
      *
      * @return a count.
      */
@@ -424,17 +423,32 @@ final class Receiver {
     }
 
     /**
-     * The records, for those who look at them.
+     * The records of the receive side, for snapshots.
      *
-     * @return the one scan.
+     * @return the scan; owned by this receiver.
      */
     ReceiveScan scan() {
         expected.spill();
         return scan;
     }
 
+    /** Begins a scan over many calls: until {@link #endScan()} each receive keeps its place. */
+    void beginScan() {
+        expected.beginScan();
+    }
+
+    /** Ends a scan that {@link #beginScan()} began. */
+    void endScan() {
+        expected.endScan();
+    }
+
+    /** The number of messages that were received by {@link ExpectedReceives}. */
+    long expectedMessages() {
+        return expected.taken();
+    }
+
     /**
-     * Ends what was in hand when an access to shared memory failed.
+     * Ends the receives that were being processed when an access to shared memory failed.
      *
      * @param all peers of the endpoint.
      */
@@ -445,7 +459,7 @@ final class Receiver {
         levels.recover();
     }
 
-    /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
+    /** Closes: releases the memory and the completion credit of the operations, and writes no entries. */
     void close() {
         int unfinished = expected.close();
         for (int i = 0, size = pool.size(); i < size; i++) {
@@ -465,14 +479,14 @@ final class Receiver {
         if ((operation.flags & PeekFlags.ANY) != 0) {
             mode.peek(operation, srcAddr, tag, ignore);
         } else if (mode == ordinary) {
-            // most endpoints: where there are some of all three modes, the call below would not be inlined
+            // most endpoints: in a process with endpoints of all three modes, the call below would not be inlined
             ordinary.post(operation, srcAddr, tag, ignore);
         } else {
             mode.post(operation, srcAddr, tag, ignore);
         }
     }
 
-    /** Places a message in the buffer of a receive, or keeps it; the kept one, or null. */
+    /** Places a message in the buffer of a receive, or stores it; returns the stored message, or null. */
     private StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
         if (mode != ordinary && mode.takeWhole(peer, flags, data, address, length)) {
             return null;

@@ -1,12 +1,12 @@
 package org.jfabric.driver.engine;
 
 /**
- * Records added up by what they have in common, in a bounded number of rows: those with the oldest records, and one sum
- * for all others.
+ * Sums of records with equal keys in a bounded number of rows: the rows with the oldest records, and one sum for all
+ * other records, the rest.
  *
- * <p>A row that has to make place for an older one goes into the rest; if a record of it follows that is older than
- * another row it gets a row again, which then lacks what went into the rest before. All rows and the rest together are
- * always complete. Owner: progress agent.
+ * <p>A row that is replaced by an older one is added to the rest. If a later record of that key is older than another
+ * row, the key gets a row again, which then lacks the part that was added to the rest before. All rows and the rest
+ * together are always complete. Owner: progress agent.
  */
 final class RowTable {
     private final long[] tags;
@@ -163,7 +163,7 @@ final class RowTable {
         return -1;
     }
 
-    /** An empty row, if need be that of the youngest, or -1 if that is not younger. */
+    /** Returns an empty row; if all are in use, the youngest row is replaced, or -1 returned if none is younger. */
     private int place(long sinceNs) {
         if (size < sums.length) {
             return size++;

@@ -1,35 +1,39 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.Words;
 
-import java.util.Collections;
-import java.util.IdentityHashMap;
-import java.util.List;
-import java.util.Set;
-
 /**
- * The transmit side of one endpoint: takes sends, chooses the protocol for the peer's channel, completes them.
+ * The transmit side of one endpoint: accepts sends, chooses the protocol for the peer's channel, completes the sends.
  *
- * <p>A message goes at once (<em>eager</em>) if it is short enough and the receiver granted credit for it; else it is
- * <em>announced</em> and its payload waits here until the receiver has taken it. What neither can begin now waits in
- * its peer's queue, in order, and keeps nobody else waiting.
+ * <p>A message is sent immediately (<em>eager</em>) if it is short enough and the receiver has granted credit for it;
+ * else it is <em>announced</em>, and its payload waits here until the receiver has taken it. A send that can begin in
+ * neither way now waits in its peer's queue, in order, and delays no other peer's sends.
  *
- * <p>An operation ends in one entry also if an access to the memory of somebody else failed just before: the fault is
- * raised in front of the report, where {@link #recover} finds the operation unreported, and never in the middle of it.
+ * <p>An operation ends with exactly one entry, even if an access to another process's memory failed just before: a
+ * pending fault is raised before the report begins, where {@link #recover} finds the operation unreported, and never
+ * during the report.
  *
  * <p>Owner: progress agent.
  */
 final class Sender {
     private static final long KIND_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST;
+    private static final long ACCESSES = Flags.RMA | Flags.ATOMIC;
+    private static final long ACCESS_BITS = ACCESSES | Flags.READ | Flags.WRITE;
+    /** An operation with any of these does not take the plain path. */
+    private static final long NOT_PLAIN = AcknowledgedSends.NOT_PLAIN | ACCESSES;
 
     private final TransmitPool pool;
     private final AcknowledgedSends acknowledged = new AcknowledgedSends(this);
@@ -38,12 +42,15 @@ final class Sender {
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CounterWriter counter;
+    private final CounterWriter reads;
+    private final CounterWriter writes;
     private final long maxMessageBytes;
     private final int injectSizeBytes;
     private final CompletedCount completed = new CompletedCount();
-    /** Null unless the application asked for entries in the order of posting. */
+    /** Null unless the application requested entries in the order of posting. */
     private final SubmissionOrder order;
     private final ShortSends shortSends;
+    private final RemoteSends remote;
 
     /**
      * A sender without operations.
@@ -53,8 +60,8 @@ final class Sender {
      * @param peers           of the endpoint.
      * @param completions     transmit completion queue.
      * @param completionIndex the endpoint's index in it.
-     * @param counter         counts what ends, or null.
-     * @param straightPath    whether plain sends may take the short way.
+     * @param counters        count the operations that end.
+     * @param straightPath    whether plain sends may take the short path.
      */
     Sender(
         EndpointSettings settings,
@@ -62,39 +69,65 @@ final class Sender {
         PeerTable peers,
         CompletionWriter completions,
         int completionIndex,
-        CounterWriter counter,
+        EndpointCounters counters,
         boolean straightPath) {
-        this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes());
+        this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes(), settings.hasAtomics());
         this.regions = regions;
         this.peers = peers;
         this.completions = completions;
         this.completionIndex = completionIndex;
-        this.counter = counter;
+        this.counter = counters.sends();
+        this.reads = counters.reads();
+        this.writes = counters.writes();
         this.maxMessageBytes = settings.maxMessageBytes();
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
             straightPath && order == null && counter == null, regions, pool, completions, completionIndex, completed,
             peers.failure());
+        this.remote = new RemoteSends(this, peers);
     }
 
-    /** A destination means another peer, or none; or what is in hand waits for {@link #recover}. */
+    /** The part for reads and writes of remote memory. */
+    RemoteSends remote() {
+        return remote;
+    }
+
+    /** Whether the operations have room for what atomic ones need. */
+    boolean hasAtomics() {
+        return pool.hasAtomics();
+    }
+
+    RegionTable regions() {
+        return regions;
+    }
+
+    int injectSizeBytes() {
+        return injectSizeBytes;
+    }
+
+    /** Whether the operation with that id has ended. */
+    boolean isOver(long id) {
+        return pool.isOver(id);
+    }
+
+    /** A destination has changed its peer, or an interrupted operation waits for {@link #recover}. */
     void forgetDestination() {
         shortSends.forget();
     }
 
-    /** Sends a message at once that needs no record; false if {@link #send} has to take it. */
+    /** Sends a message that needs no record; returns false if the caller must call {@link #send} instead. */
     boolean sendShort(long flags, long buf, long len, long destAddr, long tag, long context) {
         return shortSends.send(flags, buf, len, destAddr, tag, context);
     }
 
-    /** As {@link #sendShort}, of a payload that is taken before the call returns. */
+    /** As {@link #sendShort}, but the payload is copied before the call returns. */
     boolean injectShort(long flags, long nativeAddress, int len, long destAddr, long tag, long context) {
         return len <= injectSizeBytes && shortSends.inject(flags, nativeAddress, len, destAddr, tag, context);
     }
 
     /**
-     * Takes a send of registered memory.
+     * Accepts a send of registered memory.
      *
      * @param flags    operation flags and kind.
      * @param buf      address in registered memory.
@@ -106,7 +139,7 @@ final class Sender {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
-        TransmitOperation operation = take(flags, len, tag, data, context);
+        TransmitOperation operation = takeMessage(flags, len, tag, data, context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
@@ -124,7 +157,7 @@ final class Sender {
     }
 
     /**
-     * Takes a send that is gathered from pieces of registered memory.
+     * Accepts a send that is gathered from pieces of registered memory.
      *
      * @param flags    operation flags and kind.
      * @param pieces   address and length of each, one after the other.
@@ -137,7 +170,7 @@ final class Sender {
      */
     int sendVector(
         long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        TransmitOperation operation = take(flags, 0, tag, data, context);
+        TransmitOperation operation = takeMessage(flags, 0, tag, data, context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
@@ -169,10 +202,10 @@ final class Sender {
     }
 
     /**
-     * Takes a send whose payload must not be looked at after the return.
+     * Accepts a send whose payload must not be read after the call returns.
      *
      * @param flags         operation flags and kind.
-     * @param nativeAddress where the payload is.
+     * @param nativeAddress of the payload.
      * @param len           bytes.
      * @param destAddr      destination.
      * @param tag           tag.
@@ -181,7 +214,7 @@ final class Sender {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
-        TransmitOperation operation = take(flags, len, tag, data, context);
+        TransmitOperation operation = takeMessage(flags, len, tag, data, context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
@@ -206,23 +239,23 @@ final class Sender {
         return 0;
     }
 
-    private static void keepInjected(TransmitOperation operation, long nativeAddress, int len) {
+    static void keepInjected(TransmitOperation operation, long nativeAddress, int len) {
         Words.copy(nativeAddress, operation.injectAddress, len);
         operation.address = operation.injectAddress;
     }
 
     /**
-     * Begins the oldest operation of a peer's queue, or says that it must wait.
+     * Begins the oldest operation of a peer's queue, if possible now.
      *
      * @param peer      up, with nothing older waiting.
      * @param operation not begun.
-     * @return true if the operation has left the queue: done, in the link's hands, or failed.
+     * @return true if the operation has left the queue: completed, taken by the link, or failed; false if it must wait.
      */
     boolean begin(Peer peer, TransmitOperation operation) {
-        if ((operation.flags & AcknowledgedSends.NOT_PLAIN) != 0) {
-            return acknowledged.begin(peer, operation);
+        if ((operation.flags & NOT_PLAIN) != 0) {
+            return operation.isRemote() ? remote.begin(peer, operation) : acknowledged.begin(peer, operation);
         }
-        // as beginPlain() does, one call less deep, see ShmChannel.send()
+        // as beginPlain(), with one call less on the stack, see ShmChannel.send()
         return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
     }
 
@@ -237,7 +270,7 @@ final class Sender {
     boolean announce(Peer peer, TransmitOperation operation) {
         FrameChannel frames = peer.frames();
         if (frames == null) {
-            // longer than the longest message of a wire without announcements
+            // longer than the longest message of a link without announcements
             fail(operation, FabricErrno.EOPNOTSUPP);
             return true;
         }
@@ -254,7 +287,7 @@ final class Sender {
     }
 
     /**
-     * The operation has reached its level.
+     * The operation has reached its completion level.
      *
      * @param operation not in any list.
      */
@@ -271,20 +304,21 @@ final class Sender {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
-        // not tracked any more when somebody can see the entry
+        // released before the client can see the entry
         release(operation);
-        if (counter != null) {
-            counter.success();
+        CounterWriter counts = counter(flags);
+        if (counts != null) {
+            counts.success();
         }
         if ((flags & Flags.COMPLETION) != 0) {
-            completions.success(completionIndex, 0, context, Flags.SEND | (flags & KIND_BITS), 0, 0, 0, 0, -1L);
+            completions.success(completionIndex, 0, context, entryFlags(flags), 0, 0, 0, 0, -1L);
         } else {
             completions.retire();
         }
     }
 
     /**
-     * The operation has failed; there is an entry whether one was asked for or not, for an inject too.
+     * The operation has failed. It gets an error entry even if no entry was requested, and also if it is an inject.
      *
      * @param operation not in any list.
      * @param errno     positive fabric errno.
@@ -311,13 +345,25 @@ final class Sender {
         reportEnded();
     }
 
-    /** Writes the entries that waited for one that was written just now. */
+    /** Writes the entries that waited for the one that was just written. */
     private void reportEnded() {
         for (TransmitOperation next = order.pollEnded(); next != null; next = order.pollEnded()) {
             int errno = next.failure;
             next.failure = 0;
             report(next, errno);
         }
+    }
+
+    /** What an operation's entry says of it. */
+    private static long entryFlags(long flags) {
+        return (flags & ACCESSES) != 0 ? flags & ACCESS_BITS : Flags.SEND | (flags & KIND_BITS);
+    }
+
+    private CounterWriter counter(long flags) {
+        if ((flags & ACCESSES) == 0) {
+            return counter;
+        }
+        return (flags & Flags.READ) != 0 ? reads : writes;
     }
 
     private void report(TransmitOperation operation, int errno) {
@@ -332,16 +378,17 @@ final class Sender {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
-        // as in complete(): not tracked any more when somebody can see the entry
+        // as in reportSuccess(): released before the client can see the entry
         release(operation);
-        if (counter != null) {
-            counter.error();
+        CounterWriter counts = counter(flags);
+        if (counts != null) {
+            counts.error();
         }
         completions.error(
             completionIndex,
             0,
             context,
-            Flags.SEND | (flags & KIND_BITS),
+            entryFlags(flags),
             0,
             0,
             0,
@@ -354,7 +401,7 @@ final class Sender {
     }
 
     /**
-     * The operation has reached its level, or failed.
+     * The operation has reached its completion level, or failed.
      *
      * @param operation not in any list.
      * @param errno     0 or a positive fabric errno.
@@ -370,7 +417,7 @@ final class Sender {
     /**
      * A pending send has left the link, or failed.
      *
-     * @param peer      to which it goes.
+     * @param peer      its destination.
      * @param operation of that peer.
      * @param errno     0 or a positive fabric errno.
      * @return false if the link does not have it.
@@ -389,27 +436,27 @@ final class Sender {
     }
 
     /**
-     * A peer tells what a message has reached. What it tells of an operation that has ended meanwhile, because an
-     * access to memory failed here, is no news.
+     * Processes a peer's acknowledgement of the levels that a message has reached. It is ignored if the operation has
+     * ended meanwhile, because an access to memory failed here.
      *
-     * @param peer   from which it comes.
+     * @param peer   that sent it.
      * @param id     of the operation.
      * @param levels reached.
-     * @param errno  0, or why they never will be.
-     * @return false if it was not asked for.
+     * @param errno  0, or a positive fabric errno if they will never be reached.
+     * @return false if it was not requested.
      */
     boolean onAcknowledged(Peer peer, long id, long levels, int errno) {
         if (pool.isOver(id)) {
             return true;
         }
         TransmitOperation operation = pool.find(id);
-        // one whose entry only waits for its turn has ended, too
+        // an operation whose entry waits for earlier ones has ended, too
         return operation != null && operation.peer == peer && operation.state == TransmitOperation.ENDED
             || acknowledged.onAcknowledged(peer, operation, levels, errno);
     }
 
     /**
-     * Finds the operation that a peer names.
+     * Finds an operation by the id in a peer's message.
      *
      * @param id as announced.
      * @return the operation, or null if it has ended.
@@ -419,8 +466,8 @@ final class Sender {
     }
 
     /**
-     * Cancels one waiting operation with that context. Injects have none of their own and cannot be cancelled: they
-     * carry the endpoint's, for their error entries.
+     * Cancels one queued operation with that context. Injects have no context of their own and cannot be cancelled:
+     * they have the endpoint's context, for their error entries.
      *
      * @param context as posted.
      * @return true if there was one.
@@ -439,16 +486,16 @@ final class Sender {
     }
 
     /**
-     * Operations that have ended since the start.
+     * The number of operations that have ended since the start.
      *
-     * @return the count, and who is told of it.
+     * @return the count, with the address at which it is published.
      */
     CompletedCount completed() {
         return completed;
     }
 
     /**
-     * Operations that have not ended.
+     * The number of operations that have not ended.
      *
      * @return a count.
      */
@@ -456,7 +503,7 @@ final class Sender {
         return pool.inUse();
     }
 
-    /** The endpoint is gone: gives back what operations hold, without entries but with their completion credit. */
+    /** Closes: releases the memory and the completion credit of the operations, and writes no entries. */
     void close() {
         completions.retire(shortSends.close() + pool.inUse());
         for (int i = 0, size = pool.size(); i < size; i++) {
@@ -469,8 +516,8 @@ final class Sender {
     }
 
     /**
-     * Ends every operation that was in hand when an access to shared memory failed: it is in no list any more, so
-     * nobody else would end it.
+     * Ends every operation that was being processed when an access to shared memory failed: it is in no list any more,
+     * so no other code would end it.
      *
      * @param all peers of the endpoint.
      */
@@ -486,7 +533,9 @@ final class Sender {
         }
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
-            if (known.contains(operation)) {
+            if (operation.isInHand && operation.state != TransmitOperation.ENDED) {
+                remote.takeInHand(operation);
+            } else if (known.contains(operation)) {
                 continue;
             }
             if (operation.reported) {
@@ -500,7 +549,12 @@ final class Sender {
         }
     }
 
-    private TransmitOperation take(long flags, long len, long tag, long data, long context) {
+    /** A record for a message; a hostile client may have set flags that make it an access of memory. */
+    private TransmitOperation takeMessage(long flags, long len, long tag, long data, long context) {
+        return take(flags & ~ACCESSES, len, tag, data, context);
+    }
+
+    TransmitOperation take(long flags, long len, long tag, long data, long context) {
         TransmitOperation operation = pool.take();
         if (operation != null) {
             operation.flags = flags;
@@ -519,7 +573,8 @@ final class Sender {
         int result = peer.channel().send(operation, peer.grant());
         if (result >= 0) {
             if (peer.channel() == null) {
-                // went down inside the call: the next channel must not begin with a debt, nor this send end in no list
+                // it went down inside the call: the next channel must not begin with this message's bytes spent, and
+                // this send must not be left in no list
                 fail(operation, FabricErrno.ECONNRESET);
                 return true;
             }
@@ -546,7 +601,7 @@ final class Sender {
         return true;
     }
 
-    /** From here on the operation outlives its posting call; whoever sees it held does not hold it again. */
+    /** Retains the memory of an operation that is not complete when its posting call returns; once only. */
     static void hold(TransmitOperation operation) {
         if (operation.state == TransmitOperation.FREE) {
             operation.state = TransmitOperation.QUEUED;
@@ -559,7 +614,7 @@ final class Sender {
             operation.releaseMemory();
         }
         pool.give(operation);
-        // behind it: a fault that is noticed late must not find the operation counted and not given back
+        // last: a fault that is reported late must not find the operation counted but not returned to the pool
         completed.increment();
     }
 }

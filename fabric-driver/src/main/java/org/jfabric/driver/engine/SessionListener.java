@@ -1,8 +1,8 @@
 package org.jfabric.driver.engine;
 
 /**
- * Told by the engine what the conductor must know of a client. Calls come on the progress thread and must only hand
- * over.
+ * Receives the engine's events of a client for the conductor. The engine calls it on the progress thread; an
+ * implementation must only queue the event for the conductor.
  */
 public abstract class SessionListener {
     /** For the conductor's implementation. */
@@ -10,15 +10,15 @@ public abstract class SessionListener {
     }
 
     /**
-     * The client broke the rules of its queues; it must be ended.
+     * The client violated the protocol of its queues; the conductor must end it.
      *
      * @param clientId the client.
-     * @param reason   what was seen, for the log and for the client's end.
+     * @param reason   the violation, for the log and for the message to the client.
      */
     public abstract void onCorruption(long clientId, String reason);
 
     /**
-     * An entry found no room in one of the client's completion queues; told once for each queue.
+     * One of the client's completion queues has overrun: an entry found no free slot. Called once for each queue.
      *
      * @param clientId the client.
      * @param cqId     its completion queue.
@@ -26,25 +26,25 @@ public abstract class SessionListener {
     public abstract void onCompletionQueueOverrun(long clientId, long cqId);
 
     /**
-     * A peer of one of the client's endpoints is gone, or could not be reached.
+     * A peer of one of the client's endpoints is down, or could not be reached.
      *
      * @param clientId   the client.
      * @param endpointId its endpoint.
      * @param fiAddr     the peer in the endpoint's address vector, or -1.
      * @param errno      positive fabric errno.
-     * @param provErrno  what the link says besides, else the errno again.
+     * @param provErrno  error number of the link, else the same errno.
      * @param address    the peer's address.
      */
     public abstract void onPeerDown(
         long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address);
 
     /**
-     * A peer asks one of the client's passive endpoints for a connection.
+     * A peer requests a connection from one of the client's passive endpoints.
      *
      * @param clientId  the client.
      * @param passiveId its passive endpoint.
-     * @param requestId to answer the request by.
-     * @param linkName  link by which it came.
+     * @param requestId identifies the request in the answer.
+     * @param linkName  link on which it arrived.
      * @param address   the peer's address.
      * @param cmData    private data.
      */
@@ -54,7 +54,7 @@ public abstract class SessionListener {
     }
 
     /**
-     * A connection of one of the client's endpoints is made.
+     * A connection of one of the client's endpoints is established.
      *
      * @param clientId     the client.
      * @param endpointId   its endpoint.
@@ -68,7 +68,7 @@ public abstract class SessionListener {
     }
 
     /**
-     * A connection of one of the client's endpoints could not be made, or a passive one listens no more.
+     * A connection of one of the client's endpoints failed, or a passive endpoint has stopped listening.
      *
      * @param clientId the client.
      * @param objectId its endpoint, or passive endpoint.
@@ -80,11 +80,11 @@ public abstract class SessionListener {
     }
 
     /**
-     * The peer of one of the client's connected endpoints has ended the connection, or is lost.
+     * The peer of one of the client's connected endpoints has closed the connection, or the connection is lost.
      *
      * @param clientId   the client.
      * @param endpointId its endpoint.
-     * @param errno      0 for an orderly end, else why it was lost.
+     * @param errno      0 for an orderly close, else a positive fabric errno.
      */
     public void onConnectionEnded(long clientId, long endpointId, int errno) {
         // only where there are connection-oriented endpoints

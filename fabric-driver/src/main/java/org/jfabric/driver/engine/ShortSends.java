@@ -1,18 +1,18 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * The short way of a send: to the destination of the send before, from its region, short enough to go at once. Such a
- * message is done when the call returns, so it needs no record; everything else takes the general path in
- * {@link Sender}, which prepares the short way for the next one.
+ * The short path of sends to the same destination and from the same region as the previous send, if they are short
+ * enough to be sent eagerly. Such a send is complete when the call returns, so it needs no record. All other sends take
+ * the general path in {@link Sender}, which prepares the short path for the next send.
  *
  * <p>Owner: progress agent.
  */
@@ -34,7 +34,7 @@ final class ShortSends {
     private final LinkFailure failure;
     private long dest;
     private Peer peer;
-    /** Null while there is no short way. */
+    /** Null while there is no short path. */
     private FrameChannel channel;
     private RegisteredRegion region;
     /** The upper 24 bits of the region's addresses. */
@@ -58,9 +58,9 @@ final class ShortSends {
         this.failure = failure;
     }
 
-    /** Prepares the short way to a peer that a message was just sent to. */
+    /** Prepares the short path to a peer that a message was just sent to. */
     void prepare(long destAddr, Peer newPeer) {
-        // until the recovery the fields of a send that was interrupted are needed
+        // recovery still needs the fields of a send that a fault interrupted
         if (enabled && inHand == NOTHING && newPeer.frames() != null) {
             dest = destAddr;
             peer = newPeer;
@@ -68,7 +68,7 @@ final class ShortSends {
         }
     }
 
-    /** The destination, its channel or the endpoint is not what it was, or an access to memory failed. */
+    /** The destination, its channel or the endpoint has changed, or an access to memory failed. */
     void forget() {
         peer = null;
         channel = null;
@@ -76,7 +76,7 @@ final class ShortSends {
         regionKey = 0;
     }
 
-    /** Sends a message; false if it has to take the general path. */
+    /** Sends a message; returns false if it must take the general path. */
     boolean send(long flags, long buf, long len, long destAddr, long tag, long context) {
         FrameChannel way = channel;
         if (way == null || destAddr != dest || (flags & (NOT_SHORT | Flags.INJECT)) != 0) {
@@ -94,7 +94,7 @@ final class ShortSends {
             && send(way, flags, of.address() + offset, len, tag, context);
     }
 
-    /** Sends a message from anywhere, which is the caller's again at once; false as {@link #send}. */
+    /** As {@link #send}, from memory of any kind, which the caller may reuse when the call returns. */
     boolean inject(long flags, long address, int len, long destAddr, long tag, long context) {
         FrameChannel way = channel;
         return way != null && destAddr == dest && (flags & NOT_SHORT) == 0 && len > 0
@@ -119,7 +119,7 @@ final class ShortSends {
         if (isSent) {
             to.spend(len);
         }
-        // a fault must not be raised in the middle of the report, or the send would be counted twice
+        // a fault must not be raised during the report, or the send would be counted twice
         FaultPoint.pass();
         endedBefore = completions.ended();
         inHand = REPORTING;
@@ -144,7 +144,7 @@ final class ShortSends {
         return found;
     }
 
-    /** Ends the send that was in hand when an access to memory failed. */
+    /** Ends the send that was being processed when an access to memory failed. */
     void recover() {
         int was = inHand;
         inHand = NOTHING;
@@ -157,9 +157,9 @@ final class ShortSends {
     }
 
     /**
-     * The endpoint is gone.
+     * Closes with the endpoint.
      *
-     * @return sends that end without an entry.
+     * @return number of sends that end without an entry.
      */
     int close() {
         int left = inHand == SENDING ? 1 : 0;

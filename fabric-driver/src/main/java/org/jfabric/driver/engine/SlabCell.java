@@ -6,11 +6,11 @@ package org.jfabric.driver.engine;
  */
 final class SlabCell {
     static final int FREE = 0;
-    /** A message is on its way into it. */
+    /** A message is being received into it. */
     static final int FILLING = 1;
-    /** An entry hands it out; it is the client's until it comes back. */
+    /** An entry has handed it to the client, which owns it until it returns it. */
     static final int OUT = 2;
-    /** The message is there; the entries of others are written before its own. */
+    /** The message is complete; its entry waits for earlier ones. */
     static final int READY = 3;
 
     final int index;
@@ -19,20 +19,20 @@ final class SlabCell {
     /** Offset of the first byte in the file. */
     final long place;
     int state;
-    /** How often it was used, so that a context of an earlier use means nothing. */
+    /** Number of uses; part of the context, so that a context of an earlier use is invalid. */
     int use;
     SlabCell nextFree;
     /** In {@link CellOrder}. */
     SlabCell nextTaken;
     SlabCell previousTaken;
 
-    // of the message in it, once it is ready or out; the sender of an untagged one from the start
+    // of the message in it, once it is ready or out; the sender of an untagged message is set from the start
     Peer peer;
     long flags;
     long tag;
     long data;
     long length;
-    /** The whole message, if only its begin is here: claimed, in the store or at its sender. */
+    /** The whole message, if the cell has only its prefix: claimed, in the store or at its sender. */
     StoredMessage message;
 
     SlabCell(int index, long address, long place) {
@@ -41,7 +41,7 @@ final class SlabCell {
         this.place = place;
     }
 
-    /** A message is in it, or its begin. */
+    /** Sets the message, or prefix of a message, that is in the cell. */
     void set(Peer sender, long messageFlags, long messageTag, long messageData, long messageLength) {
         peer = sender;
         flags = messageFlags;

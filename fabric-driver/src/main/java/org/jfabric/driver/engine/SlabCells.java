@@ -3,10 +3,10 @@ package org.jfabric.driver.engine;
 import org.jfabric.layout.SlabDescriptor;
 
 /**
- * The cells of one receive slab: which are free, and which one a client means by a context. What the client says is
- * never believed: a context that names no cell which is out, or an earlier use of one, finds nothing.
+ * The cells of one receive slab: the free ones, and those that a client identifies by a context. The context is always
+ * validated: one that identifies no cell of the client, or an earlier use of a cell, finds none.
  *
- * <p>The cell that came back last is used first, because it is most likely in the processor's cache. Owner: progress
+ * <p>The cell that was returned last is used first, because it is most likely in the processor's cache. Owner: progress
  * agent.
  */
 final class SlabCells {
@@ -30,7 +30,7 @@ final class SlabCells {
         return free != null;
     }
 
-    /** A cell for a message; only if {@link #hasFree()}. */
+    /** Takes a cell for a message; only if {@link #hasFree()}. */
     SlabCell take() {
         SlabCell cell = free;
         free = cell.nextFree;
@@ -52,7 +52,7 @@ final class SlabCells {
         return SlabDescriptor.context(endpointIndex, cell.use, cell.index);
     }
 
-    /** The cell that a client has under a context, or null. */
+    /** The cell that the client owns and identifies by this context, or null. */
     SlabCell find(long context) {
         int index = SlabDescriptor.cell(context);
         if (index >= cells.length) {

@@ -1,14 +1,14 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Changes of who is known under which {@code fi_addr}, for what waits to be matched: a message has the source that its
- * sender has now, not the one that it had when the message came.
+ * Applies changes of the address vector to waiting messages and posted receives: a message has the source that its
+ * sender has now, not the one that it had when the message arrived.
  *
  * <p>Owner: progress agent.
  */
@@ -25,7 +25,7 @@ final class Sources {
         this.matchers = matchers;
     }
 
-    /** What a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if the address vector has no such place. */
+    /** The source that a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if it is not in the address vector. */
     int find(long srcAddr) {
         if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
             return TagMatcher.ANY_SOURCE;
@@ -33,7 +33,7 @@ final class Sources {
         return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
-    /** An address that had no place has one; looks at every message of an unknown sender. */
+    /** An address was inserted into the address vector; visits every waiting message. */
     void learn(String address, int source) {
         for (TagMatcher matcher : matchers) {
             learn(matcher, matcher.firstUnexpected(), address, source);
@@ -43,7 +43,7 @@ final class Sources {
 
     private static void learn(TagMatcher matcher, UnexpectedMessage first, String address, int source) {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
-            // the sender may be gone, and be another object if it came back: what it is known by is its address
+            // compared by address: the sender may be down, and is another object if it has connected again
             Peer peer = ((StoredMessage) message).peer;
             if (message.source() == TagMatcher.UNKNOWN_SOURCE && peer.address().equals(address)) {
                 if (peer.source() < 0) {
@@ -54,7 +54,7 @@ final class Sources {
         }
     }
 
-    /** A place will mean another peer: receives that name it end. */
+    /** An address was removed and its place may be reused for another peer: directed receives from it end. */
     void forget(int source) {
         for (TagMatcher matcher : matchers) {
             forget(matcher, matcher.firstUnexpected(), source);
@@ -64,7 +64,7 @@ final class Sources {
         failDirected(source, FabricErrno.ECANCELED);
     }
 
-    /** Senders that are gone are in no table of peers, only at their messages. */
+    /** Senders that are down are in no table of peers; only their messages refer to them. */
     private static void forget(TagMatcher matcher, UnexpectedMessage first, int source) {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
             if (message.source() == source) {
@@ -83,7 +83,7 @@ final class Sources {
         }
     }
 
-    /** Ends the posted receives that name a source; one that is unknown has none. */
+    /** Ends the posted receives that are directed to a source; an unknown source has none. */
     void failDirected(int source, int errno) {
         if (!directed || source < 0) {
             return;

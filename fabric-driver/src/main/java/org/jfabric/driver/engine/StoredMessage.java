@@ -4,7 +4,7 @@ import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.link.RemotePayload;
 
 /**
- * A message that came before a receive for it. Records are used again. Owner: progress agent.
+ * A message that arrived before a receive for it. Records are reused. Owner: progress agent.
  */
 final class StoredMessage extends UnexpectedMessage {
     static final int FREE = 0;
@@ -14,7 +14,7 @@ final class StoredMessage extends UnexpectedMessage {
     static final int FILLING = 2;
     /** The payload waits at the sender. */
     static final int ANNOUNCED = 3;
-    /** Claimed, and its sender went before the payload was here; whoever claimed it has yet to be told. */
+    /** Claimed, but its sender went down before the payload was complete; the claim is still to be completed. */
     static final int LOST = 4;
 
     final RemotePayload payload = new RemotePayload();
@@ -22,25 +22,25 @@ final class StoredMessage extends UnexpectedMessage {
     int state;
     Peer peer;
     int epoch;
-    /** Time of the cycle in which it came; for those who look. */
+    /** Time of the cycle in which it arrived; for views. */
     long sinceNs;
     long flags;
     long data;
     long length;
     long block;
-    /** What the sender waits for: the level {@code MATCH_COMPLETE}, and whether its fence waits for this message. */
+    /** Acknowledgements that the sender waits for: {@code MATCH_COMPLETE}, and {@code FENCE} if its fence waits. */
     long awaited;
     /** The sender's id, if it waits for the level. */
     long operation;
-    /** Copied whole by the engine itself while it is filling: no link will tell of its end. */
+    /** The engine itself copies the complete message while it is filling: no link reports the end of the copy. */
     boolean resident;
-    /** Its connection is not read: the payload is still in the peer's or the system's hands, and there is no block. */
+    /** Its connection is not read: the payload is still with the peer or in the kernel, and it has no block. */
     boolean paused;
-    /** What comes of it after a pause goes straight to the receive that took it, or is dropped. */
+    /** Bytes that arrive after a pause are placed directly in the receive that took it, or are dropped. */
     boolean inPlace;
     /** The receive that was posted while the payload was filling. */
     ReceiveOperation receive;
-    /** Why it is {@link #LOST}, a positive fabric errno. */
+    /** The reason if it is {@link #LOST}: a positive fabric errno. */
     int errno;
     StoredMessage nextFree;
 

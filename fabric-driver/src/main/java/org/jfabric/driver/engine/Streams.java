@@ -3,12 +3,14 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.link.Placement;
 
 /**
- * Messages that come in pieces: the link asks where they go when they begin, and tells when they are whole or lost.
+ * Messages that arrive in pieces: the link requests a destination when a message begins, and reports when it is
+ * complete or lost.
  *
- * <p>A peer whose wire knows no credit sends what it likes. What nobody waits for is stored while the endpoint's budget
- * lasts; then its connection is not read (<em>paused</em>). The message is known by its header meanwhile: it can be
- * matched, and looked at, and goes on straight into the receive that takes it. If an operation of ours ends only with
- * bytes of the peer, up to one window more is stored, so that the two do not wait for each other.
+ * <p>A peer on a link without credit may send any number of bytes. A message without a receive is stored while the
+ * endpoint's budget lasts; then the connection is not read (<em>paused</em>). The header of a paused message has been
+ * read: it can be matched and peeked at, and the rest is placed directly in the receive that takes it. If one of our
+ * own operations can end only after more bytes of the peer, up to one more window is stored, so that the two drivers do
+ * not wait for each other.
  *
  * <p>Owner: progress agent.
  */
@@ -65,18 +67,18 @@ final class Streams {
         }
     }
 
-    /** Stores a message of a peer that knows no credit, or pauses it. */
+    /** Stores a message of a peer without credit, or pauses it. */
     private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
         StoredMessage message = waiting.pause(peer, flags, tag, data, length);
         placement.set(Placement.Action.PAUSE, 0, 0, message.index | STORED_TOKEN);
         again(peer, length, placement);
     }
 
-    /** Whether a paused message can go on now. */
+    /** Sets the destination of a paused message, if it can resume now. */
     private void again(Peer peer, long length, Placement placement) {
         StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
         if (message == null || !message.paused || message.peer != peer) {
-            // its endpoint has ended what it belonged to, and will close the channel
+            // the engine has dropped the message, and will close the channel
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             return;
         }
@@ -100,7 +102,7 @@ final class Streams {
         if (missing <= 0) {
             return true;
         }
-        if (store.budget().take(missing, peer.held().isOfStranger())) {
+        if (store.budget().take(missing, peer.held().isOfUnknownPeer())) {
             peer.held().extend(missing);
             return true;
         }

@@ -8,7 +8,7 @@ import java.util.Set;
  * Keeps the entries of an endpoint's sends in the order in which they were posted (comp_order FI_ORDER_STRICT of
  * {@code tx_attr}), whatever their destinations. A send that has ended waits here, with its record, for the older ones.
  *
- * <p>Only endpoints whose application asked for that order have one. Owner: progress agent.
+ * <p>Only endpoints whose application requested that order have one. Owner: progress agent.
  */
 final class SubmissionOrder {
     private TransmitOperation first;
@@ -24,7 +24,7 @@ final class SubmissionOrder {
         last = operation;
     }
 
-    /** A send has ended; true if it is the oldest, which leaves. Else the caller marks it as ended. */
+    /** A send has ended; removes it and returns true if it is the oldest. Otherwise the caller marks it as ended. */
     boolean isTurnOf(TransmitOperation operation) {
         if (operation != first) {
             return false;
@@ -33,7 +33,7 @@ final class SubmissionOrder {
         return true;
     }
 
-    /** The oldest, if its entry was only waiting for older ones; it leaves. */
+    /** Removes and returns the oldest send if it has ended; else returns null. */
     TransmitOperation pollEnded() {
         TransmitOperation oldest = first;
         if (oldest == null || oldest.state != TransmitOperation.ENDED) {

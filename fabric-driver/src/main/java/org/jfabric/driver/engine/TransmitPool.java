@@ -1,12 +1,14 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.TransmitOperation;
 
 import java.util.Set;
 
 /**
- * The sends that an endpoint can have outstanding, each with memory for an injected payload; made with the endpoint.
+ * The records of the sends that an endpoint can have outstanding, each with memory for an injected payload. All are
+ * allocated with the endpoint.
  *
  * <p>Owner: progress agent.
  */
@@ -18,13 +20,14 @@ final class TransmitPool {
     private TransmitOperation free;
     private int freeCount;
 
-    TransmitPool(int size, int injectSizeBytes) {
+    TransmitPool(int size, int injectSizeBytes, boolean hasAtomics) {
         int stride = (injectSizeBytes + ALIGNMENT - 1) & -ALIGNMENT;
         memory = UnsafeApi.allocateMemory(Math.max(1L, (long) size * stride + ALIGNMENT));
         long first = (memory + ALIGNMENT - 1) & -ALIGNMENT;
         operations = new TransmitOperation[size];
         for (int i = size - 1; i >= 0; i--) {
             TransmitOperation operation = new TransmitOperation(i, first + (long) i * stride);
+            operation.atomic = hasAtomics ? new AtomicPart() : null;
             operations[i] = operation;
             operation.next = free;
             free = operation;
@@ -32,7 +35,7 @@ final class TransmitPool {
         freeCount = size;
     }
 
-    /** A record, the one used last, so that it is still in the cache; null if all are in use. */
+    /** Takes the record that was used last, because it is most likely in the cache; null if all are in use. */
     TransmitOperation take() {
         TransmitOperation operation = free;
         if (operation != null) {
@@ -51,7 +54,7 @@ final class TransmitPool {
         freeCount++;
     }
 
-    /** The record that a peer names, or null if that use of it is over. */
+    /** The record of an id in a peer's message, or null if that use of the record has ended. */
     TransmitOperation find(long id) {
         int index = (int) id;
         if (index < 0 || index >= operations.length) {
@@ -61,10 +64,14 @@ final class TransmitPool {
         return operation.id == id && operation.state != TransmitOperation.FREE ? operation : null;
     }
 
-    /** Whether a use of a record that a peer may know is over. */
+    /** Returns whether the use of a record that an id identifies has ended. */
     boolean isOver(long id) {
         int index = (int) id;
         return index >= 0 && index < operations.length && id >= 0 && id < operations[index].id;
+    }
+
+    boolean hasAtomics() {
+        return operations[0].atomic != null;
     }
 
     boolean hasFree() {
@@ -89,7 +96,7 @@ final class TransmitPool {
         }
     }
 
-    /** Gives the memory back; no record is taken any more. */
+    /** Frees the memory; no record can be taken any more. */
     void free() {
         free = null;
         UnsafeApi.freeMemory(memory);

@@ -24,12 +24,12 @@ final class UnexpectedStore {
         this.budget = new MessageBudget(budgetBytes, windowBytes);
     }
 
-    /** Who may fill it. */
+    /** The budget of the store's memory. */
     MessageBudget budget() {
         return budget;
     }
 
-    /** A record; grows on demand, bounded by the credit and announcements that peers can have. */
+    /** Takes a record; the table grows on demand, bounded by the credit and announcements that peers can have. */
     StoredMessage takeMessage() {
         StoredMessage message = free;
         if (message == null) {
@@ -59,7 +59,7 @@ final class UnexpectedStore {
         free = message;
     }
 
-    /** Keeps the record and gives the payload up. */
+    /** Frees the payload's block and keeps the record. */
     void giveBlock(StoredMessage message) {
         if (message.block != 0) {
             blocks.give(message.block);
@@ -71,7 +71,7 @@ final class UnexpectedStore {
         return index >= 0 && index < messageCount ? messages[(int) index] : null;
     }
 
-    /** Messages that have ever been in use at once. */
+    /** The greatest number of messages that were in use at the same time. */
     int messageCount() {
         return messageCount;
     }
@@ -80,7 +80,7 @@ final class UnexpectedStore {
         return blocks.take(length);
     }
 
-    /** Messages whose payload is stored or on its way into the store. */
+    /** The number of messages whose payload is in the store or streams into it. */
     int storedBlocks() {
         return blocks.inUse();
     }

@@ -6,9 +6,9 @@ import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.WaitDescriptor;
 
 /**
- * Where the driver wakes those who wait for entries of one completion queue, or of all queues of a wait set.
+ * Wakes the clients' threads that wait for entries of one completion queue, or of all queues of a wait set.
  *
- * <p>Costs a full fence and one load per batch, and a system call only if somebody waits. Owner: progress agent.
+ * <p>Costs a full fence and one load per batch, and a system call only if a thread waits. Owner: progress agent.
  */
 public final class WaitPoint {
     private static final int NO_CHANNEL = -1;
@@ -26,7 +26,7 @@ public final class WaitPoint {
     }
 
     /**
-     * From now on who waits at the wait channel is woken by a byte.
+     * Sets the wait channel; a thread that waits at it is woken by a byte from now on.
      *
      * @param fd non-blocking socket, open until {@link #clearChannel()}.
      */
@@ -40,13 +40,13 @@ public final class WaitPoint {
     }
 
     /**
-     * Entries were written, or an end that a reader must notice.
+     * Wakes sleepers after entries were written, or after a close that readers must notice.
      *
-     * @param written entries since the start.
-     * @param urgent  whether sleepers are woken whatever number of entries they wait for.
+     * @param written number of entries written since the start.
+     * @param urgent  whether sleepers are woken however many entries they wait for.
      */
     void onWritten(long written, boolean urgent) {
-        // the entries before the look for sleepers; a sleeper sets its word before it looks for entries
+        // the stores of the entries come before the load of the sleepers; a sleeper stores its word before it polls
         UnsafeApi.fullFence();
         if (WaitDescriptor.isWanted(line)) {
             wake(written, urgent);
@@ -58,9 +58,9 @@ public final class WaitPoint {
             && (urgent || written - UnsafeApi.getLong(line + WaitDescriptor.WAKE_AT_OFFSET) >= 0)) {
             Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
         }
-        // any entry wakes here: a threshold is only known to a blocking read
+        // any entry wakes the channel: only a blocking read has a threshold
         if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
-            // of a non-blocking socket; without room it is readable already, a broken one shows its end elsewhere
+            // the socket is non-blocking; if it is full it is readable already, and a broken one is detected elsewhere
             UnixSocket.ring(channelFd);
         }
     }

@@ -1,15 +1,15 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * The messages of one endpoint that no receive has taken yet, with the matchers in which they wait or are claimed, and
- * what becomes of them: a receive takes them, they are discarded, or their payloads will never be here as a whole.
+ * The messages of one endpoint that no receive has taken yet, with the matchers in which they wait or are claimed. Each
+ * message ends in one of three ways: a receive takes it, it is discarded, or its payload is lost with its sender.
  *
  * <p>Owner: progress agent.
  */
@@ -32,7 +32,7 @@ final class WaitingMessages {
         this.levels = levels;
     }
 
-    /** Whether no message has that length, as no region has. */
+    /** Returns whether a length is invalid for a message, because no region is so long. */
     static boolean isImpossible(long length) {
         return length < 0 || length > MemoryRegionDescriptor.MAX_LENGTH;
     }
@@ -49,12 +49,12 @@ final class WaitingMessages {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
 
-    /** Messages in both matchers, claimed ones not included. */
+    /** The number of messages in both matchers, claimed ones not included. */
     int count() {
         return tagged.unexpectedCount() + untagged.unexpectedCount();
     }
 
-    /** Takes room for a message that is here, or comes; null if its peer sends more than it was granted. */
+    /** Takes a record and a block for a message; returns null if its peer exceeds its granted credit. */
     StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
         if (!peer.held().store(length)) {
             peer.violation("sent more unexpected bytes than it was granted");
@@ -69,7 +69,7 @@ final class WaitingMessages {
         return message;
     }
 
-    /** Notes a message of a peer that knows no credit, and whose payload is not read yet. */
+    /** Adds a message of a peer without credit whose payload is not read yet. */
     StoredMessage pause(Peer peer, long flags, long tag, long data, long length) {
         StoredMessage message = store.takeMessage();
         peer.held().storeAnyway(length);
@@ -80,7 +80,7 @@ final class WaitingMessages {
         return message;
     }
 
-    /** Notes a message whose payload waits at its sender. */
+    /** Adds a message whose payload waits at its sender. */
     void announce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
         if (!peer.held().announced()) {
             peer.violation("announced more messages than any peer may");
@@ -102,10 +102,10 @@ final class WaitingMessages {
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
     }
 
-    /** Gives a message that is in no matcher any more to a receive. */
+    /** Delivers a message that was removed from its matcher to a receive. */
     void deliver(ReceiveOperation operation, StoredMessage message) {
         if (operation.reported) {
-            // it was discarded while its payload was on the way
+            // it was discarded while its payload was arriving
             drop(operation, message);
             return;
         }
@@ -131,7 +131,7 @@ final class WaitingMessages {
             case StoredMessage.FILLING -> {
                 awaitRest(operation, message);
                 ends.begin(operation);
-                // the message is in no matcher any more: the peer's end must find it here
+                // the message is in no matcher any more: failPeer() must find it in this list
                 message.peer.addPull(operation);
             }
             default -> {
@@ -144,7 +144,7 @@ final class WaitingMessages {
         }
     }
 
-    /** Puts the begin of a claimed message into the buffer of a receive; the message stays where it is. */
+    /** Copies the prefix of a claimed message into the buffer of a receive; the message itself stays. */
     void deliverBegin(ReceiveOperation operation, StoredMessage message) {
         describe(operation, message);
         if (message.state == StoredMessage.STORED) {
@@ -170,13 +170,13 @@ final class WaitingMessages {
         }
     }
 
-    /** The application has consumed the message by giving it up: so its sender and our credit are told. */
+    /** Consumes a message without delivering it: its sender is notified and its credit is returned. */
     void discard(ReceiveOperation operation, StoredMessage message) {
         describe(operation, message);
         switch (message.state) {
             case StoredMessage.STORED -> drop(operation, message);
             case StoredMessage.FILLING -> {
-                // the link still writes into the block: operation and message go when it has ended
+                // the link still writes into the block: operation and message are released at the end of the stream
                 awaitRest(operation, message);
                 message.peer.addPull(operation);
                 ends.complete(operation);
@@ -195,7 +195,7 @@ final class WaitingMessages {
         }
     }
 
-    /** Gives up a message whose payload is in the store. */
+    /** Drops a message whose payload is in the store. */
     private void drop(ReceiveOperation operation, StoredMessage message) {
         boolean awaited = message.awaited != 0;
         if (awaited) {
@@ -215,7 +215,7 @@ final class WaitingMessages {
         }
     }
 
-    /** The begin of a claimed message could not be shown: nobody will ever claim the rest. */
+    /** Drops a claimed message whose prefix could not be delivered, because no client can claim the rest. */
     void giveUp(StoredMessage message) {
         matcher(message.flags).removeUnexpected(message);
         if (message.state == StoredMessage.ANNOUNCED) {
@@ -226,7 +226,7 @@ final class WaitingMessages {
         store.giveMessage(message);
     }
 
-    /** The rest of a payload that streams into the store will not come. */
+    /** The rest of a payload that streams into the store will not arrive. */
     void abort(StoredMessage message, int errno) {
         if (message.isClaimed()) {
             lost(message, errno);
@@ -246,8 +246,8 @@ final class WaitingMessages {
     }
 
     /**
-     * A peer is gone: of its messages that will never be here as a whole those that wait are forgotten, those that are
-     * claimed stay until who claimed them was told. Every message is tested.
+     * A peer is down: its incomplete messages are dropped if they wait; claimed ones stay as lost until the claim is
+     * completed. Every message is tested.
      */
     void failPeer(Peer peer, int errno) {
         failPeer(tagged, peer, errno);
@@ -274,12 +274,12 @@ final class WaitingMessages {
         }
     }
 
-    /** An access to shared memory failed: finds messages that are in no list and that no receive will have. */
+    /** After an access to shared memory failed, frees messages that are in no list and that no receive refers to. */
     void recover() {
         for (int i = 0, count = store.messageCount(); i < count; i++) {
             StoredMessage message = store.message(i);
             if (message.state == StoredMessage.FILLING && message.resident) {
-                // its copy was in hand, and nobody will come back for it
+                // the fault interrupted its copy, which no other code resumes
                 if (message.receive != null) {
                     message.peer.removePull(message.receive);
                 }
@@ -296,7 +296,7 @@ final class WaitingMessages {
         }
     }
 
-    /** A claimed message will never be whole: its record stays until the claim is fetched or discarded. */
+    /** A claimed message will never be complete: its record stays until the claim is fetched or discarded. */
     private void lost(StoredMessage message, int errno) {
         giveBack(message);
         store.giveBlock(message);
@@ -323,7 +323,7 @@ final class WaitingMessages {
         }
     }
 
-    /** Copies to a receive what is known of the message that it takes. */
+    /** Copies the header fields of a message to the receive that takes it. */
     static void describe(ReceiveOperation operation, StoredMessage message) {
         operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
     }

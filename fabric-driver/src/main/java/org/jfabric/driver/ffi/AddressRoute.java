@@ -4,18 +4,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-/** The way to a port: images of {@code struct ibv_ah_attr}, which address handles are made of. Stateless. */
+/** Routes to ports: images of {@code struct ibv_ah_attr}, from which address handles are made. Stateless. */
 public final class AddressRoute {
-    /** As libfabric's verbs provider has it. */
+    /** The same value as in libfabric's verbs provider. */
     private static final byte HOP_LIMIT = 64;
 
     private AddressRoute() {
     }
 
     /**
-     * The way to a port that is known by what libfabric's names of datagram endpoints hold.
+     * Makes the route to a port from the parts of a libfabric name of a datagram endpoint.
      *
-     * @param gid      of the other port, 16 bytes; all zero where its LID is enough.
+     * @param gid      of the other port, 16 bytes; all zero if its LID is enough.
      * @param lid      of the other port, 0 on Ethernet.
      * @param level    service level.
      * @param port     of this side.
@@ -37,7 +37,7 @@ public final class AddressRoute {
     }
 
     /**
-     * Where a way leads to.
+     * GID of the destination.
      *
      * @param route image.
      * @return GID, 16 bytes.
@@ -47,7 +47,7 @@ public final class AddressRoute {
     }
 
     /**
-     * Where a way leads to within the subnet.
+     * LID of the destination within the subnet.
      *
      * @param route image.
      * @return LID, 0 on Ethernet.

@@ -8,30 +8,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The asynchronous events of the devices that a process has opened. A context's descriptor tells each event once, but
- * the connection manager has one context of a device for the whole process, which the links of all its drivers share:
- * so whoever looks takes what is there and leaves it for every feed of that context.
+ * The asynchronous events of the devices that a process has opened. A context's descriptor delivers each event once.
+ * But the connection manager has one context of a device for the whole process, which the links of all its drivers
+ * share. Therefore the thread that polls takes all events and queues them for every feed of that context.
  *
- * <p>Any thread. The lock is held for calls that do not wait, and only where a descriptor says that there is something.
+ * <p>Any thread. The lock is taken for calls that do not wait, and only where a descriptor is readable.
  */
 public final class AsyncEvents {
     private final Ibverbs verbs;
     private final List<Feed> feeds = new ArrayList<>();
 
     /**
-     * No feeds.
+     * Starts without feeds.
      *
-     * @param verbs of this process.
+     * @param verbs library of this process.
      */
     public AsyncEvents(Ibverbs verbs) {
         this.verbs = verbs;
     }
 
     /**
-     * Lets a link hear of what happens to a context from now on.
+     * Registers a link for the events of a context from now on.
      *
      * @param context of a device.
-     * @return to be closed.
+     * @return feed, which the caller has to close.
      */
     public Feed open(long context) {
         Feed feed = new Feed(context);
@@ -48,7 +48,7 @@ public final class AsyncEvents {
                 for (Feed feed : feeds) {
                     if (feed.context == asking.context) {
                         feed.waiting.add(event);
-                        // its thread may be asleep, and the context's descriptor has nothing any more
+                        // its thread may be asleep, and the context's descriptor is no longer readable
                         EventFd.write(feed.bell, 1);
                     }
                 }
@@ -72,8 +72,8 @@ public final class AsyncEvents {
         }
 
         /**
-         * Descriptor that is readable when somebody else has taken an event; that of the context says the same of those
-         * that nobody has taken yet. Both are to be watched.
+         * Descriptor that is readable when another thread has taken an event; that of the context is readable for
+         * events that have not been taken yet. Both are to be watched.
          *
          * @return descriptor, or negative if there is none left.
          */
@@ -90,7 +90,7 @@ public final class AsyncEvents {
             return AsyncEvents.this.next(this);
         }
 
-        /** Ends it. */
+        /** Closes the feed. */
         public void close() {
             synchronized (feeds) {
                 feeds.remove(this);

@@ -1,10 +1,10 @@
 package org.jfabric.driver.ffi;
 
 /**
- * The calls of libibverbs that the verbs link uses, but those of the data path, which are a {@link VerbsDataPath}.
+ * The calls of libibverbs that the verbs link uses, except those of the data path, see {@link VerbsDataPath}.
  *
- * <p>Pointers are 64-bit integers, those of other objects of the same interface. A call returns 0, a pointer, or the
- * negative errno. All of them may be slow; any thread may call.
+ * <p>Pointers are 64-bit integers; a call takes only pointers of the same library. A call returns 0, a pointer, or the
+ * negative errno. All calls may be slow; any thread may call.
  */
 public interface Ibverbs {
     /** Length of a GID. */
@@ -20,7 +20,7 @@ public interface Ibverbs {
     /**
      * The devices of this machine, {@code ibv_get_device_list}.
      *
-     * @return pointers, perhaps none; freed by {@link #freeDeviceList}. Null: the list cannot be had.
+     * @return list, possibly empty, to be freed by {@link #freeDeviceList}; null if it cannot be read.
      */
     DeviceList deviceList();
 
@@ -64,7 +64,7 @@ public interface Ibverbs {
     long deviceOf(long context);
 
     /**
-     * Whether a device speaks iWARP, where answers to reads are writes of the peer.
+     * Checks whether a device uses iWARP, where answers to reads are writes of the peer.
      *
      * @param context open device.
      * @return false for InfiniBand and RoCE.
@@ -75,7 +75,7 @@ public interface Ibverbs {
      * {@code ibv_query_device}.
      *
      * @param context open device.
-     * @return what it can do, or null if it does not answer.
+     * @return its attributes, or null if it does not answer.
      */
     DeviceAttributes queryDevice(long context);
 
@@ -105,7 +105,7 @@ public interface Ibverbs {
     int freeDomain(long domain);
 
     /**
-     * {@code ibv_reg_mr}: pins memory and makes it known to the card.
+     * {@code ibv_reg_mr}: pins memory and registers it with the card.
      *
      * @param domain  protection domain.
      * @param address native address.
@@ -140,7 +140,7 @@ public interface Ibverbs {
      *
      * @param context open device.
      * @param port    from 1.
-     * @return key in the byte order of the network, as libfabric's names have it; 0 if there is none.
+     * @return key in network byte order, as in libfabric's names; 0 if there is none.
      */
     short partitionKey(long context, int port);
 
@@ -149,25 +149,25 @@ public interface Ibverbs {
      *
      * @param domain protection domain.
      * @param queue  for completions.
-     * @param depths what it has to hold.
-     * @return queue pair, with what it got.
+     * @param depths sizes of its queues.
+     * @return queue pair, with its inline limit.
      */
     RdmaCm.QueuePair createDatagramQueuePair(long domain, long queue, RdmaCm.QueueDepths depths);
 
     /**
-     * Has a queue pair of datagrams send and receive: {@code ibv_modify_qp}, three times.
+     * Starts a queue pair of datagrams: {@code ibv_modify_qp}, three times.
      *
      * @param queuePair new.
-     * @param port      that it works on.
+     * @param port      port that it uses, from 1.
      * @param key       Q_Key that datagrams to it must have.
      * @return 0 or negative errno.
      */
     int startDatagrams(long queuePair, int port, int key);
 
     /**
-     * Has a queue pair send again whose sends have failed: {@code ibv_modify_qp}.
+     * Makes a queue pair with failed sends send again: {@code ibv_modify_qp}.
      *
-     * @param queuePair all sends of which have come back.
+     * @param queuePair queue pair whose sends have all completed.
      * @return 0 or negative errno.
      */
     int resumeSends(long queuePair);
@@ -206,7 +206,7 @@ public interface Ibverbs {
     int destroyAddressHandle(long handle);
 
     /**
-     * {@code ibv_attach_mcast}: what is sent to a group comes to a queue pair.
+     * {@code ibv_attach_mcast}: delivers the datagrams of a group to a queue pair.
      *
      * @param queuePair of datagrams.
      * @param route     of the group, see {@link RdmaCm.GroupEvent}.
@@ -269,7 +269,7 @@ public interface Ibverbs {
      * {@code ibv_get_cq_event} and {@code ibv_ack_cq_events}: takes one event off a channel.
      *
      * @param channel of {@link #createChannel}.
-     * @return the queue it is of, or negative errno, {@code -EAGAIN} if there is none.
+     * @return completion queue of the event, or negative errno, {@code -EAGAIN} if there is none.
      */
     long takeChannelEvent(long channel);
 
@@ -277,7 +277,7 @@ public interface Ibverbs {
      * {@code ibv_create_cq}.
      *
      * @param context open device.
-     * @param entries that it has to hold at least.
+     * @param entries least capacity.
      * @param channel for events.
      * @return queue, or negative errno.
      */
@@ -292,7 +292,7 @@ public interface Ibverbs {
     int destroyCompletionQueue(long queue);
 
     /**
-     * {@code ibv_modify_qp} of the timer that a peer is told when no receive is posted.
+     * {@code ibv_modify_qp} of the time after which a peer retries when no receive is posted.
      *
      * @param queuePair connected.
      * @param timer     code of the time, 12 is 0.64 ms.
@@ -301,7 +301,7 @@ public interface Ibverbs {
     int modifyRnrTimer(long queuePair, int timer);
 
     /**
-     * {@code ibv_modify_qp} to the error state: what it has not done comes back, and it moves no memory any more.
+     * {@code ibv_modify_qp} to the error state: outstanding requests are flushed, and no memory is accessed any more.
      *
      * @param queuePair of any state.
      * @return 0 or negative errno.
@@ -309,7 +309,7 @@ public interface Ibverbs {
     int modifyToError(long queuePair);
 
     /**
-     * Descriptor of a device's asynchronous events, made one that does not block.
+     * Descriptor of a device's asynchronous events, made non-blocking.
      *
      * @param context open device.
      * @return descriptor, or negative errno.
@@ -320,7 +320,7 @@ public interface Ibverbs {
      * {@code ibv_get_async_event} and {@code ibv_ack_async_event}: takes one event.
      *
      * @param context open device, after {@link #asyncFd}.
-     * @return what happened, or null if nothing did.
+     * @return the event, or null if there is none.
      */
     AsyncEvent takeAsyncEvent(long context);
 
@@ -328,7 +328,7 @@ public interface Ibverbs {
      * {@code ibv_wc_status_str}.
      *
      * @param status of a completion.
-     * @return in words.
+     * @return text of the library.
      */
     String statusText(int status);
 
@@ -336,7 +336,7 @@ public interface Ibverbs {
      * {@code ibv_event_type_str}.
      *
      * @param type of an asynchronous event.
-     * @return in words.
+     * @return text of the library.
      */
     String eventText(int type);
 
@@ -344,12 +344,12 @@ public interface Ibverbs {
      * {@code ibv_port_state_str}.
      *
      * @param state of a port.
-     * @return in words.
+     * @return text of the library.
      */
     String portStateText(int state);
 
     /**
-     * The functions of the data path, which are the vendor's library's.
+     * The functions of the data path, which the vendor's library provides.
      *
      * @param context open device.
      * @return calls for all queues of the device.
@@ -361,7 +361,7 @@ public interface Ibverbs {
      * {@code ibv_create_srq}: a queue of receives that several queue pairs take from.
      *
      * @param domain   protection domain.
-     * @param receives that it has to hold, of one piece each.
+     * @param receives capacity in receives of one piece each.
      * @return shared receive queue, or negative errno.
      */
     long createSharedQueue(long domain, int receives);
@@ -393,7 +393,7 @@ public interface Ibverbs {
      * @param maxPieces        of one work request.
      * @param maxQueues        for completions that can be open.
      * @param maxCompletions   in one queue.
-     * @param maxReads         of one queue pair that can be on their way.
+     * @param maxReads         of one queue pair that can be in flight.
      */
     record DeviceAttributes(
         int vendorId, int ports, int maxQueuePairs, int maxWorkRequests, int maxPieces, int maxQueues,
@@ -424,10 +424,10 @@ public interface Ibverbs {
     }
 
     /**
-     * Something that happened outside of all work requests.
+     * An asynchronous event, which belongs to no work request.
      *
      * @param type    {@link VerbsConstants#EVENT_DEVICE_FATAL} and others.
-     * @param element pointer to a queue or queue pair, or number of a port, as the type says.
+     * @param element pointer to a queue or queue pair, or number of a port, depending on the type.
      */
     record AsyncEvent(int type, long element) {
     }

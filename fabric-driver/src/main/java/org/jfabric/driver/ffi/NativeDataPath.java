@@ -6,17 +6,17 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The functions that stand in a device's context. The handles are constants and take the function's address as their
- * first argument, so that the compiler makes a plain indirect call of each.
+ * The functions whose addresses are stored in a device's context. The handles are constants and take the function's
+ * address as their first argument, so that the compiler makes a plain indirect call of each.
  *
  * <p>Linked as critical: none of these waits for anything, and the change of the thread's state costs more than a poll
- * that finds nothing.
+ * without an entry.
  */
 final class NativeDataPath extends VerbsDataPath {
     private static final MethodHandle THREE_ARGUMENTS = Downcall.unbound(3);
     private static final MethodHandle TWO_ARGUMENTS = Downcall.unbound(2);
 
-    /** Where a failed post says which request it was; nobody reads it, so all have the same. */
+    /** Memory in which a failed post stores the failed request; it is never read, so all posts share it. */
     private static final long BAD = NativeMemory.allocate(Long.BYTES);
 
     private final MemorySegment postSend;

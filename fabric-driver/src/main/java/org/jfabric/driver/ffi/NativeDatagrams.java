@@ -4,9 +4,9 @@ import org.agrona.UnsafeApi;
 
 import java.lang.foreign.SymbolLookup;
 
-/** What libibverbs does for unreliable datagrams. Any thread; slow. */
+/** Functions of libibverbs for unreliable datagrams. Any thread; slow. */
 final class NativeDatagrams {
-    /** Number of the first packet; receivers of datagrams do not look at it. As libfabric has it. */
+    /** Number of the first packet; receivers of datagrams ignore it. The same value as in libfabric. */
     private static final int FIRST_PACKET = 0xff_ffff;
 
     private final NativeFunction queryGid;

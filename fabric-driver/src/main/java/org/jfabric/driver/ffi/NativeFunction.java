@@ -6,7 +6,7 @@ import org.jfabric.ffi.Downcall;
 import java.lang.foreign.SymbolLookup;
 
 /**
- * A function of the control path, with what its result means. Any thread may call.
+ * A function of the control path and the meaning of its result. Any thread may call.
  */
 final class NativeFunction {
     private final Downcall function;
@@ -18,7 +18,8 @@ final class NativeFunction {
     }
 
     /**
-     * Binds a function that returns an {@code int}, or nothing; then what {@link #call} answers means nothing.
+     * Binds a function that returns an {@code int}, or nothing; in the latter case the result of {@link #call} is
+     * undefined.
      *
      * @param library   that has it.
      * @param name      C name.
@@ -34,7 +35,7 @@ final class NativeFunction {
         return new NativeFunction(Downcall.of(library, name, arguments), false);
     }
 
-    /** What it returns. */
+    /** Calls the function and returns its result. */
     long call(long... arguments) {
         long result = call(CallState.current(), arguments);
         return isInt ? (int) result : result;
@@ -76,7 +77,7 @@ final class NativeFunction {
 
     private static int errno() {
         int errno = CallState.current().errno();
-        // a library that fails without saying why must not look like one that succeeds
+        // a library that fails without an errno must not appear as one that succeeds
         return errno == 0 ? NativeMemory.EIO : errno;
     }
 }

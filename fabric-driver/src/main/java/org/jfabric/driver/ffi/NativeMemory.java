@@ -1,13 +1,12 @@
 package org.jfabric.driver.ffi;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-
 import java.nio.charset.StandardCharsets;
+import org.agrona.UnsafeApi;
+import org.jfabric.info.FabricErrno;
 
 /** Words, texts and images of addresses in memory of C libraries. Stateless. */
 final class NativeMemory {
-    /** What a failure without an errno is. */
+    /** Errno that stands for a failure without an errno. */
     static final int EIO = FabricErrno.EIO;
 
     private static final int MAX_TEXT_LENGTH = 4096;
@@ -55,7 +54,7 @@ final class NativeMemory {
         }
     }
 
-    /** Image of a socket address, as long as its family says. */
+    /** Image of a socket address; its length depends on its family. */
     static byte[] socketAddress(long address) {
         return bytes(address, UnsafeApi.getShort(address) == AF_INET6 ? IN6_LENGTH : IN_LENGTH);
     }

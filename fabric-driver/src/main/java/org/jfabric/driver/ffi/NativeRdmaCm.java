@@ -7,12 +7,15 @@ import java.lang.foreign.SymbolLookup;
 
 /** librdmacm of this system. */
 final class NativeRdmaCm implements RdmaCm {
-    /** As many reads at once as the devices of both sides can do. */
+    /** As many simultaneous reads as the devices of both sides allow. */
     private static final int MAX_READS = 0xff;
-    /** More than the 3 bits on the wire: 7, the most there is. */
+    /** More than the 3 bits of the wire field have, which gives the maximum, 7. */
     private static final int RETRIES = 15;
-    /** For ever: a peer without receives holds us back as long as it wants. */
+    /** No limit: sends wait as long as the peer posts no receive. */
     private static final int RNR_RETRIES = 7;
+
+    private static final int OPTION_LEVEL_ID = 0;
+    private static final int OPTION_ID_TOS = 0;
 
     private final String version;
     private final NativeFunction createEventChannel;
@@ -24,6 +27,7 @@ final class NativeRdmaCm implements RdmaCm {
     private final NativeFunction listen;
     private final NativeFunction resolveAddr;
     private final NativeFunction resolveRoute;
+    private final NativeFunction setOption;
     private final NativeFunction createQp;
     private final NativeFunction destroyQp;
     private final NativeFunction connect;
@@ -49,6 +53,7 @@ final class NativeRdmaCm implements RdmaCm {
         listen = NativeFunction.ofInt(lookup, "rdma_listen", 2);
         resolveAddr = NativeFunction.ofInt(lookup, "rdma_resolve_addr", 4);
         resolveRoute = NativeFunction.ofInt(lookup, "rdma_resolve_route", 2);
+        setOption = NativeFunction.ofInt(lookup, "rdma_set_option", 5);
         createQp = NativeFunction.ofInt(lookup, "rdma_create_qp", 3);
         destroyQp = NativeFunction.ofInt(lookup, "rdma_destroy_qp", 1);
         connect = NativeFunction.ofInt(lookup, "rdma_connect", 2);
@@ -75,7 +80,7 @@ final class NativeRdmaCm implements RdmaCm {
     }
 
     @Override
-    public void lookAtDevices() {
+    public void refreshDevices() {
         long devices = getDevices.pointer(0);
         if (devices > 0) {
             freeDevices.call(devices);
@@ -127,7 +132,7 @@ final class NativeRdmaCm implements RdmaCm {
     public int joinGroup(long id, byte[] group) {
         long image = image(group);
         try {
-            // the third argument comes back with the event, where nobody looks for it
+            // the third argument is returned with the event, which does not use it
             return joinMulticast.status(id, image, 0);
         } finally {
             NativeMemory.free(image);
@@ -206,6 +211,17 @@ final class NativeRdmaCm implements RdmaCm {
             if (from != 0) {
                 NativeMemory.free(from);
             }
+        }
+    }
+
+    @Override
+    public int setServiceType(long id, int tos) {
+        long value = NativeMemory.allocate(1);
+        try {
+            UnsafeApi.putByte(value, (byte) tos);
+            return setOption.status(id, OPTION_LEVEL_ID, OPTION_ID_TOS, value, 1);
+        } finally {
+            NativeMemory.free(value);
         }
     }
 

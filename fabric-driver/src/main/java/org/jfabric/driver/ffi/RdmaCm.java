@@ -1,8 +1,8 @@
 package org.jfabric.driver.ffi;
 
 /**
- * The calls of librdmacm that the verbs link uses. Nothing here waits but {@link #destroyId}, for events that were
- * taken and not yet acknowledged, of which {@link #takeEvent} leaves none.
+ * The calls of librdmacm that the verbs link uses. No call waits except {@link #destroyId}, which waits for events that
+ * were taken and not yet acknowledged; {@link #takeEvent} leaves none.
  *
  * <p>Pointers are 64-bit integers. A call returns 0, a pointer, or the negative errno. Any thread, one at a time for
  * each identifier and for each channel.
@@ -75,7 +75,7 @@ public interface RdmaCm {
      * As {@link #takeEvent}, for channels of identifiers that join groups.
      *
      * @param channel of {@link #createEventChannel()}.
-     * @return what happened, or null if nothing did.
+     * @return the event, or null if there is none.
      */
     GroupEvent takeGroupEvent(long channel);
 
@@ -96,7 +96,7 @@ public interface RdmaCm {
     int destroyId(long id);
 
     /**
-     * {@code rdma_migrate_id}: its events come by another channel.
+     * {@code rdma_migrate_id}: moves its events to another channel.
      *
      * @param id      identifier.
      * @param channel of {@link #createEventChannel()}.
@@ -126,18 +126,28 @@ public interface RdmaCm {
      * {@code rdma_resolve_addr}; {@link VerbsConstants#CM_ADDR_RESOLVED} or an error follows.
      *
      * @param id        identifier.
-     * @param local     image of the socket address to come from, or null for any.
-     * @param remote    image of the peer's.
-     * @param timeoutMs how long to try.
+     * @param local     image of the local socket address, or null for any.
+     * @param remote    image of the peer's socket address.
+     * @param timeoutMs longest time for the resolution, in milliseconds.
      * @return 0 or negative errno.
      */
     int resolveAddress(long id, byte[] local, byte[] remote, int timeoutMs);
 
     /**
+     * {@code rdma_set_option} with RDMA_OPTION_ID_TOS: how the packets of a connection are marked. Before its address
+     * is resolved.
+     *
+     * @param id  identifier that will ask.
+     * @param tos octet of the header, the code point in its upper six bits.
+     * @return 0 or negative errno.
+     */
+    int setServiceType(long id, int tos);
+
+    /**
      * {@code rdma_resolve_route}; {@link VerbsConstants#CM_ROUTE_RESOLVED} or an error follows.
      *
      * @param id        identifier with an address.
-     * @param timeoutMs how long to try.
+     * @param timeoutMs longest time for the resolution, in milliseconds.
      * @return 0 or negative errno.
      */
     int resolveRoute(long id, int timeoutMs);
@@ -148,8 +158,8 @@ public interface RdmaCm {
      * @param id     identifier with a device.
      * @param domain protection domain on that device.
      * @param queue  for completions.
-     * @param depths what it has to hold.
-     * @return queue pair, with what it got.
+     * @param depths sizes of its queues.
+     * @return queue pair, with its inline limit.
      */
     QueuePair createQueuePair(long id, long domain, long queue, QueueDepths depths);
 
@@ -163,7 +173,7 @@ public interface RdmaCm {
     /**
      * {@code rdma_connect}.
      *
-     * @param id   identifier with way and queue pair.
+     * @param id   identifier with a route and a queue pair.
      * @param data private data as it is on the wire.
      * @return 0 or negative errno.
      */
@@ -188,7 +198,8 @@ public interface RdmaCm {
     int reject(long id, byte[] data);
 
     /**
-     * {@code rdma_disconnect}: tells the peer and puts the queue pair in error, so that its work requests come back.
+     * {@code rdma_disconnect}: notifies the peer and moves the queue pair to the error state, so that its requests are
+     * flushed.
      *
      * @param id connected identifier.
      * @return 0 or negative errno.
@@ -196,17 +207,17 @@ public interface RdmaCm {
     int disconnect(long id);
 
     /**
-     * {@code rdma_get_devices} and {@code rdma_free_devices}: has the library look which devices there are, and open
-     * them. Only then it sees that one is gone, whose context it closes when no identifier has it. If none is left it
-     * does not look.
+     * {@code rdma_get_devices} and {@code rdma_free_devices}: makes the library list the devices again, and open them.
+     * Only then it detects that one was removed, and closes its context when no identifier uses it. If no device is
+     * left it does not do so.
      */
-    void lookAtDevices();
+    void refreshDevices();
 
     /**
      * {@code rdma_get_cm_event} and {@code rdma_ack_cm_event}: takes one event.
      *
      * @param channel of {@link #createEventChannel()}.
-     * @return what happened, or null if nothing did.
+     * @return the event, or null if there is none.
      */
     CmEvent takeEvent(long channel);
 
@@ -227,7 +238,7 @@ public interface RdmaCm {
     long queuePair(long id);
 
     /**
-     * Where an identifier is bound.
+     * Local address of an identifier.
      *
      * @param id identifier.
      * @return image of the socket address.
@@ -235,7 +246,7 @@ public interface RdmaCm {
     byte[] localAddress(long id);
 
     /**
-     * Whom an identifier is for.
+     * Address of an identifier's peer.
      *
      * @param id identifier.
      * @return image of the socket address.
@@ -243,12 +254,12 @@ public interface RdmaCm {
     byte[] peerAddress(long id);
 
     /**
-     * What a queue pair has to hold.
+     * Sizes of a queue pair's queues.
      *
      * @param sends         work requests in the send queue.
      * @param receives      work requests in the receive queue.
      * @param sendPieces    pieces of one work request there.
-     * @param inlineBytes   longest payload that a call copies; less than asked for is no error.
+     * @param inlineBytes   longest payload that a call copies; a lower limit of the device is no error.
      * @param sharedQueue   that receives are taken from, {@link Ibverbs#createSharedQueue}; 0 for the pair's own.
      */
     record QueueDepths(int sends, int receives, int sendPieces, int inlineBytes, long sharedQueue) {
@@ -264,24 +275,24 @@ public interface RdmaCm {
     }
 
     /**
-     * Something that happened to an identifier.
+     * An event of an identifier.
      *
      * @param type     {@link VerbsConstants#CM_ESTABLISHED} and others.
      * @param status   0, a negative errno, or the reason of a refusal.
-     * @param id       whom it happened to; a new one for a request.
-     * @param listenId who was asked by a request.
+     * @param id       identifier that the event is for; a new one for a request.
+     * @param listenId identifier that received a request.
      * @param data     private data as it is on the wire, padded with zeros.
      */
     record CmEvent(int type, int status, long id, long listenId, byte[] data) {
     }
 
     /**
-     * Something that happened to an identifier which joins a group.
+     * An event of an identifier that joins a group.
      *
      * @param type      {@link VerbsConstants#CM_MULTICAST_JOIN} and others.
      * @param status    0 or a negative errno.
      * @param route     of the group, if it is joined: image of {@code struct ibv_ah_attr}.
-     * @param queuePair number that the group's datagrams are for.
+     * @param queuePair destination queue pair number of the group's datagrams.
      * @param key       Q_Key of the group.
      */
     record GroupEvent(int type, int status, byte[] route, int queuePair, int key) {

@@ -11,9 +11,9 @@ public final class ReceiveRequests {
     private final long sges;
 
     /**
-     * Receives, each with a number and a slot of one block of memory.
+     * Makes receives, each with a number and a slot of one block of memory.
      *
-     * @param count     of them.
+     * @param count     number of receives.
      * @param firstId   number of the first; the others follow.
      * @param memory    native address of the first slot.
      * @param slotBytes length of each slot.
@@ -34,7 +34,7 @@ public final class ReceiveRequests {
     }
 
     /**
-     * Where a receive is.
+     * Address of a receive.
      *
      * @param index of it.
      * @return native address.
@@ -53,7 +53,7 @@ public final class ReceiveRequests {
         UnsafeApi.putLong(address(index) + VerbsLayout.RECV_NEXT, next < 0 ? 0 : address(next));
     }
 
-    /** Gives the memory back. */
+    /** Frees the memory. */
     public void close() {
         NativeMemory.free(requests);
         NativeMemory.free(sges);

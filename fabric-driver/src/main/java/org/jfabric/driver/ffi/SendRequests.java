@@ -3,8 +3,8 @@ package org.jfabric.driver.ffi;
 import org.agrona.UnsafeApi;
 
 /**
- * Pre-built work requests of one send queue: an array of {@code struct ibv_send_wr}, each with its pieces. What does
- * not change is written once. Owner: the thread that sends.
+ * Pre-built work requests of one send queue: an array of {@code struct ibv_send_wr}, each with its scatter-gather list.
+ * Constant fields are written once. Owner: the thread that sends.
  */
 public final class SendRequests {
     private final int count;
@@ -13,10 +13,10 @@ public final class SendRequests {
     private final long sges;
 
     /**
-     * Requests, each with a number.
+     * Makes requests, each with a number.
      *
-     * @param count   of them.
-     * @param pieces  most of each.
+     * @param count   number of requests.
+     * @param pieces  limit of the pieces of each.
      * @param firstId number of the first; the others follow.
      */
     public SendRequests(int count, int pieces, long firstId) {
@@ -31,16 +31,16 @@ public final class SendRequests {
     }
 
     /**
-     * Requests.
+     * Number of requests.
      *
-     * @return how many there are.
+     * @return a count.
      */
     public int count() {
         return count;
     }
 
     /**
-     * Most pieces of one request.
+     * Limit of the pieces of one request.
      *
      * @return pieces.
      */
@@ -49,7 +49,7 @@ public final class SendRequests {
     }
 
     /**
-     * Where a request is.
+     * Address of a request.
      *
      * @param index of it.
      * @return native address.
@@ -73,17 +73,17 @@ public final class SendRequests {
     }
 
     /**
-     * 32 bits besides the message.
+     * Sets the 32 bits of immediate data.
      *
      * @param index of the request.
-     * @param data  of them.
+     * @param data  immediate data.
      */
     public void immediate(int index, int data) {
         UnsafeApi.putInt(address(index) + VerbsLayout.SEND_IMMEDIATE, Integer.reverseBytes(data));
     }
 
     /**
-     * Memory of the peer.
+     * Sets the memory of the peer.
      *
      * @param index  of the request.
      * @param remote address there.
@@ -95,7 +95,7 @@ public final class SendRequests {
     }
 
     /**
-     * Whom a datagram is for.
+     * Sets the destination of a datagram.
      *
      * @param index         of the request.
      * @param addressHandle of {@link Ibverbs#createAddressHandle}.
@@ -109,7 +109,7 @@ public final class SendRequests {
     }
 
     /**
-     * A piece of memory.
+     * Sets a piece of memory.
      *
      * @param index  of the request.
      * @param piece  of it, in order.
@@ -125,7 +125,7 @@ public final class SendRequests {
     }
 
     /**
-     * How many pieces a request has.
+     * Sets the number of pieces of a request.
      *
      * @param index of it.
      * @param used  0 to {@link #pieces()}.
@@ -135,7 +135,7 @@ public final class SendRequests {
     }
 
     /**
-     * Has the card tell of a request's success.
+     * Requests a completion from the card even if the request succeeds.
      *
      * @param index of it.
      */
@@ -154,7 +154,7 @@ public final class SendRequests {
         UnsafeApi.putLong(address(index) + VerbsLayout.SEND_NEXT, address(next));
     }
 
-    /** Gives the memory back. */
+    /** Frees the memory. */
     public void close() {
         NativeMemory.free(requests);
         NativeMemory.free(sges);

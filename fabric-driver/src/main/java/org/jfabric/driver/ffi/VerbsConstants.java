@@ -19,9 +19,9 @@ public final class VerbsConstants {
     public static final int QPS_RTR = 2;
     /** State of a queue pair: it sends, too. */
     public static final int QPS_RTS = 3;
-    /** State of a queue pair: a send has failed, and those behind it come back; it receives. */
+    /** State of a queue pair: a send has failed, and those behind it are flushed; it receives. */
     public static final int QPS_SQE = 5;
-    /** State of a queue pair: everything comes back, and no memory is touched any more. */
+    /** State of a queue pair: all requests are flushed, and no memory is accessed any more. */
     public static final int QPS_ERR = 6;
 
     /** Transport of a device: iWARP. */
@@ -29,12 +29,12 @@ public final class VerbsConstants {
 
     /** Work request: message. */
     public static final int WR_SEND = 2;
-    /** Work request: message with 32 bits besides. */
+    /** Work request: message with 32 bits of immediate data. */
     public static final int WR_SEND_WITH_IMM = 3;
     /** Work request: read of the peer's memory. */
     public static final int WR_RDMA_READ = 4;
 
-    /** Flag of a work request: tell of its success. */
+    /** Flag of a work request: write a completion even if it succeeds. */
     public static final int SEND_SIGNALED = 2;
     /** Flag of a work request: the payload is copied by the call. */
     public static final int SEND_INLINE = 8;
@@ -53,19 +53,19 @@ public final class VerbsConstants {
     public static final int WC_RNR_RETRY_EXC_ERR = 13;
     /** Opcode of a completion, of success only: a message was received. */
     public static final int WC_RECV = 128;
-    /** Flag of a completion: it has an immediate word. */
+    /** Flag of a completion: it has immediate data. */
     public static final int WC_WITH_IMM = 2;
     /** Flag of a completion: the message has its route in front. */
     public static final int WC_GRH = 1;
 
-    /** Port state: messages flow. */
+    /** Port state: it can send and receive. */
     public static final int PORT_ACTIVE = 4;
 
     /** Asynchronous event: the card has lost completions of a queue. */
     public static final int EVENT_CQ_ERR = 0;
     /** Asynchronous event: a queue pair is in error. */
     public static final int EVENT_QP_FATAL = 1;
-    /** Asynchronous event: a queue pair in error takes no receive off a shared queue any more. */
+    /** Asynchronous event: a queue pair in error takes no more receives from a shared queue. */
     public static final int EVENT_QP_LAST_WQE_REACHED = 16;
     /** Asynchronous event: the card does not work any more. */
     public static final int EVENT_DEVICE_FATAL = 8;
@@ -80,23 +80,23 @@ public final class VerbsConstants {
     public static final int CM_ADDR_RESOLVED = 0;
     /** Connection event: no device leads to the address. */
     public static final int CM_ADDR_ERROR = 1;
-    /** Connection event: the way is known. */
+    /** Connection event: the route to the peer is known. */
     public static final int CM_ROUTE_RESOLVED = 2;
-    /** Connection event: there is no way. */
+    /** Connection event: there is no route to the peer. */
     public static final int CM_ROUTE_ERROR = 3;
-    /** Connection event: a peer asks for a connection. */
+    /** Connection event: a peer requests a connection. */
     public static final int CM_CONNECT_REQUEST = 4;
     /** Connection event: the connection could not be made. */
     public static final int CM_CONNECT_ERROR = 6;
     /** Connection event: the peer does not answer. */
     public static final int CM_UNREACHABLE = 7;
-    /** Connection event: the peer has refused, or nobody listens there. */
+    /** Connection event: the peer has refused, or no process listens there. */
     public static final int CM_REJECTED = 8;
     /** Connection event: the connection is made. */
     public static final int CM_ESTABLISHED = 9;
-    /** Connection event: the peer has ended the connection, or is gone. */
+    /** Connection event: the peer has closed the connection, or is gone. */
     public static final int CM_DISCONNECTED = 10;
-    /** Connection event: the device is being taken away. */
+    /** Connection event: the device is being removed. */
     public static final int CM_DEVICE_REMOVAL = 11;
     /** Connection event: a multicast group is joined. */
     public static final int CM_MULTICAST_JOIN = 12;

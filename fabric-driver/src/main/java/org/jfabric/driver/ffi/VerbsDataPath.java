@@ -12,7 +12,7 @@ public abstract class VerbsDataPath {
     }
 
     /**
-     * {@code ibv_post_send}: hands over a chain of work requests.
+     * {@code ibv_post_send}: posts a chain of work requests.
      *
      * @param queuePair pointer.
      * @param request   address of the first one.
@@ -21,7 +21,7 @@ public abstract class VerbsDataPath {
     public abstract int postSend(long queuePair, long request);
 
     /**
-     * {@code ibv_post_recv}: hands over a chain of receives.
+     * {@code ibv_post_recv}: posts a chain of receives.
      *
      * @param queuePair pointer.
      * @param request   address of the first one.
@@ -30,7 +30,7 @@ public abstract class VerbsDataPath {
     public abstract int postReceive(long queuePair, long request);
 
     /**
-     * {@code ibv_post_srq_recv}: hands over a chain of receives that several queue pairs share.
+     * {@code ibv_post_srq_recv}: posts a chain of receives that several queue pairs share.
      *
      * @param sharedQueue pointer.
      * @param request     address of the first one.
@@ -42,14 +42,14 @@ public abstract class VerbsDataPath {
      * {@code ibv_poll_cq}.
      *
      * @param queue       pointer.
-     * @param completions filled from its first place on.
+     * @param completions buffer, filled from its first entry.
      * @return entries taken, at most its capacity; negative if the queue is broken.
      */
     public abstract int poll(long queue, WorkCompletions completions);
 
     /**
-     * {@code ibv_req_notify_cq}: the next completion makes the channel's descriptor readable. One that came before the
-     * call may not: poll once more.
+     * {@code ibv_req_notify_cq}: the next completion makes the channel's descriptor readable. A completion from
+     * before the call may not: poll once more.
      *
      * @param queue pointer.
      * @return 0 or negative errno.

@@ -1,20 +1,19 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Reason;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Reason;
 
-/** What stands between this process and the use of an RDMA device. Stateless; any thread; slow. */
+/** Checks whether this process can use an RDMA device. Stateless; any thread; slow. */
 public final class VerbsDevices {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String CAPABILITIES = "CapEff:";
-    /** CAP_IPC_LOCK: the limit does not count. */
+    /** CAP_IPC_LOCK: the limit does not apply. */
     private static final long IPC_LOCK = 1L << 14;
     private static final String LOCKED_MEMORY = "Max locked memory";
     private static final String PORT_REMEDY =
@@ -24,7 +23,7 @@ public final class VerbsDevices {
     }
 
     /**
-     * Looks for a device with an active port, and whether connections can be made.
+     * Searches for a device with an active port, and checks whether connections can be made.
      *
      * @param libraries   bound.
      * @param pinnedBytes memory that has to be locked for one connection.
@@ -91,9 +90,9 @@ public final class VerbsDevices {
     }
 
     /**
-     * How much memory this process may lock.
+     * Largest amount of memory that this process may lock.
      *
-     * @return bytes; {@link Long#MAX_VALUE} for as much as there is.
+     * @return bytes; {@link Long#MAX_VALUE} for no limit.
      */
     public static long lockedMemoryLimitBytes() {
         try {

@@ -3,14 +3,14 @@ package org.jfabric.driver.ffi;
 /**
  * Offsets and sizes of the structures of libibverbs and librdmacm, in bytes, for 64-bit machines. Measured with
  * rdma-core 44 by {@code offsetof}; the interface behind {@code libibverbs.so.1} has kept them since its version 1.1.
- * {@link VerbsSelfCheck} reads what it can of them back from the live libraries.
+ * {@link VerbsSelfCheck} checks as many of them as possible in the live libraries.
  */
 final class VerbsLayout {
     // struct ibv_device
     static final int DEVICE_TRANSPORT = 20;
     static final int DEVICE_NAME = 24;
 
-    // struct ibv_context; functions that C programs call inline stand in it, another set for each vendor's library
+    // struct ibv_context; the functions that C programs call inline are fields of it, set by each vendor's library
     static final int CONTEXT_DEVICE = 0;
     static final int CONTEXT_POLL_CQ = 96;
     static final int CONTEXT_REQ_NOTIFY_CQ = 104;
@@ -22,7 +22,7 @@ final class VerbsLayout {
     static final int CONTEXT_COMP_VECTORS = 272;
     static final int CONTEXT_ABI_COMPAT = 320;
     static final int CONTEXT_SIZE = 328;
-    /** In front of the context, if its ABI word is -1: the size of the structure that ends with the context. */
+    /** Before the context, if its ABI word is -1: the size of the structure that ends with the context. */
     static final int CONTEXT_EXTENDED_SIZE = -8;
     static final long EXTENDED_ABI = -1L;
     static final long EXTENDED_SIZE = 648;
@@ -99,7 +99,7 @@ final class VerbsLayout {
     static final int QP_ATTR_PORT = 129;
     static final int QP_ATTR_SIZE = 144;
 
-    // struct ibv_ah_attr, and what it is made into
+    // struct ibv_ah_attr, and the address handle that is made from it
     static final int AH_ATTR_DESTINATION_GID = 0;
     static final int AH_ATTR_SOURCE_GID_INDEX = 20;
     static final int AH_ATTR_HOP_LIMIT = 21;
@@ -118,7 +118,7 @@ final class VerbsLayout {
     static final int SGE_LKEY = 12;
     static final int SGE_SIZE = 16;
 
-    // struct ibv_send_wr; the immediate word is in the order of the network
+    // struct ibv_send_wr; the immediate data is in network byte order
     static final int SEND_ID = 0;
     static final int SEND_NEXT = 8;
     static final int SEND_SGES = 16;
@@ -140,7 +140,7 @@ final class VerbsLayout {
     static final int RECV_SGE_COUNT = 24;
     static final int RECV_SIZE = 32;
 
-    // struct ibv_wc; the immediate word is in the order of the network
+    // struct ibv_wc; the immediate data is in network byte order
     static final int WC_ID = 0;
     static final int WC_STATUS = 8;
     static final int WC_OPCODE = 12;

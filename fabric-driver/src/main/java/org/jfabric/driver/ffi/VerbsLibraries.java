@@ -1,20 +1,19 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.Reason;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jfabric.info.Reason;
 
 /**
  * Both libraries, found, bound and checked.
  *
  * @param ibverbs     libibverbs.
  * @param cm          librdmacm.
- * @param asyncEvents what happens to their devices, for all who use them.
+ * @param asyncEvents asynchronous events of their devices, for all users.
  */
 public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents) {
     private static final String IBVERBS_SONAME = "libibverbs.so.1";

@@ -1,39 +1,39 @@
 package org.jfabric.driver.ffi;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Reason;
-
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.agrona.UnsafeApi;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Reason;
 
 /**
- * Reads back from the live libraries what the binding takes for granted: numbers of enumerations by their names, and
- * places in structures by values that are known otherwise. What is not as expected is refused, never adapted to.
+ * Reads back from the live libraries the values that the binding relies on: numbers of enumerations by their names, and
+ * offsets in structures by values that are known otherwise. Unexpected values are refused, never adapted to.
  */
 public final class VerbsSelfCheck {
     private static final String REMEDY =
         "This version of the library is unknown to the driver: use another rdma-core from 22 on, or report its version";
     /** The first release whose structures are known to be these. */
     private static final int MIN_RELEASE = 22;
-    /** Behind the soname: the library's own numbers, then the release of rdma-core. */
+    /** Follows the soname: the library's own numbers, then the release of rdma-core. */
     private static final Pattern RELEASE = Pattern.compile("\\.so\\.\\d+\\.\\d+\\.(\\d+)\\.");
     private static final int UNKNOWN_TRANSPORT = -1;
     private static final int MAX_TRANSPORT = 16;
     private static final int PAGE_BYTES = 4096;
     private static final int MIN_ENTRIES = 4;
     private static final int MAX_EXTENDED_SIZE = 16384;
-    /** Numbers have 24 bits; 0 and 1 are those of the subnet's management. */
+    /** Numbers have 24 bits; 0 and 1 are reserved for subnet management. */
     private static final int MAX_QUEUE_PAIR = 0xff_fffe;
 
     private VerbsSelfCheck() {
     }
 
     /**
-     * The release, where the file's name has it: some builds have names of their own, and are judged by the rest alone.
+     * Checks the release if the file's name has it: some builds have other names, and only the other checks apply to
+     * them.
      */
     static void checkRelease(String library) {
         Matcher release = RELEASE.matcher(library);
@@ -43,7 +43,7 @@ public final class VerbsSelfCheck {
         }
     }
 
-    /** Numbers, by the names that the libraries have for them. */
+    /** Checks numbers by the names that the libraries have for them. */
     static void checkConstants(NativeIbverbs verbs, NativeRdmaCm cm) {
         named("ibv_wc_status 0", verbs.statusText(VerbsConstants.WC_SUCCESS), "success");
         named("ibv_wc_status 1", verbs.statusText(VerbsConstants.WC_LOC_LEN_ERR), "local length");
@@ -81,7 +81,7 @@ public final class VerbsSelfCheck {
         }
     }
 
-    /** Places in the context of an opened device. */
+    /** Checks the fields of the context of an opened device. */
     static void checkContext(Ibverbs verbs, long context) {
         long device = UnsafeApi.getLong(context + VerbsLayout.CONTEXT_DEVICE);
         String name = NativeMemory.text(device + VerbsLayout.DEVICE_NAME);
@@ -103,7 +103,7 @@ public final class VerbsSelfCheck {
     }
 
     /**
-     * Looks whether the device's library has brought every function that C programs call inline.
+     * Checks that the device's library provides every function that C programs call inline.
      *
      * @param context opened device.
      * @throws VerbsUnavailableException if one is missing.
@@ -127,15 +127,15 @@ public final class VerbsSelfCheck {
     }
 
     /**
-     * Makes one object of each kind on a device and looks at what stands in it.
+     * Creates one object of each kind on a device and checks its fields.
      *
      * @param verbs   library.
      * @param context opened device.
-     * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
+     * @throws VerbsUnavailableException if a field has an unexpected value, or an object cannot be made.
      */
     public static void checkObjects(Ibverbs verbs, long context) {
         checkFunctions(context);
-        // also where something is not as expected all is given back, the last first
+        // all objects are released even after a failed check, the last one first
         Deque<Runnable> undo = new ArrayDeque<>();
         try {
             checkObjects(verbs, context, undo);
@@ -169,10 +169,10 @@ public final class VerbsSelfCheck {
     }
 
     /**
-     * Makes an identifier of the connection manager and looks at what stands in it.
+     * Creates an identifier of the connection manager and checks its fields.
      *
      * @param cm library.
-     * @throws VerbsUnavailableException if something stands where it should not, or cannot be made.
+     * @throws VerbsUnavailableException if a field has an unexpected value, or an object cannot be made.
      */
     public static void checkIdentifier(RdmaCm cm) {
         long channel = cm.createEventChannel();
@@ -196,26 +196,26 @@ public final class VerbsSelfCheck {
     }
 
     /**
-     * Looks at what stands in a queue pair of a connection.
+     * Checks the fields of a queue pair of a connection.
      *
      * @param verbs     library.
      * @param context   opened device.
      * @param domain    that it was made in.
      * @param queuePair not connected yet.
-     * @throws VerbsUnavailableException if something stands where it should not.
+     * @throws VerbsUnavailableException if a field has an unexpected value.
      */
     public static void checkConnected(Ibverbs verbs, long context, long domain, long queuePair) {
         checkQueuePair(verbs, context, domain, queuePair, VerbsConstants.QPT_RC, VerbsConstants.QPS_INIT);
     }
 
     /**
-     * Looks at what stands in a queue pair of datagrams.
+     * Checks the fields of a queue pair of datagrams.
      *
      * @param verbs     library.
      * @param context   opened device.
      * @param domain    that it was made in.
      * @param queuePair started.
-     * @throws VerbsUnavailableException if something stands where it should not.
+     * @throws VerbsUnavailableException if a field has an unexpected value.
      */
     public static void checkDatagrams(Ibverbs verbs, long context, long domain, long queuePair) {
         checkQueuePair(verbs, context, domain, queuePair, VerbsConstants.QPT_UD, VerbsConstants.QPS_RTS);
@@ -231,12 +231,12 @@ public final class VerbsSelfCheck {
     }
 
     /**
-     * Looks at what stands in an address handle.
+     * Checks the fields of an address handle.
      *
      * @param context opened device.
      * @param domain  that it was made in.
      * @param handle  of {@link Ibverbs#createAddressHandle}.
-     * @throws VerbsUnavailableException if something stands where it should not.
+     * @throws VerbsUnavailableException if a field has an unexpected value.
      */
     public static void checkAddressHandle(long context, long domain, long handle) {
         same("ibv_ah.context", UnsafeApi.getLong(handle + VerbsLayout.AH_CONTEXT), context);

@@ -1,17 +1,17 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.Reason;
+import org.jfabric.info.Reason;
 
-/** The system's RDMA libraries cannot be used; the reason says what was seen, what is needed, and the remedy. */
+/** The system's RDMA libraries cannot be used; the reason has the value found, the needed value and the remedy. */
 public final class VerbsUnavailableException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final transient Reason reason;
 
     /**
-     * A failed condition.
+     * Makes an exception for a failed condition.
      *
-     * @param reason of it.
+     * @param reason the condition.
      */
     public VerbsUnavailableException(Reason reason) {
         super(reason.toString());
@@ -19,7 +19,7 @@ public final class VerbsUnavailableException extends RuntimeException {
     }
 
     /**
-     * What was seen and needed.
+     * The value that was found and the one that is needed.
      *
      * @return the reason.
      */

@@ -3,14 +3,15 @@ package org.jfabric.driver.ffi;
 import org.agrona.UnsafeApi;
 
 /**
- * Room for what one poll of a completion queue takes: an array of {@code struct ibv_wc}. Owner: the thread that polls.
+ * A buffer for the entries of one poll of a completion queue: an array of {@code struct ibv_wc}. Owner: the thread that
+ * polls.
  */
 public final class WorkCompletions {
     private final int capacity;
     private final long address;
 
     /**
-     * Room for some entries.
+     * Allocates a buffer.
      *
      * @param capacity entries.
      */
@@ -20,7 +21,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * Most entries of one poll.
+     * Limit of the entries of one poll.
      *
      * @return entries.
      */
@@ -29,7 +30,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * Where the entries are.
+     * Address of the entries.
      *
      * @return native address.
      */
@@ -38,7 +39,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * What the work request carried.
+     * Number of the work request.
      *
      * @param index of the entry.
      * @return its number.
@@ -48,7 +49,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * How it went.
+     * Status of the operation.
      *
      * @param index of the entry.
      * @return {@link VerbsConstants#WC_SUCCESS} or an error.
@@ -58,7 +59,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * What was done; not valid for errors.
+     * Opcode of the operation; not valid for errors.
      *
      * @param index of the entry.
      * @return {@link VerbsConstants#WC_RECV} or another.
@@ -88,7 +89,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * Whether the message has 32 bits besides.
+     * Checks whether the message has 32 bits of immediate data.
      *
      * @param index of the entry.
      * @return true if {@link #immediate} is valid.
@@ -98,17 +99,17 @@ public final class WorkCompletions {
     }
 
     /**
-     * The 32 bits besides the message.
+     * The 32 bits of immediate data.
      *
      * @param index of the entry.
-     * @return as the sender gave it.
+     * @return the value that the sender gave.
      */
     public int immediate(int index) {
         return Integer.reverseBytes(UnsafeApi.getInt(at(index) + VerbsLayout.WC_IMMEDIATE));
     }
 
     /**
-     * The queue pair that it is of; the only word that says so of receives that several share.
+     * Queue pair of the entry; for a shared receive no other field identifies the queue pair.
      *
      * @param index of the entry.
      * @return its number, as {@link Ibverbs#queuePairNumber}.
@@ -118,8 +119,8 @@ public final class WorkCompletions {
     }
 
     /**
-     * Whether a received datagram has its route in front: in the first 40 bytes of the receive, which are there in any
-     * case.
+     * Checks whether a received datagram has a valid route in front (GRH): the first 40 bytes of the receive, which are
+     * reserved in any case.
      *
      * @param index of the entry.
      * @return true if they are valid.
@@ -129,7 +130,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * Who has sent a datagram.
+     * Queue pair of a datagram's sender.
      *
      * @param index of the entry.
      * @return number of the queue pair there.
@@ -138,7 +139,7 @@ public final class WorkCompletions {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_SOURCE_QUEUE_PAIR);
     }
 
-    /** Gives the memory back. */
+    /** Frees the memory. */
     public void close() {
         NativeMemory.free(address);
     }

@@ -1,13 +1,14 @@
 package org.jfabric.driver.link;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * What the operating system gave an endpoint as its address, for example a bound socket. It is made before the endpoint
- * is opened, because the address is part of what the endpoint is; the link that the endpoint is attached to takes it
- * over and closes it when the endpoint is detached. That of an endpoint that connects is closed with it.
+ * An address that the operating system has given to an endpoint, for example a bound socket. It is made before the
+ * endpoint is opened, because the address is part of the endpoint's identity. The link to which the endpoint is
+ * attached takes ownership, and closes it when the endpoint is detached. The address of a connection-oriented endpoint
+ * is closed together with the endpoint.
  *
  * <p>Made on the resource thread; owner afterwards: progress agent.
  */
@@ -24,16 +25,17 @@ public abstract class BoundAddress {
     public abstract String address();
 
     /**
-     * Joins a group besides. Resource thread.
+     * Joins a multicast group in addition. Resource thread.
      *
      * @param group multicast address and port.
-     * @return what receives the group's messages, for {@link Link#join}.
-     * @throws FabricException {@code FI_EOPNOTSUPP} if the link has no groups, or why the group cannot be joined.
+     * @return the receiving side of the group, to be passed to {@link Link#join}.
+     * @throws FabricException {@code FI_EOPNOTSUPP} if the link has no groups, or another errno if the group cannot be
+     *     joined.
      */
     public BoundAddress join(SocketName group) {
         throw new FabricException(FabricErrno.EOPNOTSUPP, "the link of " + address() + " has no multicast groups");
     }
 
-    /** Gives it back to the operating system; again does nothing. */
+    /** Gives the address back to the operating system. A second call does nothing. */
     public abstract void close();
 }

@@ -1,26 +1,27 @@
 package org.jfabric.driver.link;
 
 /**
- * A path from one local endpoint to one remote endpoint: what a link offers to the engine.
+ * A path from one local endpoint to one remote endpoint. Links implement it and the engine calls it.
  *
- * <p>Here is what every wire can do. {@link PayloadChannel} adds payloads that wait at their sender, and
- * {@link FrameChannel} adds to that the frames of JFabric's own wire: announcements, acknowledgements and byte credit;
- * {@link SegmentChannel} adds payloads in segments. A channel implements all of the class that it extends; the engine
- * asks once, when the channel is up, which of them it is ({@link #payloads()}, {@link #frames()},
- * {@link #segments()}).
+ * <p>This class has the operations that every wire supports. {@link PayloadChannel} adds payloads that wait at their
+ * sender. {@link FrameChannel} adds to that the frames of JFabric's own wire: announcements, acknowledgements and byte
+ * credit. {@link SegmentChannel} adds payloads in segments. A channel implements every method of the class that it
+ * extends. When the channel is up the engine asks once which of these classes it is ({@link #payloads()},
+ * {@link #frames()}, {@link #segments()}).
  *
- * <p>A call is accepted or answers {@code -FI_EAGAIN}; then the link calls {@link ChannelHandler#onWritable()} when it
- * can take more. From acceptance until it reports the level reached or the failure the link owns the operation.
+ * <p>A call is accepted or returns {@code -FI_EAGAIN}; after {@code -FI_EAGAIN} the link calls
+ * {@link ChannelHandler#onWritable()} as soon as the channel accepts more. The link owns an accepted operation until it
+ * reports the completion level or the failure.
  *
- * <p>An abstract class and not an interface: calls of abstract classes go through one table, whatever number of links
- * is loaded.
+ * <p>This is an abstract class and not an interface, because calls of abstract classes go through one table, however
+ * many links are loaded.
  *
  * <p>Owner: progress agent.
  */
 public abstract class Channel {
     /** A call's result: accepted, and the link's default completion level is reached. */
     public static final int DONE = 0;
-    /** A call's result: accepted; the link reports the end through the handler. */
+    /** A call's result: accepted; the link reports the completion through the handler. */
     public static final int PENDING = 1;
 
     private final ChannelLimits limits;
@@ -29,7 +30,7 @@ public abstract class Channel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  what this channel can carry.
+     * @param limits  limits of this channel.
      * @param handler the engine's side.
      */
     protected Channel(ChannelLimits limits, ChannelHandler handler) {
@@ -38,9 +39,9 @@ public abstract class Channel {
     }
 
     /**
-     * What this channel can carry.
+     * The limits of this channel.
      *
-     * @return limits that do not change during its life.
+     * @return limits that do not change during the channel's life.
      */
     public final ChannelLimits limits() {
         return limits;
@@ -56,7 +57,7 @@ public abstract class Channel {
     }
 
     /**
-     * This channel, if payloads can wait at their sender on its wire.
+     * This channel as a {@link PayloadChannel}, if payloads can wait at their sender on its wire.
      *
      * @return null for wires that carry each payload with its message.
      */
@@ -65,7 +66,7 @@ public abstract class Channel {
     }
 
     /**
-     * This channel, if its wire is one of frames.
+     * This channel as a {@link FrameChannel}, if its wire carries JFabric's frames.
      *
      * @return null for wires of other protocols.
      */
@@ -74,39 +75,50 @@ public abstract class Channel {
     }
 
     /**
-     * This channel, if its wire is one of frames and carries payloads in segments.
+     * This channel as a {@link SegmentChannel}, if its wire carries JFabric's frames and payloads in segments.
      *
-     * @return null for all others.
+     * @return null for all other wires.
      */
     public SegmentChannel segments() {
         return null;
     }
 
     /**
+     * The part of this channel that carries remote memory access.
+     *
+     * @return null for wires that have none.
+     */
+    public RemoteChannel remoteMemory() {
+        return null;
+    }
+
+    /**
      * Sends a whole message with its payload.
      *
-     * <p>The payload is in one piece or, where the operation says so, in several:
-     * {@link TransmitOperation#copyTo} gathers it.
+     * <p>The payload is contiguous, or consists of several pieces if {@link TransmitOperation#pieces} is set;
+     * {@link TransmitOperation#copyTo} gathers it in both cases.
      *
-     * <p>After {@link #PENDING} the payload of an operation without region is at the address that the operation has
-     * when the call has returned, and stays there. A single operation that is reported as failed later leaves the
-     * channel usable only if the peer has seen its header, so that both ends agree on the credit; else the channel goes
-     * down.
+     * <p>After {@link #PENDING} the payload of an operation without a region is at the address that the operation has
+     * when the call returns, and stays there. If a single operation is reported as failed later, the channel stays
+     * usable only if the peer has received the operation's header, so that both ends agree on the credit; otherwise the
+     * channel goes down.
      *
      * <p>If {@link TransmitOperation#isAcknowledged()}, {@link FrameHandler#onAcknowledged} or
-     * {@link StreamHandler#onAcknowledged} follows for the levels {@link TransmitOperation#awaitedOfPeer()}, besides
-     * what this call answers.
+     * {@link StreamHandler#onAcknowledged} follows for the levels {@link TransmitOperation#awaitedOfPeer()}, in
+     * addition to the result of this call.
      *
      * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
-     * @param grant     low 32 bits of the byte credit granted to the peer so far, which travels along in a frame; wires
+     * @param grant     low 32 bits of the byte credit granted to the peer so far, which the frame carries; wires
      *                  without frames ignore it.
      * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now;
-     *     {@code -FI_EOPNOTSUPP} of a wire of frames: this peer cannot acknowledge, announce the message instead).
+     *     {@code -FI_EOPNOTSUPP} from a wire of frames: this peer cannot acknowledge such a message, announce it
+     *     instead).
      */
     public abstract int send(TransmitOperation operation, int grant);
 
     /**
-     * Whether an operation of ours ends only when bytes of the peer have come, so that the peer must be read.
+     * Whether a local operation completes only when bytes of the peer have arrived, so that the link must read from the
+     * peer.
      *
      * @return false for wires that are always read.
      */
@@ -115,27 +127,29 @@ public abstract class Channel {
     }
 
     /**
-     * What the link knows besides the errno of {@link ChannelHandler#onDown}; looked at when the channel goes down.
+     * The provider-specific error that belongs to the errno of {@link ChannelHandler#onDown}. The engine reads it when
+     * the channel goes down.
      *
-     * @return a code for {@code strerror}, see {@link org.jfabric.VerbsErrno}; 0 if there is none.
+     * @return a code for {@code strerror}, see {@link org.jfabric.info.VerbsErrno}; 0 if there is none.
      */
     public int provErrno() {
         return 0;
     }
 
     /**
-     * The end of all operations is about to be told: when this returns, no device uses their memory any more. For links
-     * with a device that works by itself; the others use memory only in their own steps. Nothing is sent after it, and
-     * {@link #close} follows, unless the channel is down already.
+     * Makes sure that no device uses the memory of the channel's operations after the return of this call, because the
+     * engine is about to report all of them as ended. Only links with a device that works by itself implement it; the
+     * others access memory only in their own {@link Link#poll}. Nothing is sent afterwards, and {@link #close} follows
+     * unless the channel is down already.
      */
     public void quiesce() {
-        // nobody but the driver's thread uses the memory
+        // only the driver's thread accesses the memory
     }
 
     /**
-     * Ends the channel; the handler is not called any more and the peer sees its end of it go down.
+     * Closes the channel. The handler is not called any more, and the peer's end of the channel goes down.
      *
-     * @param errno reason told to the peer, a positive fabric errno.
+     * @param errno reason that is sent to the peer, a positive fabric errno.
      */
     public abstract void close(int errno);
 }

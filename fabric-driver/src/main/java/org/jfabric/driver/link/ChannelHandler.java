@@ -1,29 +1,31 @@
 package org.jfabric.driver.link;
 
 /**
- * The engine's side of a {@link Channel}; there is one implementation. Links call it from their
- * {@link Link#poll(int)} only, and never from inside one of the channel's own calls, except for the loopback link,
- * whose two ends share the thread.
+ * The engine's side of a {@link Channel}; there is one implementation. Links call it only from their
+ * {@link Link#poll(int)}, and never from inside one of the channel's own methods. The loopback link is the exception,
+ * because its two ends share the thread.
  *
- * <p>Here is what every wire reports. The rest is in parts, which a link asks for when it makes the channel, and whose
- * methods are called under the same rules:
+ * <p>This class has the events that every wire reports. The other events are in three further classes. A link asks for
+ * these when it makes the channel, and calls their methods under the same rules:
  *
  * <pre>
  *   {@link FrameHandler}     wires of frames: credit, acknowledgements, announcements, segments
- *   {@link PayloadHandler}   the part of it about payloads that wait at their sender; of rxm too
- *   {@link StreamHandler}    wires whose messages come in pieces
+ *   {@link PayloadHandler}   its base class: payloads that wait at their sender; for rxm too
+ *   {@link StreamHandler}    wires whose messages arrive in pieces
+ *   {@link RemoteHandler}    wires that carry remote memory access
  * </pre>
  *
- * <p>Three shapes of receiving are served. <em>Resident</em>: header and bytes are there ({@link #onMessage},
- * {@link FrameHandler#onSegment}); the engine copies before it returns. <em>Streaming</em>: the header is there and the
- * bytes follow ({@link StreamHandler#place}, then {@link StreamHandler#onPlaced} or {@link StreamHandler#onAborted}).
- * <em>Announced</em>: the payload waits at the sender ({@link PayloadHandler#onAnnounce}).
+ * <p>There are three ways to receive. <em>Resident</em>: header and payload have arrived ({@link #onMessage},
+ * {@link FrameHandler#onSegment}); the engine copies the payload before it returns. <em>Streaming</em>: the header has
+ * arrived and the payload follows ({@link StreamHandler#place}, then {@link StreamHandler#onPlaced} or
+ * {@link StreamHandler#onAborted}). <em>Announced</em>: the payload waits at the sender
+ * ({@link PayloadHandler#onAnnounce}).
  *
  * <p>Owner: progress agent.
  */
 public abstract class ChannelHandler {
     /**
-     * The part for wires of frames.
+     * The handler for wires of frames.
      *
      * @return the same object always; null if this handler is never used for such a wire.
      */
@@ -32,7 +34,7 @@ public abstract class ChannelHandler {
     }
 
     /**
-     * The part for wires where payloads wait at their sender.
+     * The handler for wires where payloads wait at their sender.
      *
      * @return the same object always; null if this handler is never used for such a wire.
      */
@@ -41,7 +43,7 @@ public abstract class ChannelHandler {
     }
 
     /**
-     * The part for wires whose messages come in pieces.
+     * The handler for wires whose messages arrive in pieces.
      *
      * @return the same object always; null if this handler is never used for such a wire.
      */
@@ -50,32 +52,41 @@ public abstract class ChannelHandler {
     }
 
     /**
-     * A channel is about to be opened, by either side: credit starts anew.
+     * The part for wires that carry remote memory access.
      *
-     * @return low 32 bits of the first grant, for the other side.
+     * @return the same object always; null if this handler is never used for such a wire.
+     */
+    public RemoteHandler remoteHandler() {
+        return null;
+    }
+
+    /**
+     * A channel is about to be opened, by either side. The count of byte credit begins again.
+     *
+     * @return low 32 bits of the first byte credit, which the link sends to the peer.
      */
     public abstract int onOpening();
 
     /**
-     * Messages can be exchanged now; called once before any message, on a wire of frames after
+     * Messages can be exchanged from now on. Called once, before any message; on a wire of frames after
      * {@link FrameHandler#onGrant} with the first credit.
      *
-     * @param channel the channel, whichever side began it.
+     * @param channel the channel, whichever side opened it.
      */
     public abstract void onUp(Channel channel);
 
     /**
-     * The channel is lost, or could not be made. Nothing follows.
+     * The channel is lost, or could not be opened. No further call follows.
      *
      * @param errno positive fabric errno.
      */
     public abstract void onDown(int errno);
 
-    /** After an answer of {@code -FI_EAGAIN}: the channel takes more now. */
+    /** The channel accepts more, after a call has returned {@code -FI_EAGAIN}. */
     public abstract void onWritable();
 
     /**
-     * A whole message is here.
+     * A whole message has arrived.
      *
      * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts, and
      *                {@code Flags.MULTICAST} if it was sent to a group.
@@ -89,7 +100,7 @@ public abstract class ChannelHandler {
     /**
      * A pending {@link Channel#send} has reached the link's default level, or failed.
      *
-     * @param operation our id.
+     * @param operation the id that the operation had when it was sent, {@link TransmitOperation#id()}.
      * @param errno     0 or a positive fabric errno.
      */
     public abstract void onSent(long operation, int errno);

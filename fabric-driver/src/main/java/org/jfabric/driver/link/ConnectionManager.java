@@ -1,8 +1,8 @@
 package org.jfabric.driver.link;
 
 /**
- * What a link does for connection-oriented endpoints (FI_EP_MSG): connects them to listening ones, with private data in
- * both directions. {@link Link#connections()} answers it.
+ * Connection management of a link (CM), for connection-oriented endpoints (FI_EP_MSG): connects them to listening
+ * endpoints, with private data in both directions. {@link Link#connections()} returns it.
  *
  * <pre>
  *   connect ──▶ (on the way) ──▶ IncomingConnection at the listener
@@ -12,10 +12,10 @@ package org.jfabric.driver.link;
  *   ChannelHandler.onDown: the other side has closed its channel, or is lost
  * </pre>
  *
- * <p>Nothing here waits. What a call begins is told to its handler by a later {@link Link#poll(int)}, never from inside
- * the call. A connection is a {@link Channel} with one handler for what CM has to tell and one for messages; closing
- * the channel gives up a connection that is not made yet, and shuts down one that is. Private data is cut to
- * {@link #cmDataBytes()} before it is handed over; arrays are not changed by either side afterwards.
+ * <p>No method waits. A later {@link Link#poll(int)} reports the result of a call to its handler; no handler is called
+ * from inside the call. A connection is a {@link Channel} with one handler for connection management and one for
+ * messages. Closing the channel abandons a connection that is not established yet, and shuts down one that is. The
+ * caller cuts private data to {@link #cmDataBytes()} before it passes it. Neither side changes the arrays afterwards.
  *
  * <p>Owner: progress agent.
  */
@@ -25,45 +25,46 @@ public abstract class ConnectionManager {
     }
 
     /**
-     * Most bytes of private data in a request, an answer and a refusal (FI_OPT_CM_DATA_SIZE).
+     * Largest private data of a request, an answer and a refusal (FI_OPT_CM_DATA_SIZE).
      *
      * @return bytes, at most {@link org.jfabric.EventEntry#MAX_DATA_LENGTH}.
      */
     public abstract int cmDataBytes();
 
     /**
-     * Begins to take requests for an address; {@link ListenerHandler#onListening(String)} or
+     * Begins to listen for connection requests at an address; {@link ListenerHandler#onListening(String)} or
      * {@link ListenerHandler#onFailed(int)} follows.
      *
      * @param address  wanted by the passive endpoint, in the link's format; a link may complete it (port 0).
-     * @param authKey  authorization key that a request must show, empty for none.
-     * @param backlog  requests that may wait for their answers; the handler counts them, a link whose system queues
-     *                 requests by itself gives it to the system.
-     * @param handler  told of requests.
-     * @return to be closed.
+     * @param authKey  authorization key that a request must carry, empty for none.
+     * @param backlog  number of requests that may wait for their answers. The handler counts them; a link whose
+     *                 operating system queues requests passes the number to it.
+     * @param handler  gets the requests.
+     * @return the listener, which the caller closes.
      */
     public abstract Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler);
 
     /**
-     * The same for an address that was bound before; of links that bind addresses ({@link LinkProvider#bind}).
+     * Begins to listen at an address that was bound before. For links that bind addresses ({@link LinkProvider#bind}).
      *
-     * @param bound   by the link's provider; closed with the listener if it listened already, else kept by its owner.
+     * @param bound   address from the link's provider. A socket that listens already is closed with the listener; any
+     *                other address stays with its owner.
      * @param authKey as above.
      * @param backlog as above.
      * @param handler as above.
-     * @return to be closed.
+     * @return the listener, which the caller closes.
      */
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
         throw new UnsupportedOperationException("this link binds no addresses");
     }
 
     /**
-     * Asks a listening endpoint for a connection.
+     * Requests a connection to a listening endpoint.
      *
-     * @param endpoint      local end, not attached to the link: {@link LocalEndpoint#handlerFor} is not for it.
-     * @param remoteAddress where a passive endpoint listens, one that {@link Link#reaches(String)}.
+     * @param endpoint      local end. It is not attached to the link, so {@link LocalEndpoint#handlerFor} is not used.
+     * @param remoteAddress address at which a passive endpoint listens, one that {@link Link#reaches(String)}.
      * @param cmData        private data of the request.
-     * @param handler       told of the answer.
+     * @param handler       gets the result.
      * @return the channel, connecting; its {@link Channel#handler()} is {@link ConnectionHandler#channelHandler()}.
      */
     public abstract Channel connect(

@@ -7,9 +7,9 @@ import org.jfabric.layout.Words;
  * A channel over JFabric's own wire, whose frames carry announcements, acknowledgements of single levels and byte
  * credit.
  *
- * <p>A message takes one call, {@link #send}, if it is short enough and the receiver has granted credit for it. Else it
- * takes {@link #announce} and, by the receiving side, {@link #pull}, then {@link #finish}. Where {@link #pull} cannot
- * reach every payload the channel is a {@link SegmentChannel}.
+ * <p>A message takes one call, {@link #send}, if it is short enough and the receiver has granted credit for it.
+ * Otherwise the sender calls {@link #announce}, and the receiving side calls {@link #pull} and then {@link #finish}. A
+ * wire on which {@link #pull} cannot reach every payload has a {@link SegmentChannel}.
  *
  * <p>Owner: progress agent.
  */
@@ -35,37 +35,38 @@ public abstract class FrameChannel extends PayloadChannel {
     /**
      * The engine's side for frames.
      *
-     * @return that of the handler given at construction.
+     * @return the frame handler of the handler given at construction.
      */
     public final FrameHandler frameHandler() {
         return frameHandler;
     }
 
     /**
-     * Where arriving messages lie, if they may be left there for a while.
+     * The ring in which messages arrive, if the engine may leave messages there after the event that delivers them.
      *
-     * @return null if they are to be taken before the event returns.
+     * @return null if the engine must copy each message before the event returns.
      */
     public LentRing lentRing() {
         return null;
     }
 
     /**
-     * Sends a whole message without remote data or levels whose payload is in one piece, and which is done when the
-     * call returns: {@link #send} without an operation.
+     * Sends a whole message without an operation: one without remote CQ data or completion levels, whose payload is
+     * contiguous, and which is complete when the call returns.
      *
      * @param kind    {@code Flags.TAGGED} or {@code Flags.MSG}.
      * @param tag     tag, 0 for untagged.
      * @param address native address of the payload.
      * @param length  bytes, at most {@link ChannelLimits#eagerLimitBytes()}.
      * @param grant   as for {@link #send}.
-     * @return {@link #DONE}, or a negative fabric errno and nothing was sent.
+     * @return {@link #DONE}, or a negative fabric errno if nothing was sent.
      */
     public abstract int sendShort(long kind, long tag, long address, int length, int grant);
 
     /**
-     * Tells the peer of a message whose payload waits here until the peer has taken it. Of the levels only
-     * {@code FI_FENCE} is asked for: the peer takes a payload when it is matched, which is more than any other tells.
+     * Announces a message whose payload waits here until the peer has fetched it. Of the completion levels only
+     * {@code FI_FENCE} is requested: the peer fetches a payload when the message is matched, and its {@link #finish}
+     * therefore implies every other level.
      *
      * @param operation with kind, tag, data, length and {@link TransmitOperation#id()}.
      * @param grant     as for {@link #send}.
@@ -74,24 +75,25 @@ public abstract class FrameChannel extends PayloadChannel {
     public abstract int announce(TransmitOperation operation, int grant);
 
     /**
-     * Remembers how much was sent, for {@link #isMarkTaken()}.
+     * Records how much has been sent so far, for {@link #isMarkTaken()}.
      */
     public abstract void markSent();
 
     /**
-     * Whether the peer has taken everything that had been sent when {@link #markSent()} was called, so that all the
-     * credit which that brings is here or under way. What a peer has not taken yet costs it nothing to keep waiting.
+     * Whether the peer has consumed everything that had been sent when {@link #markSent()} was called, so that all
+     * credit for it has arrived or is on its way. Messages that the peer has not consumed yet cost it nothing while
+     * they wait.
      *
      * @return true if it has.
      */
     public abstract boolean isMarkTaken();
 
     /**
-     * Copies one mapped piece of an announced payload to where it goes.
+     * Copies one mapped piece of an announced payload to its destination.
      *
      * @param source      native address of the bytes.
-     * @param offset      of them in the message.
-     * @param length      how many.
+     * @param offset      of the piece in the message.
+     * @param length      bytes of the piece.
      * @param destAddress as for {@link #pull}.
      * @param destPieces  as for {@link #pull}.
      */
@@ -105,18 +107,18 @@ public abstract class FrameChannel extends PayloadChannel {
     }
 
     /**
-     * Tells the peer what one of its messages has reached.
+     * Reports to the peer the completion levels that one of its messages has reached.
      *
      * @param operation the peer's id of the operation.
-     * @param levels    levels asked for that are reached, {@code FI_FENCE} for all messages before it.
-     * @param errno     0, or why they never will be, a positive fabric errno.
+     * @param levels    requested levels that are reached; {@code FI_FENCE} stands for all messages before it.
+     * @param errno     0, or the reason why the levels will never be reached, a positive fabric errno.
      * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int acknowledge(long operation, long levels, int errno, int grant);
 
     /**
-     * Sends only a grant.
+     * Sends byte credit without a message.
      *
      * @param grant low 32 bits of the byte credit granted to the peer so far.
      * @return {@link #DONE} or a negative fabric errno.

@@ -1,11 +1,12 @@
 package org.jfabric.driver.link;
 
 /**
- * A request for a connection that waits for its answer: exactly one call of {@link #accept} or {@link #reject}.
+ * A connection request that waits for its answer. The engine answers it with exactly one call of {@link #accept} or
+ * {@link #reject}.
  *
- * <p>The peer may give up, or die, meanwhile. That need not be noticed before the answer: {@link #accept} then ends in
- * {@link ConnectionHandler#onFailed} with {@code FI_ECONNABORTED} in a later {@link Link#poll(int)}, and
- * {@link #reject} does nothing.
+ * <p>The peer may abandon its request or die in the meantime. The link need not detect that before the answer:
+ * {@link #accept} then leads to {@link ConnectionHandler#onFailed} with {@code FI_ECONNABORTED} in a later
+ * {@link Link#poll(int)}, and {@link #reject} does nothing.
  *
  * <p>Owner: progress agent.
  */
@@ -15,7 +16,7 @@ public abstract class IncomingConnection {
     }
 
     /**
-     * Who asks.
+     * The peer that requests the connection.
      *
      * @return address of the peer's endpoint, in the link's format.
      */
@@ -24,31 +25,31 @@ public abstract class IncomingConnection {
     /**
      * Private data of the request.
      *
-     * @return the bytes, perhaps none.
+     * @return the bytes, or empty.
      */
     public abstract byte[] cmData();
 
     /**
-     * Whether it is known that the peer has given up.
+     * Whether the peer is known to have abandoned its request.
      *
-     * @return false also where the link does not see it before the answer.
+     * @return false also if the link cannot detect it before the answer.
      */
     public boolean isOver() {
         return false;
     }
 
     /**
-     * Makes the connection.
+     * Accepts the connection.
      *
      * @param endpoint local end, as for {@link ConnectionManager#connect}.
      * @param cmData   private data of the answer.
-     * @param handler  told when messages can be exchanged, or why not.
+     * @param handler  gets the result: the connection is established, or has failed.
      * @return the channel, connecting.
      */
     public abstract Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler);
 
     /**
-     * Refuses the connection: the peer is told {@code FI_ECONNREFUSED}.
+     * Rejects the connection; the peer gets {@code FI_ECONNREFUSED}.
      *
      * @param cmData private data of the refusal.
      */

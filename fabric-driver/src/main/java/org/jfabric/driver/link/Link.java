@@ -1,20 +1,20 @@
 package org.jfabric.driver.link;
 
 /**
- * A way to reach endpoints: loopback, shm, tcp, … One object for each driver and link.
+ * A transport by which endpoints reach each other: loopback, shm, tcp, … A driver has one object of each link.
  *
  * <p>Owner: progress agent, for every method.
  */
 public abstract class Link {
     /**
-     * The link's name as in options, discovery and counters.
+     * The link's name in options, discovery and counters.
      *
      * @return for example {@code shm}.
      */
     public abstract String name();
 
     /**
-     * Whether this link is the path to an address.
+     * Whether this link reaches an address.
      *
      * @param remoteAddress address of a remote endpoint.
      * @return true if {@link #connect} can be tried.
@@ -22,9 +22,9 @@ public abstract class Link {
     public abstract boolean reaches(String remoteAddress);
 
     /**
-     * Whether this link is the path from an endpoint to an address, where that depends on the endpoint's own address.
+     * Whether this link reaches an address from an endpoint, if that depends on the endpoint's own address.
      *
-     * @param ownAddress    of an endpoint of this link.
+     * @param ownAddress    address of an endpoint of this link.
      * @param remoteAddress address of a remote endpoint.
      * @return true if {@link #connect} can be tried.
      */
@@ -35,21 +35,21 @@ public abstract class Link {
     /**
      * Makes an endpoint reachable under its name.
      *
-     * @param endpoint to be found by peers.
+     * @param endpoint endpoint that peers can connect to from now on.
      */
     public abstract void attach(LocalEndpoint endpoint);
 
     /**
-     * Ends what {@link #attach} began. Channels are closed by their handlers.
+     * Reverses {@link #attach}. The link does not close the endpoint's channels; the engine does.
      *
      * @param endpoint attached before.
      */
     public abstract void detach(LocalEndpoint endpoint);
 
     /**
-     * Begins a channel, or returns the one that the other side has begun. The handler is not called before the next
-     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} says
-     * that it could not be made.
+     * Opens a channel, or returns the one that the peer has opened. The handler is not called before the next
+     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} reports
+     * that it could not be opened.
      *
      * @param endpoint      local end.
      * @param remoteAddress address of the remote end.
@@ -59,18 +59,19 @@ public abstract class Link {
     public abstract Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler);
 
     /**
-     * An address vector of an endpoint has got an address, or the endpoint is opened with it. A link without
-     * connections learns here whose messages it has to recognize, and may bring the channel up inside of this call.
+     * An address was inserted into the endpoint's address vector, or the vector held it when the endpoint was opened. A
+     * link without connections learns here which senders it has to recognise, and may bring the channel up inside this
+     * call.
      *
      * @param endpoint attached.
      * @param address  of a remote endpoint.
      */
     public void onInserted(LocalEndpoint endpoint, String address) {
-        // most links hear of a peer when it connects
+        // most links learn of a peer when it connects
     }
 
     /**
-     * Lets an endpoint receive what is sent to a group.
+     * Joins a multicast group: the endpoint receives the messages that are sent to it.
      *
      * @param endpoint attached.
      * @param group    from {@link BoundAddress#join}; the link closes it when the endpoint leaves or is detached.
@@ -80,68 +81,68 @@ public abstract class Link {
     }
 
     /**
-     * Ends what {@link #join} began.
+     * Leaves a multicast group.
      *
      * @param endpoint attached.
-     * @param group    address of the group; one that was not joined is passed over.
+     * @param group    address of the group; a group that was not joined is ignored.
      */
     public void leave(LocalEndpoint endpoint, String group) {
         // a link without groups has nothing to leave
     }
 
     /**
-     * One bounded step: takes what arrived, goes on with what could not be sent.
+     * Makes one bounded step: processes arrived messages and continues sends that could not be completed before.
      *
-     * @param limit messages to take at most from each peer.
-     * @return messages taken and steps made; 0 if there was nothing to do.
+     * @param limit largest number of messages to process from each peer.
+     * @return number of messages processed and steps made; 0 if there was nothing to do.
      */
     public abstract int poll(int limit);
 
     /**
-     * Prepares for the thread to sleep.
+     * Prepares the link for the thread to sleep.
      *
      * @return false if work is pending and the thread must not sleep.
      */
     public abstract boolean arm();
 
     /**
-     * Whether {@link #poll} has nothing to do until somebody calls this link or one of its channels, or a step that it
-     * has submitted to another thread has ended.
+     * Whether {@link #poll} has nothing to do until the engine calls this link or one of its channels, or until a task
+     * that the link has submitted to another thread has ended.
      *
-     * @return false also where the link cannot tell.
+     * @return false also if the link does not know.
      */
     public boolean isIdle() {
         return false;
     }
 
     /**
-     * Of a link that is not idle: where everything arrives that {@link #poll} would take. Good until somebody calls
-     * this link or one of its channels otherwise than by {@link FrameChannel#sendShort}.
+     * The single ring in which everything arrives that {@link #poll} would process, for a link that is not idle. Valid
+     * until the engine calls any method of this link or its channels other than {@link FrameChannel#sendShort}.
      *
-     * @return null if there is more to look after than one ring, or no ring.
+     * @return null if the link has to poll more than one ring, or has no ring.
      */
     public ResidentRing residentRing() {
         return null;
     }
 
     /**
-     * Takes connections of other drivers that arrive at the driver's socket.
+     * The acceptor of connections from other drivers, which arrive at the driver's socket.
      *
-     * @return the acceptor, or null if this link has nothing to do with that socket.
+     * @return the acceptor, or null if this link does not use that socket.
      */
     public PeerAcceptor acceptor() {
         return null;
     }
 
     /**
-     * Makes connections of connection-oriented endpoints.
+     * Connection management for connection-oriented endpoints.
      *
-     * @return the manager, the same always, or null if this link connects none.
+     * @return the manager, always the same object, or null if the link does not support such endpoints.
      */
     public ConnectionManager connections() {
         return null;
     }
 
-    /** Ends all channels and gives back what the link holds. Handlers are not called. */
+    /** Closes all channels and releases the link's resources. Handlers are not called. */
     public abstract void close();
 }

@@ -1,14 +1,13 @@
 package org.jfabric.driver.link;
 
-import org.jfabric.Info;
-import org.jfabric.Reason;
-import org.jfabric.Verdict;
-import org.jfabric.driver.config.DriverConfig;
-
 import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.info.Info;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 
 /**
- * Makes a link, and says beforehand whether it suits what an application asks for.
+ * Opens a link, and decides beforehand whether the link meets an application's hints.
  *
  * <p>Stateless; any thread.
  */
@@ -18,44 +17,45 @@ public abstract class LinkProvider {
     }
 
     /**
-     * The link's name as in options, discovery and counters.
+     * The link's name in options, discovery and counters.
      *
      * @return for example {@code shm}.
      */
     public abstract String name();
 
     /**
-     * Compares hints with what the link offers in this driver on this machine.
+     * Compares hints with the attributes that the link offers in this driver on this machine.
      *
-     * @param hints      what the application asks for; zero and null members ask for nothing.
+     * @param hints      the application's hints; zero and null members request nothing.
      * @param driverName name of the driver, part of addresses.
      * @param config     options of the driver.
-     * @return chosen with a score, or rejected with each condition that failed.
+     * @return acceptance with a score, or rejection with each condition that failed.
      */
     public abstract Verdict verdict(Info hints, String driverName, DriverConfig config);
 
     /**
-     * What on this machine keeps the link from working, whatever an application asks for. May be slow.
+     * The conditions of this machine that keep the link from working, independent of an application's hints. May be
+     * slow.
      *
      * @param config options of the driver.
-     * @return conditions that fail, with values and remedies; none for links that work everywhere.
+     * @return conditions that fail, with values and remedies; empty for links that work everywhere.
      */
     public List<Reason> obstacles(DriverConfig config) {
         return List.of();
     }
 
     /**
-     * What was examined and suffices, but has an end that whoever runs the driver should know.
+     * Conditions that were examined and are met, but with a limit that an operator of the driver should know.
      *
      * @param config options of the driver.
-     * @return values, what they are enough for, and what to do for more; none for most links.
+     * @return values, the load for which they suffice, and how to raise them; empty for most links.
      */
     public List<Reason> bounds(DriverConfig config) {
         return List.of();
     }
 
     /**
-     * What an application gets if it uses the link with those hints, for a verdict that was positive.
+     * The attributes that an application gets if it uses the link with hints that {@link #verdict} has accepted.
      *
      * @param hints      as for {@link #verdict}.
      * @param driverName name of the driver.
@@ -65,30 +65,41 @@ public abstract class LinkProvider {
     public abstract Info info(Info hints, String driverName, DriverConfig config);
 
     /**
-     * How endpoints of the link are called.
+     * The kind of addresses that endpoints of the link have.
      *
-     * @return true for addresses of the operating system or of a card ({@link org.jfabric.SocketName},
-     *     {@link org.jfabric.IbUdName}), which {@link #bind} takes; false for {@link FabricName}s.
+     * @return true for addresses of the operating system or of a card ({@link org.jfabric.info.SocketName},
+     *     {@link org.jfabric.info.IbUdName}), which {@link #bind} takes; false for {@code jfabric://} names.
      */
     public boolean usesSocketNames() {
         return false;
     }
 
     /**
-     * Takes an address for an endpoint that is to be opened, for links whose addresses are the operating system's.
-     * Resource thread.
+     * Whether the link reaches only the endpoints of its own driver. Every endpoint uses such a link in addition to the
+     * requested one, so that endpoints of the same driver reach each other without a wire.
      *
-     * @param wanted attributes of the endpoint; {@link Info#srcAddr()} asks for an address.
+     * @return false for every link that reaches other drivers.
+     */
+    public boolean staysInDriver() {
+        return false;
+    }
+
+    /**
+     * Binds an address for an endpoint that is about to be opened, for links whose addresses belong to the operating
+     * system. Resource thread.
+     *
+     * @param wanted attributes of the endpoint; {@link Info#srcAddr()} is the requested address.
      * @param config options of the driver.
-     * @return the address, or null where the endpoint's name within the driver is all of it.
-     * @throws org.jfabric.FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL} or why it is not given.
+     * @return the address, or null if the endpoint's address is its name within the driver.
+     * @throws org.jfabric.info.FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL} or another errno if the
+     *     address cannot be bound.
      */
     public BoundAddress bind(Info wanted, DriverConfig config) {
         return null;
     }
 
     /**
-     * Private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE).
+     * Largest private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE).
      *
      * @return bytes as {@link ConnectionManager#cmDataBytes()}; 0 if {@link Link#connections()} is null.
      */
@@ -97,9 +108,9 @@ public abstract class LinkProvider {
     }
 
     /**
-     * Makes the link; called once, before the first cycle.
+     * Opens the link. Called once, before the driver's first cycle.
      *
-     * @param services what the driver offers.
+     * @param services services of the driver for its links.
      * @param config   options of the driver.
      * @return the link.
      */

@@ -6,13 +6,13 @@ import org.jfabric.layout.OwnerId;
 import java.nio.file.Path;
 
 /**
- * What a driver offers to its links. Owner: progress agent, unless a method says otherwise.
+ * The services of a driver for its links. Owner: progress agent, unless a method says otherwise.
  */
 public abstract class LinkServices {
-    /** Told when a watched descriptor is readable. */
+    /** Called when a watched descriptor is readable. */
     public interface DescriptorHandler {
         /**
-         * The descriptor is readable, at its end, or broken. Called once; watch it again with
+         * The descriptor is readable, at its end, or broken. Called once for each {@link LinkServices#watch} or
          * {@link LinkServices#rearm}. Progress thread.
          *
          * @param fd the descriptor.
@@ -42,9 +42,9 @@ public abstract class LinkServices {
     public abstract String driverName();
 
     /**
-     * The driver's random identity.
+     * The driver's random id.
      *
-     * @return the id in all its files.
+     * @return the id that is written into all files of the driver.
      */
     public abstract OwnerId ownerId();
 
@@ -58,7 +58,7 @@ public abstract class LinkServices {
     /**
      * Runs slow work on the resource thread.
      *
-     * @param task whose result is applied in a later cycle.
+     * @param task work whose result is applied in a later cycle.
      */
     public abstract void submit(ResourceTask task);
 
@@ -66,7 +66,7 @@ public abstract class LinkServices {
      * Watches a descriptor for one readable event.
      *
      * @param fd      non-blocking descriptor.
-     * @param handler told once.
+     * @param handler called once.
      */
     public abstract void watch(int fd, DescriptorHandler handler);
 
@@ -78,14 +78,14 @@ public abstract class LinkServices {
     public abstract void rearm(int fd);
 
     /**
-     * Ends watching; the descriptor stays open.
+     * Stops watching a descriptor, which stays open.
      *
      * @param fd watched before.
      */
     public abstract void unwatch(int fd);
 
     /**
-     * Ends watching, if it is watched, and closes the descriptor.
+     * Stops watching a descriptor, if it is watched, and closes it.
      *
      * @param fd open.
      */
@@ -94,15 +94,15 @@ public abstract class LinkServices {
     /**
      * Records an error in the driver's distinct error log.
      *
-     * @param error with values and remedy.
+     * @param error error with values and remedy.
      */
     public abstract void onError(Throwable error);
 
     /**
      * A counter of the link in the driver's {@code cnc} file.
      *
-     * @param label for people, for example {@code shm: bytes by single copy}.
-     * @return native address of its 8 bytes; one writer, the progress agent.
+     * @param label readable description, for example {@code shm: bytes by single copy}.
+     * @return native address of the counter's 8 bytes; the progress agent is the only writer.
      */
     public abstract long counterAddress(String label);
 

@@ -1,7 +1,7 @@
 package org.jfabric.driver.link;
 
 /**
- * A passive endpoint at a link, from {@link ConnectionManager#listen} on. Owner: progress agent.
+ * A passive endpoint that listens at a link, made by {@link ConnectionManager#listen}. Owner: progress agent.
  */
 public abstract class Listener {
     /** For the links that offer connected endpoints. */
@@ -9,8 +9,8 @@ public abstract class Listener {
     }
 
     /**
-     * Ends it, whether it listens already or not: the handler is not called any more and new requests are refused.
-     * Requests that the handler has taken are not touched; whoever took them rejects them.
+     * Stops listening, or abandons the attempt to. The handler is not called any more and new requests are refused.
+     * Requests that the handler has taken stay as they are; the engine rejects them.
      */
     public abstract void close();
 }

@@ -1,7 +1,7 @@
 package org.jfabric.driver.link;
 
 /**
- * The engine's side of a {@link Listener}. Called from {@link Link#poll(int)} only. Owner: progress agent.
+ * The engine's side of a {@link Listener}. Called only from {@link Link#poll(int)}. Owner: progress agent.
  */
 public abstract class ListenerHandler {
     /** For the engine's implementation. */
@@ -9,25 +9,26 @@ public abstract class ListenerHandler {
     }
 
     /**
-     * Requests can come from now on; told once.
+     * Requests can arrive from now on. Called once.
      *
-     * @param address under which peers connect: as asked for, with what the link has completed.
+     * @param address address at which peers connect: the requested one, with the parts that the link has filled in
+     *                (port 0).
      */
     public abstract void onListening(String address);
 
     /**
-     * Nothing comes (any more); nothing follows.
+     * The listener has failed, before or after {@link #onListening}. No further call follows.
      *
      * @param errno positive fabric errno, for example {@code FI_EADDRINUSE}.
      */
     public abstract void onFailed(int errno);
 
     /**
-     * A peer asks for a connection, and shows the right key.
+     * A peer requests a connection, with the right authorization key.
      *
-     * @param request to be accepted or rejected later, never from inside this call.
-     * @return false if as many as the backlog allows wait for their answers: the link refuses this one, or keeps it and
-     *     offers it again.
+     * @param request the request; the engine accepts or rejects it later, never from inside this call.
+     * @return false if the backlog is full of requests that wait for their answers; the link then refuses this one, or
+     *     keeps it and offers it again.
      */
     public abstract boolean onRequest(IncomingConnection request);
 }

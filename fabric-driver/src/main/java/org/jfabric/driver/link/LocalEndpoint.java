@@ -3,7 +3,7 @@ package org.jfabric.driver.link;
 import java.security.MessageDigest;
 
 /**
- * What a link sees of an endpoint of this driver. Owner: progress agent.
+ * An endpoint of this driver, as links see it. Owner: progress agent.
  */
 public abstract class LocalEndpoint {
     /**
@@ -27,7 +27,7 @@ public abstract class LocalEndpoint {
      * @return true if both have the same key, or both have none.
      */
     public final boolean admits(byte[] remoteKey) {
-        // in constant time: how long a wrong key was looked at must not tell its first right bytes
+        // in constant time: the duration of the comparison must not reveal how many leading bytes are right
         return MessageDigest.isEqual(authKey(), remoteKey);
     }
 
@@ -39,22 +39,29 @@ public abstract class LocalEndpoint {
     public abstract byte[] authKey();
 
     /**
-     * What {@link LinkProvider#bind} gave the endpoint.
+     * The address that {@link LinkProvider#bind} has bound for the endpoint.
      *
      * @return the link's own object, or null.
      */
     public abstract BoundAddress bound();
 
     /**
-     * Untagged receives that wait for a message, so that a link which may leave messages where they are takes no more
-     * than can be placed.
+     * The class of its messages, for links whose network has classes.
      *
-     * @return a count.
+     * @return a label or code point of {@link org.jfabric.info.TrafficClass}, 0 for none.
+     */
+    public abstract int trafficClass();
+
+    /**
+     * Number of untagged receives that wait for a message. A link that can leave messages unread uses it to process no
+     * more of them than can be placed.
+     *
+     * @return number of posted untagged receives.
      */
     public abstract int postedReceives();
 
     /**
-     * Whether the application has named a remote endpoint.
+     * Whether the application has inserted a remote endpoint's address.
      *
      * @param remoteAddress the remote endpoint's address.
      * @return true if the endpoint's address vector holds it now.
@@ -62,10 +69,10 @@ public abstract class LocalEndpoint {
     public abstract boolean knows(String remoteAddress);
 
     /**
-     * A remote endpoint opens a channel, or opens one that we are opening ourselves.
+     * A remote endpoint opens a channel, perhaps while this side is opening one to it as well.
      *
      * @param remoteAddress the remote endpoint's address.
-     * @return the engine's side for that remote endpoint; the same for the same address while it is up.
+     * @return the engine's side for that remote endpoint; the same object for the same address while the channel is up.
      */
     public abstract ChannelHandler handlerFor(String remoteAddress);
 }

@@ -4,8 +4,8 @@ import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
  * A channel on whose wire a payload can wait at its sender until the receiving side has fetched it: the peer announces
- * the message ({@link PayloadHandler#onAnnounce}), this side fetches the payload ({@link #pull}) and reports that it
- * has it ({@link #finish}).
+ * the message ({@link PayloadHandler#onAnnounce}), this side fetches the payload ({@link #pull}) and reports the end of
+ * the fetch ({@link #finish}).
  *
  * <p>Owner: progress agent.
  */
@@ -13,7 +13,7 @@ public abstract class PayloadChannel extends Channel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  what this channel can carry.
+     * @param limits  limits of this channel.
      * @param handler the engine's side.
      */
     protected PayloadChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -26,23 +26,23 @@ public abstract class PayloadChannel extends Channel {
     }
 
     /**
-     * Fetches an announced payload straight into its destination.
+     * Fetches an announced payload directly into its destination.
      *
-     * @param source      where the payload is, as the announcement said.
-     * @param destRegion  region of a destination in one piece, held until the fetch has ended or the channel is down;
-     *                    null if it lies in none that an application has registered.
-     * @param destAddress native address of the destination, if that is in one piece.
-     * @param destPieces  pieces of the destination, or null; good until the fetch has ended or the channel is down.
+     * @param source      location of the payload, from the announcement.
+     * @param destRegion  region of a contiguous destination, retained until the fetch has ended or the channel is down;
+     *                    null if the destination lies in no region that an application has registered.
+     * @param destAddress native address of a contiguous destination.
+     * @param destPieces  pieces of the destination, or null; valid until the fetch has ended or the channel is down.
      * @param length      bytes to fetch, at most those of the message.
-     * @return {@link #DONE}; or {@link #PENDING}: {@link PayloadHandler#onPulled} follows; or a negative fabric errno,
-     *     of a {@link SegmentChannel} also {@code -FI_EOPNOTSUPP} and {@code -FI_EAGAIN}: not possible for this source
-     *     (yet), ask for segments instead.
+     * @return {@link #DONE}; or {@link #PENDING}: {@link PayloadHandler#onPulled} follows; or a negative fabric errno.
+     *     A {@link SegmentChannel} may also return {@code -FI_EOPNOTSUPP} (not possible for this source) or
+     *     {@code -FI_EAGAIN} (not possible yet): request segments instead.
      */
     public abstract int pull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length);
 
     /**
-     * Tells the peer that an announced payload was taken, or why not.
+     * Reports to the peer that an announced payload was fetched, or why not.
      *
      * @param operation the peer's id of the operation.
      * @param errno     0 or a positive fabric errno.

@@ -5,12 +5,13 @@ package org.jfabric.driver.link;
  */
 public abstract class PayloadHandler {
     /**
-     * A message is waiting at the sender. The object is the link's and only valid during the call.
+     * A message waits at its sender.
      *
-     * @param flags  as for {@link ChannelHandler#onMessage}, perhaps with {@code Flags.FENCE}: to be acknowledged.
+     * @param flags  as for {@link ChannelHandler#onMessage}, also with {@code Flags.FENCE} if the sender waits for an
+     *               acknowledgement of it.
      * @param tag    as for {@link ChannelHandler#onMessage}.
      * @param data   as for {@link ChannelHandler#onMessage}.
-     * @param source length and place of the payload.
+     * @param source length and location of the payload; owned by the link and valid only during the call.
      */
     public abstract void onAnnounce(long flags, long tag, long data, RemotePayload source);
 

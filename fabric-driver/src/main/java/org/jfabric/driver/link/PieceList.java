@@ -7,16 +7,16 @@ import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
- * The pieces of registered memory that one message is gathered from or scattered over. Each record of an operation has
- * one, which is filled only for operations of several pieces; empty pieces are left out.
+ * The pieces of registered memory from which one message is gathered or over which it is scattered. Each operation
+ * record has one list, which is filled only for operations of several pieces. Empty pieces are left out.
  *
  * <p>Owner: progress agent.
  */
 public final class PieceList {
-    /** Most pieces of one operation. */
+    /** Largest number of pieces of one operation. */
     public static final int MAX_PIECES = VectorRequestDescriptor.MAX_PIECES;
 
-    /** A protocol that sends the operation over another link puts a header in front of its pieces. */
+    /** One more: a protocol that sends the operation over another link puts a header in front of its pieces. */
     private static final int CAPACITY = MAX_PIECES + 1;
 
     private final long[] addresses = new long[CAPACITY];
@@ -30,7 +30,8 @@ public final class PieceList {
     }
 
     /**
-     * Fills the list with what an operation names, if all of it is registered. Regions are not retained yet.
+     * Fills the list with the pieces of an operation, if all of them are in registered regions. The regions are not
+     * retained yet.
      *
      * @param table  regions of the client.
      * @param pieces address and length of each piece, one after the other; lengths are read as unsigned.
@@ -54,14 +55,14 @@ public final class PieceList {
             addresses[count] = region.address() + MemoryRegionDescriptor.offset(pieces[2 * i]);
             lengths[count] = bytes;
             count++;
-            // each is inside of a region of at most 2^40 bytes, so that the sum does not overflow
+            // each piece is inside a region of at most 2^40 bytes, so that the sum does not overflow
             lengthBytes += bytes;
         }
         return true;
     }
 
     /**
-     * Adds a piece of memory that somebody else keeps mapped.
+     * Adds a piece of memory that the caller keeps mapped.
      *
      * @param address native address.
      * @param length  bytes; 0 adds nothing.
@@ -76,10 +77,10 @@ public final class PieceList {
     }
 
     /**
-     * Adds a part of what another list names; its regions stay with that list.
+     * Adds a range of another list's bytes; the regions stay with that list.
      *
-     * @param other  list.
-     * @param offset of the part in the other's bytes.
+     * @param other  the other list.
+     * @param offset offset of the range in the other list's bytes.
      * @param length bytes, not beyond the end of the other's last piece.
      */
     public void addPart(PieceList other, long offset, long length) {
@@ -113,7 +114,7 @@ public final class PieceList {
         forget();
     }
 
-    /** Empties the list; what was retained is not released. */
+    /** Empties the list without releasing regions. */
     public void forget() {
         for (int i = 0; i < count; i++) {
             regions[i] = null;
@@ -141,7 +142,7 @@ public final class PieceList {
     }
 
     /**
-     * Where a piece is.
+     * Address of a piece.
      *
      * @param index below the count.
      * @return native address.
@@ -171,7 +172,7 @@ public final class PieceList {
     }
 
     /**
-     * Gathers a part of the message.
+     * Gathers a range of the message.
      *
      * @param offset in the message.
      * @param dest   native address.
@@ -194,7 +195,7 @@ public final class PieceList {
     }
 
     /**
-     * Scatters a part of the message.
+     * Scatters a range of the message.
      *
      * @param offset in the message.
      * @param source native address.

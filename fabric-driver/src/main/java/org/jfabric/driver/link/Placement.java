@@ -3,20 +3,20 @@ package org.jfabric.driver.link;
 import org.jfabric.layout.Words;
 
 /**
- * Where the bytes of a streamed message go: the engine's answer to {@link StreamHandler#place}.
+ * The destination of a streamed message: the engine's answer to {@link StreamHandler#place}.
  *
- * <p>One object for each connection, filled anew for each message. Owner: progress agent.
+ * <p>A connection has one object, which is filled again for each message. Owner: progress agent.
  */
 public final class Placement {
-    /** What the link does with the bytes. */
+    /** The action that the link has to take. */
     public enum Action {
-        /** Into the posted buffer; what does not fit is read and dropped. */
+        /** Read into the posted buffer; bytes that do not fit are read and dropped. */
         DIRECT,
-        /** Into the unexpected store. */
+        /** Read into the unexpected store. */
         STORE,
         /** Leave the connection unread and ask again in the next poll, with the same object. */
         PAUSE,
-        /** The message breaks the protocol: end the connection. */
+        /** Close the connection, because the message violates the protocol. */
         REFUSE
     }
 
@@ -26,12 +26,12 @@ public final class Placement {
     private long lengthBytes;
     private long token;
 
-    /** For links: a placement that is filled by the engine. */
+    /** For links: an object that the engine fills. */
     public Placement() {
     }
 
     /**
-     * Fills the answer.
+     * Fills the answer for one contiguous destination.
      *
      * @param newAction      what to do.
      * @param newAddress     native address of the first byte.
@@ -43,11 +43,11 @@ public final class Placement {
     }
 
     /**
-     * Fills the answer, where the bytes may go to several pieces.
+     * Fills the answer for a destination that may consist of several pieces.
      *
      * @param newAction      what to do.
      * @param newAddress     native address of the first byte, if there are no pieces.
-     * @param newPieces      pieces that the bytes are scattered over, or null.
+     * @param newPieces      pieces over which the bytes are scattered, or null.
      * @param newLengthBytes bytes to store there; the rest of the message is read and dropped.
      * @param newToken       the engine's name for the message.
      */
@@ -60,7 +60,7 @@ public final class Placement {
     }
 
     /**
-     * What the link does with the bytes.
+     * The action that the link has to take.
      *
      * @return the action.
      */
@@ -69,7 +69,7 @@ public final class Placement {
     }
 
     /**
-     * Where the first byte goes, if there are no {@link #pieces()}.
+     * Destination of the first byte, if there are no {@link #pieces()}.
      *
      * @return native address.
      */
@@ -78,17 +78,17 @@ public final class Placement {
     }
 
     /**
-     * What the bytes are scattered over, for links that read straight into memory. The list is the engine's: it is good
-     * until the message is placed or aborted, or the channel is down.
+     * The pieces over which the bytes are scattered, for links that read directly into memory. The engine owns the
+     * list; it is valid until the message is placed or aborted, or the channel is down.
      *
-     * @return null if all go to one address.
+     * @return null if the destination is contiguous.
      */
     public PieceList pieces() {
         return pieces;
     }
 
     /**
-     * Copies bytes of the message to where they go.
+     * Copies bytes of the message to their destination.
      *
      * @param offset in the message.
      * @param source native address.
@@ -103,7 +103,7 @@ public final class Placement {
     }
 
     /**
-     * How many bytes are stored.
+     * Number of bytes to be stored.
      *
      * @return bytes; the rest of the message is dropped.
      */

@@ -1,13 +1,13 @@
 package org.jfabric.driver.link;
 
 /**
- * Where an announced payload waits: the sender's id of the operation and, for each piece whose region can be reached,
- * the region by number, all 64 bits of its generation, the offset and the length.
+ * Location of an announced payload: the sender's id of the operation and, for each piece whose region the receiver can
+ * reach, the region's number, all 64 bits of its generation, the offset and the length.
  *
  * <p>Owner: progress agent.
  */
 public final class RemotePayload {
-    /** {@link #regionNumber}: the payload is in no region that a peer can reach. */
+    /** {@link #regionNumber}: the payload is in no region that the receiver can reach. */
     public static final long NO_REGION = 0;
 
     private static final int NUMBER = 0;
@@ -68,12 +68,12 @@ public final class RemotePayload {
     }
 
     /**
-     * Adds a piece behind the others; at most {@link PieceList#MAX_PIECES}.
+     * Appends a piece; there are at most {@link PieceList#MAX_PIECES}.
      *
      * @param regionNumber     number of the region's file, or {@link #NO_REGION}.
      * @param regionGeneration the region's generation.
      * @param regionOffset     offset of the piece in the region; for the loopback link a native address.
-     * @param length           bytes of the piece; the sum of all was checked.
+     * @param length           bytes of the piece; the caller has checked the sum of all pieces.
      */
     public void add(long regionNumber, long regionGeneration, long regionOffset, long length) {
         int at = WORDS * count;
@@ -104,7 +104,7 @@ public final class RemotePayload {
     }
 
     /**
-     * Pieces of the payload.
+     * Number of pieces of the payload.
      *
      * @return 1 to {@link PieceList#MAX_PIECES}.
      */
@@ -133,7 +133,7 @@ public final class RemotePayload {
     }
 
     /**
-     * Place of the piece's first byte in the region.
+     * Offset of the piece's first byte in the region.
      *
      * @param piece below the count.
      * @return offset in bytes; for the loopback link a native address.

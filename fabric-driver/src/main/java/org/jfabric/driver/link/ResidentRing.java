@@ -1,11 +1,11 @@
 package org.jfabric.driver.link;
 
 /**
- * Where the messages of a link's only connection arrive, for an engine that has nothing else to look after: one word
- * says whether there is one.
+ * The receive ring of a link's only connection, for an engine that has nothing else to poll: one word shows whether a
+ * message has arrived.
  *
- * <p>An abstract class and not an interface: calls of abstract classes go through one table, whatever number of links
- * is loaded. Owner: progress agent.
+ * <p>This is an abstract class and not an interface, because calls of abstract classes go through one table, however
+ * many links are loaded. Owner: progress agent.
  */
 public abstract class ResidentRing {
     /** For a link. */
@@ -13,10 +13,11 @@ public abstract class ResidentRing {
     }
 
     /**
-     * Takes plain messages, those without remote data and levels, as {@link Link#poll} does.
+     * Processes plain messages as {@link Link#poll} does: messages without remote CQ data and completion levels.
      *
-     * @param limit messages to take at most.
-     * @return messages taken; or {@code -1 -} that number if something else is next, which {@link Link#poll} takes.
+     * @param limit largest number of messages to process.
+     * @return number of messages processed, n; or {@code -1 - n} if another kind of message is next, which
+     *     {@link Link#poll} processes.
      */
     public abstract int pollPlain(int limit);
 }

@@ -1,8 +1,8 @@
 package org.jfabric.driver.link;
 
 /**
- * A channel of frames between processes, where {@link #pull} may answer {@code -FI_EOPNOTSUPP} or {@code -FI_EAGAIN}:
- * the peer is then asked to send the payload in segments.
+ * A channel of frames between processes, where {@link #pull} may return {@code -FI_EOPNOTSUPP} or {@code -FI_EAGAIN}.
+ * This side then requests the payload in segments.
  *
  * <p>Owner: progress agent.
  */
@@ -10,7 +10,7 @@ public abstract class SegmentChannel extends FrameChannel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  what this channel can carry.
+     * @param limits  limits of this channel.
      * @param handler the engine's side, one that has {@link ChannelHandler#frameHandler()}.
      */
     protected SegmentChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -23,21 +23,21 @@ public abstract class SegmentChannel extends FrameChannel {
     }
 
     /**
-     * Asks the peer to send an announced payload in segments.
+     * Requests an announced payload in segments from the peer.
      *
      * @param operation the peer's id of the operation.
-     * @param sink      our id, which comes back with each segment.
-     * @param length    bytes wanted, from the start of the payload.
+     * @param sink      this side's id, which each segment carries.
+     * @param length    bytes requested, from the start of the payload.
      * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int requestSegments(long operation, long sink, long length, int grant);
 
     /**
-     * Sends the next piece of an announced payload.
+     * Sends the next segment of an announced payload.
      *
-     * @param operation with {@link TransmitOperation#sink()} and the bytes sent so far.
-     * @param length    bytes of this piece, at most {@link ChannelLimits#segmentLimitBytes()}.
+     * @param operation operation with {@link TransmitOperation#sink()} and the number of bytes sent so far.
+     * @param length    bytes of this segment, at most {@link ChannelLimits#segmentLimitBytes()}.
      * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */

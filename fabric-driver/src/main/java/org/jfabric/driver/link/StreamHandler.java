@@ -1,15 +1,15 @@
 package org.jfabric.driver.link;
 
 /**
- * The engine's side of a channel whose messages come in pieces, besides its {@link ChannelHandler}: the link asks where
- * a message goes when it begins, and reports when it is there or lost.
+ * The engine's side of a channel whose messages arrive in pieces, in addition to its {@link ChannelHandler}. When a
+ * message begins the link asks for its destination, and reports later that the message has arrived or is lost.
  *
  * <p>Owner: progress agent.
  */
 public abstract class StreamHandler {
     /**
-     * Whether a message that no receive takes would be stored now. A link that streams may hand over a message that is
-     * here as a whole by {@link ChannelHandler#onMessage} then, and must use {@link #place} otherwise.
+     * Whether the engine would store a message now if no posted receive matches it. If so, a streaming link may deliver
+     * a message that has arrived as a whole by {@link ChannelHandler#onMessage}; otherwise it must use {@link #place}.
      *
      * @param length bytes of the payload.
      * @return true if there is room for it.
@@ -17,9 +17,9 @@ public abstract class StreamHandler {
     public abstract boolean canStore(long length);
 
     /**
-     * A message begins whose bytes will be read piece by piece: says where they go. After
-     * {@link Placement.Action#PAUSE} the link asks again in each poll, with the same arguments and the same object,
-     * until the answer is another.
+     * Gives the destination of a message that begins and whose bytes will be read piece by piece. After
+     * {@link Placement.Action#PAUSE} the link calls again in each poll, with the same arguments and the same object,
+     * until the answer changes.
      *
      * @param flags     as for {@link ChannelHandler#onMessage}.
      * @param tag       as for {@link ChannelHandler#onMessage}.
@@ -37,7 +37,7 @@ public abstract class StreamHandler {
     public abstract void onPlaced(Placement placement);
 
     /**
-     * A placed message will not arrive as a whole.
+     * A placed message will not arrive completely.
      *
      * @param placement as it was filled.
      * @param errno     positive fabric errno.
@@ -45,12 +45,12 @@ public abstract class StreamHandler {
     public abstract void onAborted(Placement placement, int errno);
 
     /**
-     * The peer has acknowledged a message of ours, on a wire that can ask for it ({@link ChannelLimits#levels()}).
-     * Messages of the peer are acknowledged by the link itself, after {@link #onPlaced}.
+     * The peer has acknowledged a message of this side, on a wire that supports the request for it
+     * ({@link ChannelLimits#levels()}). The link itself acknowledges messages of the peer, after {@link #onPlaced}.
      *
-     * @param operation our id.
-     * @param levels    reached: levels that were asked for.
-     * @param errno     0, or why they never will be, a positive fabric errno.
+     * @param operation id of the operation at this side.
+     * @param levels    requested levels that are reached.
+     * @param errno     0, or the reason why the levels will never be reached, a positive fabric errno.
      */
     public abstract void onAcknowledged(long operation, long levels, int errno);
 }

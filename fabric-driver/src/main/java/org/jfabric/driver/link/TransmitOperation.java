@@ -1,37 +1,39 @@
 package org.jfabric.driver.link;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
 
 /**
- * One send from its posting to its completion. The records of an endpoint are made with it and used again and again.
+ * One send from its posting to its completion. The records are allocated with their endpoint and reused.
  *
- * <p>Fields are public on purpose: the engine and the links of one progress thread read them on every message.
+ * <p>The fields are public on purpose: the engine and the links of one progress thread access them for every message.
  * Owner: progress agent.
  */
 public final class TransmitOperation {
     /** State: in the pool. */
     public static final int FREE = 0;
-    /** State: waits in its peer's queue. */
+    /** State: queued for its peer. */
     public static final int QUEUED = 1;
     /** State: the link owns it. */
     public static final int IN_LINK = 2;
-    /** State: announced, the payload waits for the peer. */
+    /** State: announced; the payload waits until the peer fetches it. */
     public static final int ANNOUNCED = 3;
-    /** State: the peer asked for segments. */
+    /** State: the peer has requested segments. */
     public static final int SEGMENTING = 4;
-    /** State: sent, or taken by the peer, which has yet to acknowledge a level. */
+    /** State: sent, or fetched by the peer; a level is not acknowledged yet. */
     public static final int AWAITING = 5;
-    /** State: over, but its entry waits for those of sends that were posted before (FI_ORDER_STRICT). */
+    /** State: a remote access that the peer has yet to answer. */
+    public static final int REMOTE = 7;
+    /** State: ended, but its completion waits for those of sends that were posted before (FI_ORDER_STRICT). */
     public static final int ENDED = 6;
 
-    /** In {@link #awaited}: the link itself has yet to report that the message is on its way. */
+    /** Bit in {@link #awaited}: the link has not yet reported that the message was sent. */
     public static final long LINK = 1L;
 
     private static final long ACKNOWLEDGED = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
-    /** Low 32 bits: index in the endpoint's pool; high: how often the record was used. */
+    /** Low 32 bits: index in the endpoint's pool; high 32 bits: how often the record was used. */
     public long id;
     /** One of the states. */
     public int state;
@@ -43,39 +45,49 @@ public final class TransmitOperation {
     public long tag;
     /** Remote CQ data, if the flags say so. */
     public long data;
-    /** Native address of the payload; not looked at where it is in several pieces. */
+    /** Native address of the payload; unused if the payload consists of several pieces. */
     public long address;
     /** Bytes of the payload. */
     public long length;
-    /** Levels not reached yet, of a send that the peer acknowledges; 0 and not looked at for all others. */
+    /** Of a remote access: offset of its first byte in the peer's region. */
+    public long remoteAddress;
+    /** Of a remote access: key of the peer's region. */
+    public long key;
+    /** Of atomic operations; null unless the endpoint has FI_ATOMIC. */
+    public AtomicPart atomic;
+    /** Of a remote access: later operations to the peer wait for its end. */
+    public boolean isBarrier;
+    /** Of a remote access: in a call that accesses memory; true afterwards if an access failed there. */
+    public boolean isInHand;
+    /** Levels not reached yet, of a send that the peer acknowledges; 0 and unused for all other sends. */
     public long awaited;
     /** Why a level will not be reached, a positive fabric errno. */
     public int failure;
-    /** Its entry is written, or it was retired; what is left is to give the record back. */
+    /** The completion is written, or the operation was retired; only the record has to be given back. */
     public boolean reported;
-    /** Region of the payload, or null: it was copied into the record's own memory, or is in several pieces. */
+    /** Region of the payload; null if it was copied into the record's own memory, or consists of several pieces. */
     public RegisteredRegion region;
-    /** The payload's pieces, or null: it is in one. */
+    /** The payload's pieces; null if it is contiguous. */
     public PieceList pieces;
     /** The engine's side of the channel to the peer. */
     public ChannelHandler peer;
     /** The peer's id for segments. */
     public long sink;
-    /** Bytes asked for in segments. */
+    /** Bytes requested in segments. */
     public long segmentEnd;
-    /** Bytes sent in segments so far. */
+    /** Bytes sent in segments so far; of a remote access, bytes before the next piece. */
     public long sent;
-    /** Time of the cycle in which it began to wait for its turn, or was announced; for those who look. */
+    /** Time of the cycle in which the operation was queued or announced, in nanoseconds; for monitoring. */
     public long sinceNs;
-    /** Next in whatever list the record is in. */
+    /** Next in the list that holds the record. */
     public TransmitOperation next;
-    /** Next send of the endpoint that was posted later, where entries keep that order. */
+    /** Next send of the endpoint in the order of posting, if completions keep that order. */
     public TransmitOperation nextSubmitted;
-    /** Previous in the list of operations that a peer's failure must find. */
+    /** Previous in the list of operations that end when the peer fails. */
     public TransmitOperation previous;
     /** Native address of the record's own memory for injected payloads. */
     public final long injectAddress;
-    /** What {@link #pieces} refers to when there are several. */
+    /** The list to which {@link #pieces} refers if there are several pieces. */
     public final PieceList vector = new PieceList();
 
     /**
@@ -90,7 +102,7 @@ public final class TransmitOperation {
     }
 
     /**
-     * The id under which a peer names this use of the record.
+     * The id by which a peer names this use of the record.
      *
      * @return index and use count.
      */
@@ -99,16 +111,52 @@ public final class TransmitOperation {
     }
 
     /**
-     * Whether the peer is asked to acknowledge the message.
+     * Whether it accesses the peer's memory instead of sending a message.
      *
-     * @return true for levels beyond the link's own.
+     * @return true with {@code Flags.RMA} or {@code Flags.ATOMIC}.
+     */
+    public boolean isRemote() {
+        return (flags & (Flags.RMA | Flags.ATOMIC)) != 0;
+    }
+
+    /**
+     * Whether it is an atomic operation.
+     *
+     * @return true with {@code Flags.ATOMIC}.
+     */
+    public boolean isAtomic() {
+        return (flags & Flags.ATOMIC) != 0;
+    }
+
+    /**
+     * Whether it is an atomic operation whose old values come back.
+     *
+     * @return true with {@code Flags.ATOMIC} and {@code Flags.READ}.
+     */
+    public boolean isFetch() {
+        return (flags & (Flags.ATOMIC | Flags.READ)) == (Flags.ATOMIC | Flags.READ);
+    }
+
+    /**
+     * Whether it reads the peer's memory.
+     *
+     * @return true with {@code Flags.RMA} and {@code Flags.READ}.
+     */
+    public boolean isRead() {
+        return (flags & (Flags.RMA | Flags.READ)) == (Flags.RMA | Flags.READ);
+    }
+
+    /**
+     * Whether the peer is requested to acknowledge the message.
+     *
+     * @return true for completion levels beyond those that the link reports by itself.
      */
     public boolean isAcknowledged() {
         return (flags & ACKNOWLEDGED) != 0;
     }
 
     /**
-     * What the peer is asked to acknowledge.
+     * The levels that the peer is requested to acknowledge.
      *
      * @return {@code Flags.DELIVERY_COMPLETE} or {@code Flags.MATCH_COMPLETE}, {@code Flags.FENCE}.
      */
@@ -126,11 +174,11 @@ public final class TransmitOperation {
     }
 
     /**
-     * Copies a part of the payload.
+     * Copies a range of the payload.
      *
      * @param offset of its first byte.
      * @param dest   native address.
-     * @param bytes  how many, not beyond the end of the payload.
+     * @param bytes  length of the range, not beyond the end of the payload.
      */
     public void copyTo(long offset, long dest, long bytes) {
         if (pieces == null) {
@@ -140,12 +188,31 @@ public final class TransmitOperation {
         }
     }
 
-    /** The operation outlives its posting call: what it sends must stay mapped. */
+    /**
+     * Places bytes that were read from the peer's memory.
+     *
+     * @param offset of the first byte in the range.
+     * @param source native address.
+     * @param bytes  how many, not beyond the end of the range.
+     */
+    public void copyFrom(long offset, long source, long bytes) {
+        if (pieces == null) {
+            Words.copy(source, address + offset, bytes);
+        } else {
+            pieces.copyFrom(offset, source, bytes);
+        }
+    }
+
+    /** The operation outlives the call that posted it: its payload must stay mapped. */
     public void retainMemory() {
         if (region != null) {
             region.retain();
         } else if (pieces != null) {
             pieces.retain();
+        }
+        if (isAtomic()) {
+            atomic.results.retain();
+            atomic.compares.retain();
         }
     }
 
@@ -158,15 +225,24 @@ public final class TransmitOperation {
             pieces.release();
             pieces = null;
         }
+        if (isAtomic()) {
+            atomic.results.release();
+            atomic.compares.release();
+        }
     }
 
-    /** Ends this use of the record: an id seen before does not name it any more. */
+    /** Ends this use of the record: ids given out before do not name it any more. */
     public void retire() {
         id += 1L << 32;
         state = FREE;
         reported = false;
+        isInHand = false;
         region = null;
         peer = null;
+        if (isAtomic()) {
+            atomic.results.forget();
+            atomic.compares.forget();
+        }
         if (pieces != null) {
             pieces.forget();
             pieces = null;

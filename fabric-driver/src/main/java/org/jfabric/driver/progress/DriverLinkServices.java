@@ -1,11 +1,11 @@
 package org.jfabric.driver.progress;
 
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.CycleClock;
@@ -15,14 +15,13 @@ import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.OwnerId;
 
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
-
 /**
- * What this driver offers to its links: descriptors are watched by whichever thread sleeps in the native epoll, and
- * what it finds is applied on the progress thread.
+ * Services of this driver for its links. Descriptors are watched by the thread that sleeps in the native epoll; their
+ * events are handled on the progress thread.
  */
 public final class DriverLinkServices extends LinkServices {
     private final Path directory;
@@ -133,7 +132,7 @@ public final class DriverLinkServices extends LinkServices {
             errorHandler.onError(new FabricException(
                 FabricErrno.ENOSPC,
                 "no room for the counter \"" + label + "\": " + ex.getMessage(),
-                "Raise jfabric.cnc.countersLengthBytes; the driver goes on without this counter", ex));
+                "Raise jfabric.cnc.countersLengthBytes; the driver continues without this counter", ex));
             return spare.addressOffset();
         }
     }

@@ -11,7 +11,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>Owner: progress agent.
  */
 public final class EndpointQueues {
-    private static final int MAX_TYPE = SlabReturns.TYPE;
+    private static final int MAX_TYPE = AtomicRequests.TYPE;
 
     final EngineEndpoint endpoint;
     final ProgressClient client;
@@ -55,12 +55,12 @@ public final class EndpointQueues {
         this.completedReceivesAddress = receiveAddress + RecordRingDescriptor.COMPLETED_OFFSET;
     }
 
-    /** The client is told of each operation that ends. */
+    /** Starts to publish the numbers of completed operations to the client. */
     void serve() {
         endpoint.publishCompleted(completedSendsAddress, completedReceivesAddress);
     }
 
-    /** What ends from now on is not told, because the files may be gone. */
+    /** Stops publishing, because the files may be gone. */
     void leave() {
         endpoint.publishCompleted(0, 0);
     }

@@ -1,22 +1,22 @@
 package org.jfabric.driver.progress;
 
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.agrona.ErrorHandler;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
 /**
- * Finds out after a failed access whose file was cut.
+ * Finds the truncated file after a failed access.
  *
- * <p>Where the error is thrown says nothing: the virtual machine may raise it a little later than the access. So the
- * driver's own file and all files that clients can cut are looked at. If none is short, another process (a peer driver)
- * is the cause, or it has been dealt with; then the fault is only logged, and the cycle goes on.
+ * <p>The place where the error is thrown does not show the file: the virtual machine may raise the error a little later
+ * than the access. So the driver's own file and all files that clients can truncate are checked. If none is short,
+ * another process (a peer driver) is the cause, or the file has been handled already; then the fault is only logged,
+ * and the cycle continues.
  *
  * <p>Owner: the thread that catches.
  */
@@ -31,7 +31,7 @@ public final class FaultInspector {
      *
      * @param files        of all clients.
      * @param counters     to count faults.
-     * @param errorHandler told of each fault.
+     * @param errorHandler receives each fault.
      * @param repair       makes the driver's own file whole again; true if it was cut.
      */
     public FaultInspector(
@@ -58,12 +58,12 @@ public final class FaultInspector {
                 FabricErrno.EIO,
                 "the driver's own file " + CncDescriptor.FILE_NAME + " was cut; it is whole again, the counters began "
                     + "anew and earlier errors are lost",
-                "Look for processes that truncate files in the driver's directory", error));
+                "Find the processes that truncate files in the driver's directory", error));
         } else if (cuts.isEmpty()) {
             errorHandler.onError(new FabricException(
                 FabricErrno.EIO,
                 "an access to shared memory failed (" + error.getMessage() + "), but no client's file was cut",
-                "If it comes again, look for processes that truncate files in the driver's directory", error));
+                "If it comes again, find the processes that truncate files in the driver's directory", error));
         }
         return cuts;
     }

@@ -1,27 +1,27 @@
 package org.jfabric.driver.progress;
 
 /**
- * How a driver's thread waits while it has no work, before it sleeps: counted in time, since a look at sockets takes
- * many times as long as a look at memory.
+ * Decides how a driver's thread waits while it has no work, before it sleeps. The steps depend on time and not on the
+ * number of polls, since a poll of sockets takes many times as long as a poll of memory.
  *
  * <pre>
- *   work | look, look, ... | let others run, look, let others run, look, ... | sleep
- *        0          KEEPS_CORE_NS                                     length
+ *   work | poll, poll, ... | yield, poll, yield, poll, ... | sleep
+ *        0          KEEPS_CORE_NS                      length
  * </pre>
  *
- * <p>Where nobody else wants the core letting others run returns at once. If the thread did not get the core back for
- * long, somebody computes there. A thread that sleeps is given the core as soon as it is woken, one that only let
- * others run waits for the end of their turn; so the next periods go to sleep early.
+ * <p>If no other thread needs the core, a yield returns at once. If the thread did not get the core back for long,
+ * another thread computes there. A thread that sleeps gets the core as soon as it is woken; one that only yielded waits
+ * for the end of the other's time slice. So the next idle periods go to sleep early.
  *
  * <p>Time is that of the duty cycle. An idle cycle reads the clock at its end, unless it did so when it began; busy
- * cycles share a time, except for the first one after the thread let others run. Owner: the driver's thread.
+ * cycles share a time, except for the first one after a yield. Owner: the driver's thread.
  */
 final class IdleWindow {
-    /** What to do after a cycle without work. */
+    /** Action after a cycle without work. */
     enum Step {
-        /** Look again at once. */
-        LOOK,
-        /** Let others run, then look again. */
+        /** Poll again at once. */
+        POLL,
+        /** Yield the core, then poll again. */
         YIELD,
         /** Sleep until there is work. */
         SLEEP
@@ -29,7 +29,7 @@ final class IdleWindow {
 
     /** The next message of a peer that is awake comes sooner than this. */
     static final long KEEPS_CORE_NS = 2_000;
-    /** Threads that only look for messages let others run sooner than this. */
+    /** Threads that only poll for messages yield sooner than this. */
     static final long LOST_CORE_NS = 200_000;
     /** Idle periods that go to sleep early after the core was lost. */
     static final int EARLY_SLEEPS = 64;
@@ -41,7 +41,7 @@ final class IdleWindow {
     private long yieldedNs;
     private int earlySleeps;
 
-    /** At most that long without work before sleep; 0 for none. */
+    /** Makes a window of this length in nanoseconds, after which the thread sleeps; 0 sleeps at once. */
     IdleWindow(long lengthNs) {
         this.lengthNs = lengthNs;
     }
@@ -57,7 +57,7 @@ final class IdleWindow {
         isIdle = false;
     }
 
-    /** What to do after a cycle without work that began then. */
+    /** Returns the action after a cycle without work that began at this time. */
     Step onIdle(long cycleNs) {
         noteLoss(cycleNs);
         if (!isIdle) {
@@ -70,7 +70,7 @@ final class IdleWindow {
             return Step.SLEEP;
         }
         if (idleNs < KEEPS_CORE_NS) {
-            return Step.LOOK;
+            return Step.POLL;
         }
         hasYielded = true;
         yieldedNs = cycleNs;

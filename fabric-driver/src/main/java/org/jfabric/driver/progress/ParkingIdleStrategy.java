@@ -13,8 +13,8 @@ import org.jfabric.layout.CncDescriptor;
 /**
  * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for a moment.
  *
- * <p>Protocol with everybody who commits to memory that the driver reads: the driver stores {@code parked}, fences,
- * looks at everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
+ * <p>Protocol with all threads that commit to memory that the driver reads: the driver stores {@code parked}, fences,
+ * polls everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
  * either the driver sees the commit, or the other side sees the word.
  *
  * <p>Owner: the driver's thread.
@@ -34,9 +34,9 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     /**
      * A strategy for one thread.
      *
-     * @param progress      looked at once more before each sleep.
-     * @param watcher       slept in.
-     * @param inbox         of the thread; its events are handled in the sleep's end.
+     * @param progress      polled once more before each sleep.
+     * @param watcher       the thread sleeps in it.
+     * @param inbox         of the thread; its events are handled at the end of the sleep.
      * @param counters      of the driver.
      * @param clock         of the cycle.
      * @param cncAddress    native address of the {@code cnc} file.
@@ -74,7 +74,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     @Override
     public void idle() {
         switch (window.onIdle(progress.timeNs())) {
-            case LOOK -> Thread.onSpinWait();
+            case POLL -> Thread.onSpinWait();
             case YIELD -> {
                 Thread.yield();
                 progress.onPaused();
@@ -100,7 +100,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
             work = sleep();
             FaultPoint.pass();
         } catch (InternalError ex) {
-            // of a descriptor's handler, which may end clients and writes to others then, or of our own file
+            // in a descriptor's handler, which may write to other clients when it ends one, or in our own file
             progress.onFault(ex);
             work = 1;
         }
@@ -115,14 +115,14 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         UnsafeApi.putIntRelease(null, parkedAddress, 1);
         UnsafeApi.fullFence();
         try {
-            int work = progress.lastLook();
+            int work = progress.pollBeforeSleep();
             if (work == 0 && inbox.isEmpty()) {
                 counters.add(SystemCounter.PARKED, 1);
                 work = watcher.poll(timeoutMs, inbox);
             }
             return work;
         } finally {
-            // also after a fault, or everybody would ring for ever
+            // also after a fault, or all others would ring for ever
             UnsafeApi.putIntRelease(null, parkedAddress, 0);
         }
     }

@@ -21,24 +21,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The duty cycle of the data path: what other threads handed over, the clients' queues, then the engine with its links.
+ * The duty cycle of the data path: tasks of other threads, the clients' queues, then the engine with its links.
  *
- * <p>A whole cycle reads the clock and looks at the inbox and at every link. While cycles are fast, 31 of 32 are short
- * ones and do only what messages wait for, see {@link #pollMessages(int)}: the rest costs as much as a message. Once
- * cycles take longer than {@value #FAST_NS} ns all of them are whole, so that neither a command nor a deadline waits
- * for 31 long ones.
+ * <p>A whole cycle reads the clock and polls the inbox and every link. While cycles are fast, 31 of 32 are short ones
+ * and do only what messages wait for, see {@link #pollMessages(int)}: the rest costs as much as a message. Once cycles
+ * take longer than {@value #FAST_NS} ns all of them are whole, so that neither a command nor a deadline waits for 31
+ * long ones.
  *
  * <p>Everything of the engine, the queues of all clients and their completion queues belongs to the thread that
  * runs it.
  */
 public final class ProgressAgent implements Agent {
     private static final int INBOX_LIMIT = 64;
-    /** Messages that a cycle takes at most from each peer of each link, if the application does not say how many. */
+    /** Most messages that a cycle takes from each peer of each link, unless the application gives a limit. */
     public static final int LINK_BATCH = 64;
     private static final int PUBLISH_CYCLES = 1 << 16;
     private static final int SHORT_CYCLES = 31;
-    /** Mean time up to which a cycle is fast; a read of the clock is no small part of it then. */
+    /** Mean time in nanoseconds up to which a cycle is fast; reading the clock is a large part of a fast cycle. */
     private static final long FAST_NS = 1_000;
+    /** Time between two whole cycles up to which deadlines and descriptors can wait for longer. */
+    private static final long FAST_PERIOD_NS = 100_000;
 
     private final Engine engine;
     private final QueuePoller poller;
@@ -54,6 +56,7 @@ public final class ProgressAgent implements Agent {
     private long publishedCycles;
     private long wholeCycle;
     private int shortLeft;
+    private boolean fast;
     private boolean isTimeOld;
     private long lastCycleNs;
     private long longestCycleNs;
@@ -64,8 +67,8 @@ public final class ProgressAgent implements Agent {
      *
      * @param engine   semantics and links.
      * @param poller   submission queues.
-     * @param faults   finds out whose file was cut.
-     * @param inbox    what other threads hand over.
+     * @param faults   finds the truncated file after a failed access.
+     * @param inbox    tasks of other threads.
      * @param clock    read once in each whole cycle.
      * @param counters of the driver.
      * @param cncAddress native address of the {@code cnc} file.
@@ -91,8 +94,8 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * The thread runs nothing but this agent, so that all that can give a link work between two whole cycles comes by
-     * the clients' queues; before the thread starts.
+     * States that the thread runs nothing but this agent, so that between two whole cycles a link gets work only by the
+     * clients' queues; called before the thread starts.
      */
     public void ownThread() {
         ownThread = true;
@@ -131,7 +134,7 @@ public final class ProgressAgent implements Agent {
         long nowNs = clock.update();
         isTimeOld = false;
         int work = 0;
-        // what is handed over here may end the only connection, or give another link work
+        // a task of the inbox may end the only connection, or give another link work
         engine.leaveQuick();
         try {
             onCycle(nowNs);
@@ -144,8 +147,8 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * The part of the cycle that messages wait for: the clients' queues, the links, what is scheduled. It reads no
-     * clock and takes no commands; in INVOKER the rest need not run whenever an application looks for a completion.
+     * The part of the cycle that messages wait for: the clients' queues, the links, scheduled operations. It reads no
+     * clock and takes no commands; in INVOKER the rest need not run whenever an application polls for a completion.
      *
      * @param messageLimit messages to take at most from each peer of each link.
      * @return work done, 0 if there was nothing to do.
@@ -170,11 +173,11 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Looks at everything once more, after the parked word was set.
+     * Polls everything once more, after the parked word was set.
      *
      * @return work done; 0 if the thread may sleep.
      */
-    int lastLook() {
+    int pollBeforeSleep() {
         int work = 0;
         try {
             work = inbox.drain(INBOX_LIMIT) + recover();
@@ -194,7 +197,7 @@ public final class ProgressAgent implements Agent {
         return work;
     }
 
-    /** Whether peers wait for room, so that the thread has to look again soon without being woken. */
+    /** Returns true if peers wait for room, so that the thread has to poll again soon without being woken. */
     boolean hasScheduled() {
         return engine.hasScheduled();
     }
@@ -205,9 +208,18 @@ public final class ProgressAgent implements Agent {
         shortLeft = 0;
     }
 
-    /** The thread did something else than cycles: the next one is whole, and tells how long that took. */
+    /** The thread did something else than cycles: the next cycle is whole, and measures how long that took. */
     void onPaused() {
         shortLeft = 0;
+    }
+
+    /**
+     * Whether little time passed between the last two whole cycles.
+     *
+     * @return false if it was more than {@value #FAST_PERIOD_NS} ns.
+     */
+    public boolean isFast() {
+        return fast;
     }
 
     /** The time of the last cycle, in nanoseconds; after a short one the clock is read. */
@@ -238,7 +250,7 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Does not touch an endpoint's queues any more; progress thread.
+     * Stops serving an endpoint's queues, which are not accessed any more; progress thread.
      *
      * @param queues added before.
      */
@@ -258,7 +270,7 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Ends serving a completion queue; progress thread.
+     * Stops serving a completion queue; progress thread.
      *
      * @param client its owner.
      * @param writer no endpoint uses it any more.
@@ -291,7 +303,7 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Begins to look at an endpoint's queues; progress thread.
+     * Adds an endpoint's queue view, which is written from now on; progress thread.
      *
      * @param view new.
      */
@@ -300,16 +312,16 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Ends a look at an endpoint's queues; progress thread.
+     * Removes an endpoint's queue view; progress thread.
      *
-     * @param view whose file is not touched any more.
+     * @param view its file is not accessed any more.
      */
     public void removeView(QueueView view) {
         views.remove(view);
     }
 
     /**
-     * Ends a client: nothing of its memory is touched afterwards, except regions that operations of others still read.
+     * Ends a client: its memory is not accessed afterwards, except regions that operations of others still read.
      * Calling it again does nothing. Progress thread.
      *
      * @param client to be ended.
@@ -327,7 +339,7 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * An access to shared memory failed on this thread; the next cycle deals with it.
+     * Notes a failed access to shared memory on this thread; the next cycle handles it.
      *
      * @param error as caught.
      */
@@ -335,7 +347,7 @@ public final class ProgressAgent implements Agent {
         engine.fault(error);
     }
 
-    /** Ends the clients whose files were cut, then what was in hand for all others. */
+    /** Ends the clients with truncated files, then completes the pending work of all others. */
     private int recover() {
         InternalError error = engine.takeFault();
         if (error == null) {
@@ -346,7 +358,7 @@ public final class ProgressAgent implements Agent {
             for (ProgressClient client : poller.clients()) {
                 if (client.session().clientId() == cut.clientId()) {
                     client.session().corrupt(cut.reason());
-                    // before anything else, so that ending one client does not stumble over another
+                    // before anything else, so that ending one client does not access another one's files
                     poller.leave(client);
                     client.writers().forEach(CompletionWriter::abandon);
                     client.counters().forEach(CounterWriter::abandon);
@@ -374,6 +386,7 @@ public final class ProgressAgent implements Agent {
                 longestCycleNs = elapsedNs;
                 counters.max(SystemCounter.CYCLE_MAX_NS, longestCycleNs);
             }
+            fast = elapsedNs <= FAST_PERIOD_NS;
             shortLeft = elapsedNs <= FAST_NS * (cycles - wholeCycle) ? SHORT_CYCLES : 0;
         }
         wholeCycle = cycles;

@@ -10,16 +10,16 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the progress thread holds for one client: its session, its completion queues, its counters and the queues of its
+ * State of the progress thread for one client: its session, its completion queues, its counters and the queues of its
  * endpoints by the index of their activity bytes.
  *
  * <p>Owner: progress agent.
  */
 public final class ProgressClient {
-    /** Cycles in which each activity byte is looked at once. */
+    /** Cycles in which each activity byte is read once. */
     private static final int ROUND_CYCLES = 32;
-    /** Words of activity bytes that are looked at in every cycle: two cache lines. */
-    private static final int LEAST_LOOKS = 16;
+    /** Words of activity bytes that are read in every cycle: two cache lines. */
+    private static final int LEAST_WORDS = 16;
 
     private final EngineSession session;
     private final long activityAddress;
@@ -27,7 +27,7 @@ public final class ProgressClient {
     private final List<CounterWriter> counters = new ArrayList<>();
     private EndpointQueues[] queuesByActivity = new EndpointQueues[8];
     private int activityWords;
-    private int activityLooks;
+    private int activityWordsPerCycle;
     private int nextActivityWord;
 
     /**
@@ -63,9 +63,9 @@ public final class ProgressClient {
         return activityWords;
     }
 
-    /** Words to look at in one cycle: all of a few, and of many so many that all are seen in 32 cycles. */
-    int activityLooks() {
-        return activityLooks;
+    /** Words to read in one cycle: all if there are few; otherwise so many that all are read in 32 cycles. */
+    int activityWordsPerCycle() {
+        return activityWordsPerCycle;
     }
 
     /** The word to begin with; perhaps the one behind the last. */
@@ -97,8 +97,8 @@ public final class ProgressClient {
         }
         queuesByActivity[index] = queues;
         activityWords = Math.max(activityWords, (index >> 3) + 1);
-        int share = (activityWords + ROUND_CYCLES - 1) / ROUND_CYCLES;
-        activityLooks = Math.min(activityWords, Math.max(LEAST_LOOKS, share));
+        int words = (activityWords + ROUND_CYCLES - 1) / ROUND_CYCLES;
+        activityWordsPerCycle = Math.min(activityWords, Math.max(LEAST_WORDS, words));
     }
 
     void remove(EndpointQueues queues) {

@@ -4,10 +4,10 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 
 /**
- * A change that the conductor wants made on the progress thread, and what becomes of it.
+ * A change that the conductor requests on the progress thread, and the handling of its result.
  */
 public abstract class ProgressCommand implements Runnable {
-    /** Made before the change, so that its result can be sent back also where memory is lacking. */
+    /** Allocated before the change, so that its result can be sent back even without free memory. */
     private final Runnable result = this::complete;
     private Inbox conductorInbox;
     private Throwable failure;
@@ -16,7 +16,7 @@ public abstract class ProgressCommand implements Runnable {
     protected ProgressCommand() {
     }
 
-    /** The change; progress thread. */
+    /** Makes the change; progress thread. */
     protected abstract void onProgress();
 
     /** The change is made; conductor. */
@@ -25,14 +25,14 @@ public abstract class ProgressCommand implements Runnable {
     /**
      * The change was refused; conductor.
      *
-     * @param cause what {@link #onProgress()} threw.
+     * @param cause thrown by {@link #onProgress()}.
      */
     protected abstract void onFailed(Throwable cause);
 
     /**
      * Makes the change and sends the result back; progress thread.
      *
-     * @throws InternalError of the change: whose file was cut is found out where the cycle catches it.
+     * @throws InternalError of the change: the cycle catches it and finds the truncated file.
      */
     @Override
     public final void run() {
@@ -53,12 +53,12 @@ public abstract class ProgressCommand implements Runnable {
             onProgress();
             FaultPoint.pass();
         } catch (RuntimeException | Error ex) {
-            // whoever waits must be told, also if it was memory that was lacking
+            // the caller must be notified even after an out-of-memory error
             failure = ex;
         }
     }
 
-    /** What an access to a file that was cut threw, or null. */
+    /** Returns the error of an access to a truncated file, or null. */
     final InternalError fault() {
         return failure instanceof InternalError fault ? fault : null;
     }

@@ -3,8 +3,8 @@ package org.jfabric.driver.progress;
 import org.jfabric.driver.resource.Inbox;
 
 /**
- * The conductor's way to the progress thread: through an inbox where the threads differ, directly where one thread runs
- * both. Owner: conductor.
+ * Passes commands of the conductor to the progress thread: through an inbox, or directly if one thread runs both.
+ * Owner: conductor.
  */
 public final class ProgressProxy {
     private final Inbox progressInbox;
@@ -16,7 +16,7 @@ public final class ProgressProxy {
      *
      * @param progressInbox  of the progress agent.
      * @param conductorInbox of the conductor, for results.
-     * @param direct         whether one thread runs both.
+     * @param direct         true if one thread runs both.
      */
     public ProgressProxy(Inbox progressInbox, Inbox conductorInbox, boolean direct) {
         this.progressInbox = progressInbox;
@@ -27,7 +27,7 @@ public final class ProgressProxy {
     /**
      * Has a change made on the progress thread.
      *
-     * @param command whose result comes back to the conductor, before the return where one thread runs both.
+     * @param command its result comes back to the conductor; if one thread runs both, before this method returns.
      */
     public void execute(ProgressCommand command) {
         if (direct) {

@@ -1,26 +1,25 @@
 package org.jfabric.driver.progress;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.ArrayListUtil;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.codec.queue.CancelRequestDecoder;
 import org.jfabric.codec.queue.ReceiveRequestDecoder;
 import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
-
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Takes work requests out of the transmit and receive queues of attached clients and posts them to the engine.
  *
- * <p>Queues that had work lately are <em>hot</em> and looked at in every cycle. The others are found by their activity
- * byte, of up to 128 endpoints of a client in the next cycle and in at most 32 cycles however many it has. Every queue
- * is looked at now and then without the byte, because a client writes it without a fence.
- * Nothing in a queue is believed: what cannot be ends the client with a reason. If a file was cut, the error goes
- * through to the progress agent, which finds out whose it was.
+ * <p>Queues that had work lately are <em>hot</em> and polled in every cycle. The others are found by their activity
+ * byte: those of up to 128 endpoints of a client in the next cycle, those of more within 32 cycles. Every queue is
+ * polled now and then without the byte, because a client writes it without a fence. No content of a queue is trusted:
+ * an invalid record ends the client with a reason. If a file was truncated, the error propagates to the progress agent,
+ * which finds the file.
  *
  * <p>Owner: progress agent.
  */
@@ -28,13 +27,13 @@ public final class QueuePoller {
     /** Cycles without work after which a queue's activity byte is cleared. */
     private static final int COOLING_CYCLES = 1024;
     /**
-     * Cycles after that in which it is still looked at: a client that saw the byte set has stored its record before,
-     * and by then the store is visible.
+     * Cycles after that in which it is still polled: a client that saw the byte set has stored its record before, and
+     * by then the store is visible.
      */
     private static final int LUKEWARM_CYCLES = 64;
-    private static final int SEND_TYPE = 2;
-    private static final int RECEIVE_TYPE = 3;
-    static final int CANCEL_TYPE = 4;
+    private static final int SEND_TYPE = SendRequestDecoder.TEMPLATE_ID;
+    private static final int RECEIVE_TYPE = ReceiveRequestDecoder.TEMPLATE_ID;
+    private static final int CANCEL_TYPE = CancelRequestDecoder.TEMPLATE_ID;
     private static final int SEND_LENGTH = RecordRingDescriptor.WORD_LENGTH + SendRequestDecoder.BLOCK_LENGTH;
     private static final int RECEIVE_LENGTH = RecordRingDescriptor.WORD_LENGTH + ReceiveRequestDecoder.BLOCK_LENGTH;
     private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestDecoder.BLOCK_LENGTH;
@@ -45,6 +44,8 @@ public final class QueuePoller {
     private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
     private final CancelRequestDecoder cancel = new CancelRequestDecoder();
     private final VectorRequests vectors = new VectorRequests();
+    private final RemoteRequests remoteRequests = new RemoteRequests();
+    private final AtomicRequests atomicRequests = new AtomicRequests();
     private final SlabReturns slabReturns = new SlabReturns();
     private final ArrayList<ProgressClient> clients = new ArrayList<>();
     private final ArrayList<EndpointQueues> all = new ArrayList<>();
@@ -57,7 +58,7 @@ public final class QueuePoller {
      * A poller without clients.
      *
      * @param batch          requests taken from one queue in one cycle at most.
-     * @param rotationCycles cycles in which every quiet queue is looked at once.
+     * @param rotationCycles cycles in which every quiet queue is polled once.
      */
     public QueuePoller(int batch, int rotationCycles) {
         this.batch = batch;
@@ -74,7 +75,7 @@ public final class QueuePoller {
     }
 
     /**
-     * Does not touch anything of a client any more.
+     * Removes a client; nothing of it is accessed any more.
      *
      * @param client served or not.
      */
@@ -86,7 +87,7 @@ public final class QueuePoller {
     }
 
     /**
-     * Does not write into a client's queues any more, whatever ends of its operations.
+     * Stops writing into a client's queues, even when its operations end.
      *
      * @param client served or not.
      */
@@ -110,7 +111,7 @@ public final class QueuePoller {
     }
 
     /**
-     * Does not touch the queues of an endpoint any more.
+     * Removes the queues of an endpoint; they are not accessed any more.
      *
      * @param queues served before.
      */
@@ -143,7 +144,7 @@ public final class QueuePoller {
                 work += taken;
             } else if (++queues.idleCycles == COOLING_CYCLES) {
                 queues.client.clearActivity(queues.activityIndex);
-                // what was committed before the client can see the byte cleared is found from the next look on
+                // records committed before the client can see the byte cleared are found from the next poll on
                 UnsafeApi.fullFence();
             } else if (queues.idleCycles == COOLING_CYCLES + LUKEWARM_CYCLES) {
                 queues.hot = false;
@@ -156,7 +157,7 @@ public final class QueuePoller {
     }
 
     /**
-     * Looks at every queue, hot or not; before the thread sleeps.
+     * Polls every queue, hot or not; before the thread sleeps.
      *
      * @return requests taken.
      */
@@ -194,9 +195,9 @@ public final class QueuePoller {
 
     private void warm(ProgressClient client) {
         int words = client.activityWords();
-        int looks = client.activityLooks();
+        int count = client.activityWordsPerCycle();
         int word = client.nextActivityWord();
-        for (int i = 0; i < looks; i++) {
+        for (int i = 0; i < count; i++) {
             word = word < words ? word : 0;
             long bytes = client.activity(word);
             if (bytes != 0) {
@@ -244,7 +245,9 @@ public final class QueuePoller {
         return work;
     }
 
-    /** Transmit before receive: what a peer in the same driver waits for is not behind our own receives. */
+    /**
+     * Polls transmit before receive, so that a message to a peer in the same driver does not wait for our own receives.
+     */
     private int poll(EndpointQueues queues) {
         if (queues.client.session().isEnded()) {
             return 0;
@@ -259,7 +262,7 @@ public final class QueuePoller {
         int state = ring.poll();
         while (state == RecordConsumer.RECORD) {
             int offset = ring.offset();
-            // before it is executed: if that ends with a memory fault the record must not be executed once more
+            // before execution: if that ends with a memory fault the record must not be executed once more
             ring.step();
             if (!onTransmitRecord(queues, ring, offset, true)) {
                 return work;
@@ -319,7 +322,9 @@ public final class QueuePoller {
         }
         int length = ring.length();
         if (type != SEND_TYPE || length < SEND_LENGTH) {
-            return onVector(queues, type, type == VectorRequests.SEND_TYPE, offset, length, "transmit");
+            boolean isKnown = type == VectorRequests.SEND_TYPE || type == RemoteRequests.TYPE
+                || type == AtomicRequests.TYPE;
+            return onVector(queues, type, isKnown, offset, length, "transmit");
         }
         send.wrap(queues.transmitBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
@@ -362,10 +367,12 @@ public final class QueuePoller {
         return result == 0 || refused(queues, "receive", result);
     }
 
-    /** Also for what is no request that this queue knows. */
+    /** Also called for records of types that this queue does not have. */
     private boolean onVector(
         EndpointQueues queues, int type, boolean isKnown, int offset, int length, String name) {
         int result = !isKnown ? VectorRequests.CORRUPT
+            : type == AtomicRequests.TYPE ? atomicRequests.execute(queues, offset, length)
+            : type == RemoteRequests.TYPE ? remoteRequests.execute(queues, offset, length)
             : type == VectorRequests.SEND_TYPE ? vectors.send(queues, offset, length)
             : vectors.receive(queues, offset, length);
         if (result == VectorRequests.CORRUPT) {
@@ -383,8 +390,8 @@ public final class QueuePoller {
             offset + RecordRingDescriptor.WORD_LENGTH, CancelRequestDecoder.BLOCK_LENGTH,
             CancelRequestDecoder.SCHEMA_VERSION);
         long context = cancel.context();
-        // a cancel that is found while catching up does not do so itself: only a broken client has one there, and it
-        // must not lead round and round
+        // a cancel found while catching up does not catch up itself: only a broken client has one there, and it must
+        // not cause an endless loop
         if (catchesUp && !catchUp(queues, ring == queues.transmit, cancel.otherPosition())) {
             return false;
         }
@@ -393,8 +400,8 @@ public final class QueuePoller {
     }
 
     /**
-     * Executes what the client had posted into the endpoint's other queue before it posted a cancel into this one: the
-     * cancel may be meant for it. At most one ring full.
+     * Executes the requests that the client had posted into the endpoint's other queue before it posted a cancel into
+     * this one: the cancel may refer to one of them. At most one ring full.
      */
     private boolean catchUp(EndpointQueues queues, boolean cancelInTransmit, long position) {
         RecordConsumer ring = cancelInTransmit ? queues.receive : queues.transmit;
@@ -414,7 +421,7 @@ public final class QueuePoller {
                 break;
             }
             int offset = ring.offset();
-            // before it is executed, as in the polls
+            // before execution, as in the polls
             ring.step();
             boolean executed = cancelInTransmit
                 ? onReceiveRecord(queues, ring, offset, false) : onTransmitRecord(queues, ring, offset, false);

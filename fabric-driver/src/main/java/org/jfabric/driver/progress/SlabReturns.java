@@ -6,9 +6,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.SlabDescriptor;
 
 /**
- * Takes requests apart that give cells of a receive slab back. A length that cannot be is corrupt, and so is such a
- * request where there is no slab; what a context means, if anything, is found out by the engine. Every context is read
- * once.
+ * Executes requests that give cells of a receive slab back. An impossible length is corrupt, and so is such a request
+ * without a slab; the engine checks the contexts. Every context is read once.
  *
  * <p>Owner: progress agent.
  */

@@ -7,8 +7,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
- * Takes work requests of several pieces apart. Every field is read once; a record whose length does not fit the number
- * of its pieces is corrupt, what a piece names is looked at by the engine.
+ * Takes work requests with several buffers apart. Every field is read once. A record whose length does not fit the
+ * number of its buffers is corrupt; the engine checks the buffers themselves.
  *
  * <p>Owner: progress agent.
  */
@@ -22,7 +22,7 @@ final class VectorRequests {
     private final ReceiveVectorRequestDecoder receive = new ReceiveVectorRequestDecoder();
     private final long[] pieces = new long[2 * VectorRequestDescriptor.MAX_PIECES];
 
-    /** Posts a send; what the engine answers, or {@link #CORRUPT}. */
+    /** Posts a send; returns the engine's answer, or {@link #CORRUPT}. */
     int send(EndpointQueues queues, int offset, int length) {
         int count = readPieces(queues.transmit.address(offset), length);
         if (count < 0) {
@@ -34,7 +34,7 @@ final class VectorRequests {
             send.flags(), pieces, count, send.destAddr(), send.tag(), send.data(), send.context());
     }
 
-    /** Posts a receive; what the engine answers, or {@link #CORRUPT}. */
+    /** Posts a receive; returns the engine's answer, or {@link #CORRUPT}. */
     int receive(EndpointQueues queues, int offset, int length) {
         int count = readPieces(queues.receive.address(offset), length);
         if (count < 0) {

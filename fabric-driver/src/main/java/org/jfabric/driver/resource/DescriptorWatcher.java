@@ -12,9 +12,9 @@ import java.util.function.IntConsumer;
 /**
  * One native epoll on which a driver's thread sleeps, and the descriptors that it watches.
  *
- * <p>Each watched descriptor reports once and is then silent until it is rearmed, so that whoever handles it on another
- * thread has time. An event is handled at once if the polling thread owns the inbox, else it goes through the inbox.
- * Any thread may watch, rearm, unwatch and wake; one thread polls.
+ * <p>Each watched descriptor reports once and is then silent until it is rearmed, so that a handler on another thread
+ * has time. An event is handled at once if the polling thread owns the inbox, else it goes through the inbox. Any
+ * thread may watch, rearm, unwatch and wake; one thread polls.
  */
 public final class DescriptorWatcher implements AutoCloseable {
     private static final int MASK = Epoll.EPOLLIN | Epoll.EPOLLRDHUP | Epoll.EPOLLONESHOT;
@@ -23,7 +23,7 @@ public final class DescriptorWatcher implements AutoCloseable {
 
     private final Epoll epoll = new Epoll(MAX_EVENTS);
     private final int wakeFd;
-    /** Primitive keys: a driver that sleeps looks here for each doorbell, and must not box. Guarded by the lock. */
+    /** Primitive keys: a driver that sleeps reads the map for each doorbell, and must not box. Guarded by the lock. */
     private final Long2ObjectHashMap<Watch> watchByToken = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<Watch> watchByFd = new Int2ObjectHashMap<>();
     private final Object lock = new Object();
@@ -43,7 +43,7 @@ public final class DescriptorWatcher implements AutoCloseable {
      * Watches a descriptor for one event: readable, at its end or broken.
      *
      * @param fd      non-blocking, not watched yet.
-     * @param handler told once; after {@link #rearm} again.
+     * @param handler notified once; after {@link #rearm} again.
      * @param inbox   of the thread that handles.
      */
     public void watch(int fd, IntConsumer handler, Inbox inbox) {
@@ -53,7 +53,7 @@ public final class DescriptorWatcher implements AutoCloseable {
             if (result < 0) {
                 throw new NativeCallException("epoll_ctl", -result, "descriptor " + fd);
             }
-            // an event that comes at once is looked up under the same lock
+            // an immediate event finds its watch under the same lock
             watchByToken.put(watch.token, watch);
             watchByFd.put(fd, watch);
         }
@@ -91,7 +91,7 @@ public final class DescriptorWatcher implements AutoCloseable {
     /**
      * Waits for events and hands them on.
      *
-     * @param timeoutMs longest sleep; 0 only looks.
+     * @param timeoutMs longest sleep in milliseconds; 0 polls without sleeping.
      * @param own       inbox of the polling thread: its events are handled before the return.
      * @return events handed on.
      */

@@ -1,21 +1,21 @@
 package org.jfabric.driver.resource;
 
 /**
- * A point that a pending memory fault does not pass.
+ * A safepoint poll at which a pending memory fault is thrown.
  *
  * <p>In compiled code the virtual machine does not throw a fault of a mapped file at the access, but at the thread's
- * next safepoint poll: that may be the return of a method that has no handler for it, and the agent's thread would end.
- * So the last thing in a guarded block is a loop whose end the compiler cannot know; such a loop polls each time round.
+ * next safepoint poll. That may be the return of a method without a handler for it, and the agent's thread would end.
+ * So a guarded block ends with a loop of unknown length, which polls in each iteration.
  */
 public final class FaultPoint {
-    /** Volatile, so that the loop is not unrolled; nobody writes it. */
+    /** Volatile, so that the loop is not unrolled; never written. */
     private static volatile int turns = 2;
 
     private FaultPoint() {
     }
 
     /**
-     * Throws what is pending; costs two loads otherwise.
+     * Throws the pending fault; costs two loads otherwise.
      *
      * @throws InternalError of an access before.
      */

@@ -3,9 +3,9 @@ package org.jfabric.driver.resource;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 
 /**
- * What other threads have for one thread to do: results of slow work, readable descriptors, commands.
+ * Tasks of other threads for one thread: results of slow work, readable descriptors, commands.
  *
- * <p>Never full, so that nobody who posts has to wait; what is posted is bounded by what clients may have under way.
+ * <p>Never full, so that no poster has to wait; the limits for a client's pending operations bound its length.
  * Any thread posts; the owner drains.
  */
 public final class Inbox {
@@ -37,10 +37,10 @@ public final class Inbox {
     }
 
     /**
-     * Runs what was posted, at most as much as was there at the start and a bit more; owner only.
+     * Runs posted items: those that were there at the start and a few more at most; owner only.
      *
      * @param limit items to run at most.
-     * @return how many were run.
+     * @return number of items that were run.
      */
     public int drain(int limit) {
         int work = 0;
@@ -56,7 +56,7 @@ public final class Inbox {
     }
 
     /**
-     * Whether there is nothing to drain.
+     * Checks whether there is nothing to drain.
      *
      * @return true if empty at this moment.
      */

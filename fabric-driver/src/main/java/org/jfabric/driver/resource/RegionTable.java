@@ -1,9 +1,9 @@
 package org.jfabric.driver.resource;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.layout.MemoryRegionDescriptor;
-
 import java.util.Arrays;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * The registered regions of one client, by the index that its addresses carry.
@@ -13,6 +13,7 @@ import java.util.Arrays;
 public final class RegionTable {
     private RegisteredRegion[] regions = new RegisteredRegion[16];
     private byte[] generations = new byte[16];
+    private final Long2ObjectHashMap<KeyTable> keys = new Long2ObjectHashMap<>();
     private int count;
     private int highest;
 
@@ -24,7 +25,8 @@ public final class RegionTable {
      * Adds a region.
      *
      * @param region to be found under the returned index.
-     * @return index from 1, or {@code -FI_ENOMEM} if the client has {@link MemoryRegionDescriptor#MAX_REGIONS}.
+     * @return index from 1; {@code -FI_ENOMEM} if the client has {@link MemoryRegionDescriptor#MAX_REGIONS}, {@code
+     *     -FI_ENOKEY} if another region of the domain has its key.
      */
     public int add(RegisteredRegion region) {
         int index = 1;
@@ -35,6 +37,10 @@ public final class RegionTable {
         }
         if (index > MemoryRegionDescriptor.MAX_REGIONS) {
             return -FabricErrno.ENOMEM;
+        }
+        int refusal = region.key().access() == 0 ? 0 : keys(region.key().domain()).add(region);
+        if (refusal != 0) {
+            return refusal;
         }
         if (index == regions.length) {
             int length = Math.min(regions.length * 2, MemoryRegionDescriptor.MAX_REGIONS + 1);
@@ -61,8 +67,26 @@ public final class RegionTable {
         RegisteredRegion region = regions[index];
         regions[index] = null;
         count--;
+        if (region.key().access() != 0) {
+            keys(region.key().domain()).remove(region);
+        }
         region.close();
         return true;
+    }
+
+    /**
+     * The regions of a domain that peers may access.
+     *
+     * @param domain number of the domain.
+     * @return the same object always.
+     */
+    public KeyTable keys(long domain) {
+        KeyTable table = keys.get(domain);
+        if (table == null) {
+            table = new KeyTable();
+            keys.put(domain, table);
+        }
+        return table;
     }
 
     /** Closes all regions. */
@@ -100,7 +124,7 @@ public final class RegionTable {
     /**
      * Open regions.
      *
-     * @return how many.
+     * @return number of regions.
      */
     public int size() {
         return count;

@@ -1,7 +1,7 @@
 package org.jfabric.driver.resource;
 
 /**
- * A client's registered memory as the driver sees it: where it is mapped here, and who still uses it.
+ * A client's registered memory in the driver: the address of its mapping here, and the operations that use it.
  *
  * <p>Closing marks the region, so that no new operation finds it; the mapping goes when the last operation that uses it
  * has ended. Owner: progress agent, except for the final fields.
@@ -11,6 +11,7 @@ public final class RegisteredRegion {
     private final long generation;
     private final long address;
     private final long lengthBytes;
+    private final RegionKey key;
     private final Runnable release;
     private int useCount;
     private boolean closed;
@@ -25,11 +26,36 @@ public final class RegisteredRegion {
      * @param release     gives the mapping back; called once, on the progress thread, and must not block.
      */
     public RegisteredRegion(long number, long generation, long address, long lengthBytes, Runnable release) {
+        this(number, generation, address, lengthBytes, RegionKey.NONE, release);
+    }
+
+    /**
+     * A region that peers can use, too.
+     *
+     * @param number      as above.
+     * @param generation  as above.
+     * @param address     as above.
+     * @param lengthBytes as above.
+     * @param key         how peers name it.
+     * @param release     as above.
+     */
+    public RegisteredRegion(
+        long number, long generation, long address, long lengthBytes, RegionKey key, Runnable release) {
         this.number = number;
         this.generation = generation;
         this.address = address;
         this.lengthBytes = lengthBytes;
+        this.key = key;
         this.release = release;
+    }
+
+    /**
+     * How peers name the region.
+     *
+     * @return its key and rights.
+     */
+    public RegionKey key() {
+        return key;
     }
 
     /**
@@ -51,7 +77,7 @@ public final class RegisteredRegion {
     }
 
     /**
-     * Where the first byte is mapped here.
+     * Address of the first byte in this process.
      *
      * @return native address.
      */
@@ -78,7 +104,7 @@ public final class RegisteredRegion {
     }
 
     /**
-     * Whether no new operation may use the region.
+     * Checks whether new operations may no longer use the region.
      *
      * @return true after {@link #close()}.
      */
@@ -86,19 +112,19 @@ public final class RegisteredRegion {
         return closed;
     }
 
-    /** An operation that outlives its posting call holds the region. */
+    /** Takes a reference, for an operation that outlives its posting call. */
     public void retain() {
         useCount++;
     }
 
-    /** An operation that held the region has ended. */
+    /** Gives back a reference, after the operation that used the region has ended. */
     public void release() {
         if (--useCount == 0 && closed) {
             release.run();
         }
     }
 
-    /** No new operation may use the region; the mapping goes with the last one that does. */
+    /** Refuses new operations; the mapping is released after the last operation that uses it. */
     public void close() {
         if (!closed) {
             closed = true;

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * waits for descriptors, because no other thread of the driver could.
  *
  * <p>Any thread submits; results go to the inbox of the thread that asked. Tasks of one kind run in the order of their
- * submission; whoever needs an order between the kinds submits the second task when the first has ended.
+ * submission; a caller that needs an order between the kinds submits the second task when the first has ended.
  */
 public final class ResourceAgent implements AutoCloseable {
     /** Tasks of more bytes than that run on the thread for long tasks; fewer are reserved within milliseconds. */
@@ -22,7 +22,7 @@ public final class ResourceAgent implements AutoCloseable {
     private static final int SLEEP_MS = 60_000;
     private static final long CLOSE_TIMEOUT_MS = 10_000;
 
-    /** Is handed back itself, once, however often that is tried. */
+    /** Applies the result of its task once, even if it is posted repeatedly. */
     private static final class Submission implements Runnable {
         private final ResourceTask task;
         private final Inbox inbox;
@@ -45,7 +45,7 @@ public final class ResourceAgent implements AutoCloseable {
     /** Tasks that run one after the other. */
     private static final class Lane {
         private final ManyToOneConcurrentLinkedQueue<Submission> queue = new ManyToOneConcurrentLinkedQueue<>();
-        /** Run, and not yet handed back; under the queue's lock. */
+        /** A task that was run, and whose result is not posted yet; under the queue's lock. */
         private Submission finished;
 
         boolean isIdle() {
@@ -55,7 +55,7 @@ public final class ResourceAgent implements AutoCloseable {
         }
 
         void runAll() {
-            // one taker at a time, also at the end, when whoever closes takes over
+            // one taker at a time, also at the end, when the closing thread takes over
             synchronized (queue) {
                 for (;;) {
                     Submission submission = finished;
@@ -67,7 +67,7 @@ public final class ResourceAgent implements AutoCloseable {
                         submission.task.run();
                         finished = submission;
                     }
-                    // takes memory: if there is none it is tried again, or whoever waits would wait for ever
+                    // allocates: without memory it is tried again, or the caller would wait for ever
                     submission.inbox.post(submission);
                     finished = null;
                 }
@@ -87,8 +87,8 @@ public final class ResourceAgent implements AutoCloseable {
     /**
      * An agent without thread.
      *
-     * @param watcher      what it sleeps on; its own or, in INVOKER, the one with the driver's descriptors.
-     * @param errorHandler told of what should not happen.
+     * @param watcher      the descriptors it sleeps on; its own or, in INVOKER, the one with the driver's descriptors.
+     * @param errorHandler receives unexpected errors.
      */
     public ResourceAgent(DescriptorWatcher watcher, ErrorHandler errorHandler) {
         this.watcher = watcher;
@@ -99,7 +99,7 @@ public final class ResourceAgent implements AutoCloseable {
      * Runs a task in the background; any thread.
      *
      * @param task  to be run; after {@link #close()} it is run at once by the caller.
-     * @param inbox where its result is applied.
+     * @param inbox receives the task's result.
      */
     public void submit(ResourceTask task, Inbox inbox) {
         boolean isLong = task.sizeBytes() > LONG_TASK_BYTES;
@@ -171,7 +171,7 @@ public final class ResourceAgent implements AutoCloseable {
                 watcher.poll(shortTasks.isIdle() ? SLEEP_MS : 0, ownInbox);
                 shortTasks.runAll();
             } catch (RuntimeException | Error ex) {
-                // also for lack of memory: without this thread nothing is ever opened, closed or unmapped again
+                // even without free memory: without this thread nothing is ever opened, closed or unmapped again
                 report(ex);
             }
         }
@@ -194,7 +194,7 @@ public final class ResourceAgent implements AutoCloseable {
         try {
             errorHandler.onError(error);
         } catch (RuntimeException | Error again) {
-            // no memory to report it either; whoever waits for a task is told by the task
+            // no memory to report it either; the task itself notifies its caller
             return;
         }
     }

@@ -1,8 +1,8 @@
 package org.jfabric.driver.resource;
 
 /**
- * A piece of slow system work: mapping, reserving, connecting. It runs on a resource thread and is applied on the
- * thread that asked for it, in that thread's next cycle.
+ * A piece of slow system work: mapping, reserving, connecting. It runs on a resource thread. Its result is applied on
+ * the requesting thread, in that thread's next cycle.
  */
 public abstract class ResourceTask {
     private Throwable failure;
@@ -12,7 +12,7 @@ public abstract class ResourceTask {
     }
 
     /**
-     * The slow part; on a resource thread. Touches only what the task itself holds.
+     * Does the slow part; on a resource thread. It accesses only state of the task itself.
      *
      * @throws Exception anything that goes wrong; handed to {@link #onFailed}.
      */
@@ -28,13 +28,13 @@ public abstract class ResourceTask {
         return 0;
     }
 
-    /** The work is done; called on the asking thread. */
+    /** Applies the result of finished work; called on the requesting thread. */
     protected abstract void onDone();
 
     /**
-     * The work failed; called on the asking thread.
+     * Handles a failure of the work; called on the requesting thread.
      *
-     * @param cause what {@link #execute()} threw.
+     * @param cause thrown by {@link #execute()}.
      */
     protected abstract void onFailed(Throwable cause);
 
@@ -43,7 +43,7 @@ public abstract class ResourceTask {
         try {
             execute();
         } catch (Exception | Error e) {
-            // whoever waits must be told, also if it was memory that was lacking
+            // the caller must be notified even after an out-of-memory error
             failure = e;
         }
     }

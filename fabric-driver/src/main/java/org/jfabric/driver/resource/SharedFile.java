@@ -1,14 +1,14 @@
 package org.jfabric.driver.resource;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.FileType;
 
 /**
- * A file that the driver made for a client and keeps mapped, and whose mapping it is.
+ * A file that the driver made for a client and keeps mapped; it owns the mapping.
  */
 public final class SharedFile {
     private final SharedFiles files;
@@ -47,7 +47,7 @@ public final class SharedFile {
     }
 
     /**
-     * Which use of the number it is.
+     * Generation of the number: numbers are used again.
      *
      * @return all 64 bits as in the file's header.
      */
@@ -65,7 +65,7 @@ public final class SharedFile {
     }
 
     /**
-     * Where it is mapped.
+     * Address of the mapping.
      *
      * @return native address of the first byte.
      */
@@ -74,7 +74,7 @@ public final class SharedFile {
     }
 
     /**
-     * How much of it is mapped.
+     * Length of the mapping.
      *
      * @return bytes, whole pages.
      */
@@ -82,26 +82,26 @@ public final class SharedFile {
         return mapping.lengthBytes();
     }
 
-    /** Deletes the name; whoever has it mapped keeps it. Any thread. */
+    /** Deletes the name; processes that have the file mapped keep it. Any thread. */
     public void delete() {
         Libc.unlinkat(files.directoryFd(), name());
     }
 
-    /** Unmaps it; nothing of it may be touched any more. Resource thread, because much memory takes long. */
+    /** Unmaps the file; it must not be accessed any more. Resource thread, because large files take long. */
     public void unmap() {
         files.forget(this);
         mapping.close();
     }
 
     /**
-     * Whether the file became shorter than the mapping, so that accesses fail.
+     * Checks whether the file became shorter than the mapping, so that accesses fail.
      *
-     * @return null if it is whole, else what was seen.
+     * @return null if the file is complete, otherwise a description.
      */
     String inspect() {
         long page = Libc.pageBytes();
         long lastPage = mapping.address() + mapping.lengthBytes() - page;
-        // the kernel looks up the last page for us: right also if the name was deleted or given to another file
+        // the kernel reads the last page for us: right also if the name was deleted or given to another file
         if (Libc.populate(lastPage, page, false) == -FabricErrno.EFAULT) {
             return "file " + mapping.path() + " was cut under the driver's mapping of " + mapping.lengthBytes()
                 + " bytes (it has " + seenBytes() + " bytes now)";

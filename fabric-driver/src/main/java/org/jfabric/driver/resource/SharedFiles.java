@@ -14,12 +14,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes the files that the driver shares with its clients, and knows those that are mapped.
+ * Makes the files that the driver shares with its clients, and keeps a list of those that are mapped.
  *
  * <p>Any thread; making and unmapping files takes time and belongs to the resource thread.
  */
 public final class SharedFiles {
-    /** A client whose file was cut. */
+    /** A client with a truncated file. */
     public record Cut(long clientId, String reason) {
     }
 
@@ -70,11 +70,11 @@ public final class SharedFiles {
     }
 
     /**
-     * What becomes of a new file before anybody can know its name.
+     * Creates a file for a client; its name is published later.
      *
-     * @param clientId    who will share it.
+     * @param clientId    the client that will share it.
      * @param number      from {@link #nextNumber()}.
-     * @param type        what it holds.
+     * @param type        type of its contents.
      * @param schemaId    SBE schema of its records, 0 for none.
      * @param lengthBytes of the whole file; its blocks are reserved.
      * @param dataLength  bytes of the data part, for the header.
@@ -98,7 +98,7 @@ public final class SharedFiles {
     /**
      * Makes a file for registered memory.
      *
-     * @param clientId    who registers.
+     * @param clientId    the client that registers.
      * @param number      from {@link #nextNumber()}.
      * @param generation  from {@link #randomGeneration()}.
      * @param lengthBytes of the whole file.
@@ -111,7 +111,7 @@ public final class SharedFiles {
     }
 
     /**
-     * A generation that a later region in the same place does not share.
+     * Returns a generation that a later region in the same place will not have.
      *
      * @return random, never 0.
      */
@@ -124,7 +124,7 @@ public final class SharedFiles {
     }
 
     /**
-     * Looks for files that were cut.
+     * Finds files that were truncated.
      *
      * @return one entry for each client that owns one.
      */
@@ -148,8 +148,8 @@ public final class SharedFiles {
             counters.add(SystemCounter.MAPPED_BYTES, -file.lengthBytes());
             FaultPoint.pass();
         } catch (InternalError cut) {
-            // of the counters' own file: the agents, which count there too, make it whole, and it counts anew; whoever
-            // closes several files has to come to the others
+            // an access to the counters' own file: the agents, which count there too, restore it with new counts; a
+            // caller that closes several files has to close the others as well
         }
     }
 

@@ -1,6 +1,6 @@
 package org.jfabric.driver.resource;
 
-/** What the driver counts about itself; each constant is one counter in the {@code cnc} file. */
+/** Counters of the driver itself; each constant is one counter in the {@code cnc} file. */
 public enum SystemCounter {
     /** Clients attached now. */
     CLIENTS("clients"),
@@ -18,13 +18,13 @@ public enum SystemCounter {
     COMMANDS("commands"),
     /** Commands that were refused with an errno. */
     COMMANDS_FAILED("commands refused"),
-    /** Clients that were ended because of what they wrote or cut. */
+    /** Clients that were ended because of invalid records or truncated files. */
     CLIENTS_ENDED("clients ended by the driver"),
-    /** Clients whose socket ended although they had not closed. */
+    /** Clients whose socket ended before they had closed. */
     CLIENTS_DIED("clients that died"),
-    /** Connections turned away: another user, another version, garbage. */
+    /** Refused connections: another user, another version, invalid data. */
     CONNECTIONS_REFUSED("connections refused"),
-    /** Accesses to a shared file that failed because it was cut. */
+    /** Accesses to a shared file that failed because it was truncated. */
     FAULTS("memory faults"),
     /** Errors recorded in the distinct error log, repetitions included. */
     ERRORS("errors"),
@@ -56,9 +56,9 @@ public enum SystemCounter {
     }
 
     /**
-     * How many there are.
+     * Number of constants.
      *
-     * @return number of constants.
+     * @return a count.
      */
     static int count() {
         return VALUES.length;

@@ -6,7 +6,7 @@ import org.agrona.concurrent.status.CountersManager;
 /**
  * The counters of {@link SystemCounter}, made in the order of the constants so that the id is the ordinal.
  *
- * <p>Any thread may add; what only one thread counts is written without a locked instruction.
+ * <p>Any thread may add; counters of only one thread are written without a locked instruction.
  */
 public final class SystemCounters {
     private final AtomicCounter[] counters = new AtomicCounter[SystemCounter.count()];

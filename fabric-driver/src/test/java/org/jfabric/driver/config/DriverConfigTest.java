@@ -11,11 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
-
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.client.DefaultDirectory;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

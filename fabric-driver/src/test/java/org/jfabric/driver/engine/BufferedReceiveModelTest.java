@@ -1,23 +1,22 @@
 package org.jfabric.driver.engine;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Observer;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.driver.link.scripted.ScriptedChannel;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.scripted.Observer;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Random schedules of messages of every way into receive slabs with few cells: each is shown once and as it was sent,

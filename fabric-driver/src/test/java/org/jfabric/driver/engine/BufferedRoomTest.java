@@ -1,13 +1,13 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Script;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.api.Test;
 
 /** Who gets the room for buffered messages, and when the client is told that there is none. */
 class BufferedRoomTest {

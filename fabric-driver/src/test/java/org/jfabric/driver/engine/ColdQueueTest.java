@@ -1,6 +1,10 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.TransmitQueue;
@@ -9,16 +13,11 @@ import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.progress.EndpointQueues;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.progress.QueuePoller;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** In which cycle the first request of an endpoint is taken that was idle among a thousand, of which few work. */
 class ColdQueueTest {

@@ -1,17 +1,16 @@
 package org.jfabric.driver.engine;
 
-import com.sun.management.ThreadMXBean;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Script;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
-
-import java.lang.management.ManagementFactory;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class EngineAllocationTest {
     private static final int ROUNDS = 2000;

@@ -1,20 +1,20 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Byte credit: what a receiver that does not post costs, and that no credit is ever lost or made up. */
 class EngineCreditTest {

@@ -1,19 +1,18 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.driver.engine.late.LateFault;
 import org.jfabric.driver.engine.late.LateFaultLoader;
+import org.jfabric.info.Flags;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * In compiled code a fault of shared memory is raised at some safepoint behind the access, wherever the compiler has
@@ -65,6 +64,32 @@ class EngineLateFaultTest {
     void shouldEndWhatIsInHandOnceWhateverHappensBeforeTheRecovery(String name) throws ReflectiveOperationException {
         var exchange = run.getMethod(name, int.class, int.class);
         assertAtEveryPlace(calls -> (String) exchange.invoke(null, 8, calls));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"receiveBehindFault", "creditBehindFault"})
+    void shouldLoseNeitherAReceiveNorCredit(String name) throws ReflectiveOperationException {
+        var exchange = run.getMethod(name, int.class, int.class);
+        assertAtEveryPlace(calls -> (String) exchange.invoke(null, 4000, calls));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "false, false, write, 8", "false, false, write, 100000", "false, true, write, 8", "false, false, data, 8",
+        "false, false, vector, 1000", "false, false, read, 8", "false, false, read, 100000", "false, true, read, 8",
+        "true, false, write, 8", "true, false, write, 100000", "true, true, write, 30000", "true, false, data, 8",
+        "true, false, data, 30000", "true, false, vector, 30000", "true, false, read, 8", "true, false, read, 100000",
+        "true, true, read, 30000",
+    })
+    void shouldEndEachRemoteAccessOnceWhereverTheFaultIsRaised(
+        boolean isShm, boolean isStrict, String kind, int length) throws ReflectiveOperationException {
+        String name = RemoteRigFaults.class.getName();
+        String rig = RemoteRig.class.getName();
+        Class<?> faults = new LateFaultLoader(EngineLateFaultTest.class.getClassLoader(), rig).loadClass(name);
+        for (String scene : new String[] {"access", "placement", "accessBeforeRecovery"}) {
+            var access = faults.getMethod(scene, boolean.class, boolean.class, String.class, int.class, int.class);
+            assertAtEveryPlace(calls -> (String) access.invoke(null, isShm, isStrict, kind, length, calls));
+        }
     }
 
     private interface Trial {

@@ -1,27 +1,31 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.FrameHandler;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.driver.link.FrameHandler;
+import org.jfabric.driver.link.scripted.Observer;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Completion levels and fences: what completes when, and what ends operations that wait for a peer's word. */
 class EngineLevelTest {
     private static final long DELIVERY = Engines.TAGGED | Flags.DELIVERY_COMPLETE;
     private static final long MATCH = Engines.TAGGED | Flags.MATCH_COMPLETE;
     private static final long FENCE = Flags.FENCE;
+    /** Weakest first. */
+    private static final long[] LEVELS = {
+        Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE};
 
     private final Script script = new Script(5);
     private final Engines rig = new Engines(script);
@@ -99,7 +103,7 @@ class EngineLevelTest {
     }
 
     @Test
-    @Requirement({"CL-001", "CL-013", "CL-025"})
+    @Requirement("CL-013")
     void shouldCompleteAtEachLevelNotBeforeItsEvent() {
         connect();
         b.channel(a).hold(true);
@@ -124,6 +128,90 @@ class EngineLevelTest {
         }
         assertSuccess(a, 13);
         assertAtRest();
+    }
+
+    /**
+     * Every set of levels, so every pair of them, over a link that records what happens to a message and when. Eager
+     * messages are read by the link at once or later, announced ones (5000 bytes) when a receive takes them.
+     */
+    @ParameterizedTest
+    @CsvSource({"0,0", "8,0", "8,100", "100,0", "100,100", "1000,0", "1000,100", "5000,0"})
+    @Requirement({"CL-001", "CL-025"})
+    void shouldCompleteASetOfLevelsAtTheEventOfTheStrongest(int length, int pendingSendPercent) {
+        connect();
+        for (int set = 1; set < 1 << LEVELS.length; set++) {
+            long levels = 0;
+            for (int i = 0; i < LEVELS.length; i++) {
+                levels |= (set >> i & 1) == 0 ? 0 : LEVELS[i];
+            }
+            script.pendingSendPercent = pendingSendPercent;
+            script.maxDelaySteps = pendingSendPercent == 0 ? 0 : 20;
+            assertCompletesAt(levels, Integer.highestOneBit(set), length, set);
+            script.pendingSendPercent = 0;
+            script.maxDelaySteps = 0;
+        }
+        assertAtRest();
+    }
+
+    /** The message is on its way, then at the peer without a receive, then taken; each for some time. */
+    private void assertCompletesAt(long levels, int strongest, int length, int context) {
+        String what = "levels " + Flags.toString(levels, Flags.Kind.OPERATION) + ", length " + length;
+        Recorder events = new Recorder();
+        script.observer = events;
+        a.fill(0, length, context);
+        b.channel(a).hold(true);
+        send(Engines.TAGGED | levels, length, 5, context);
+        int sent = completedWithin(60, context);
+        assertEquals(0, events.arrivals);
+        b.channel(a).hold(false);
+        int kept = completedWithin(60, context);
+        assertEquals(1, events.arrivals);
+        assertEquals(1, b.endpoint.receiver().unexpectedMessages());
+        b.trecv(10_000, 5000, 5, context);
+        int taken = completedWithin(60, context);
+        assertSuccess(b, context);
+        b.assertFilled(10_000, length, context);
+        assertEquals(1, sent + kept + taken, what + ": entries");
+        // what is announced stays at its sender until it is taken, whatever was asked for
+        int moment = length > script.eagerLimitBytes || strongest == 8 ? taken : strongest == 4 ? kept : sent;
+        assertEquals(1, moment, () -> what + ": " + sent + " on its way, " + kept + " kept, " + taken + " taken");
+    }
+
+    /** Entries in some steps, with each of which the source is used for something else. */
+    private int completedWithin(int steps, int context) {
+        int entries = 0;
+        for (int i = 0; i < steps; i++) {
+            rig.step();
+            for (CompletionReader.Entry entry : a.completions.takeAll()) {
+                assertEquals(0, entry.errno(), entry.toString());
+                assertEquals(context, entry.context());
+                a.fill(0, 5000, 77);
+                entries++;
+            }
+        }
+        return entries;
+    }
+
+    /** Messages that the link has given to the engine of the peer. */
+    private static final class Recorder implements Observer {
+        private int arrivals;
+
+        @Override
+        public void onArrival(String local, String remote, long flags, long tag, long data, boolean whole) {
+            arrivals++;
+        }
+
+        @Override
+        public void onWhole(String local, String remote, long data) {
+        }
+
+        @Override
+        public void onAborted(String local, String remote, long data) {
+        }
+
+        @Override
+        public void onEnd(String local, String remote) {
+        }
     }
 
     @ParameterizedTest

@@ -1,18 +1,17 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.driver.model.NaiveMatcher;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** A naive model of some endpoints: what is posted, what waits, what is claimed; and what looks at messages report. */
 abstract class EngineModel {

@@ -1,17 +1,16 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
 
 /** Message order over a link that delays, fragments and refuses frames, and failures that it reports. */
 class EngineOrderTest {

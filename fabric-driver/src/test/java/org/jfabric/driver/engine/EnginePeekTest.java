@@ -1,15 +1,15 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Peeks and claims in the states that only a scripted link reaches, and what they hold. */
 class EnginePeekTest {

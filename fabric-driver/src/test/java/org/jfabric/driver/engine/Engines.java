@@ -1,22 +1,21 @@
 package org.jfabric.driver.engine;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.jfabric.driver.link.scripted.ScriptedLink;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.SlabDescriptor;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Engines over scripted links, each with one endpoint, and what an application would see of them. */
 final class Engines {
@@ -279,7 +278,7 @@ final class Engines {
             completions.takeAll();
             assertEquals(posted, completions.taken() + completions.retired(), where);
             assertFalse(completions.writer.isOverrun(), where);
-            assertEquals(0, completions.writer.driverShare().inUse(), where);
+            assertEquals(0, completions.writer.driverQuota().inUse(), where);
             assertFalse(completions.isHeldBack(), where);
             QueueVisitor nothing = new Nothing(where);
             for (int place = 0; place < endpoint.receiver().scan().receives(); place++) {

@@ -1,12 +1,12 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.scripted.Script;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.api.Test;
 
 /** When the straight path has to be left, and what must not be used any more that it has kept. */
 class ExpectedReceivesTest {

@@ -112,7 +112,7 @@ class FlushListTest {
         }
 
         @Override
-        boolean goesOn() {
+        boolean staysListed() {
             return waits;
         }
     }

@@ -1,7 +1,9 @@
 package org.jfabric.driver.engine;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.engine.late.LateFault;
 import org.jfabric.driver.link.Link;
@@ -9,11 +11,8 @@ import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.StepServices;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /** Two clients of one driver, one message, one {@link LateFault}: what each of them sees. In a loader of its own. */
 public final class LateFaultRun {
@@ -233,6 +232,46 @@ public final class LateFaultRun {
         LateFault.disarm();
         run.cycles();
         wrong += run.receiver.wrongEntries(contexts) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** A fault from before a receive is posted, by whoever it is: the receive is posted, or ends with an error. */
+    public static String receiveBehindFault(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        LateFault.fail(calls);
+        run.receiver.receive(length, 2);
+        String place = LateFault.place();
+        LateFault.disarm();
+        wrong += run.receiver.endpoint.outstandingReceives() == 1 ? "" : "not posted; ";
+        wrong += run.deliver(0, true, length, 3).isEmpty() ? "the first receive did not take the message; " : "";
+        run.receiver.endpoint.cancel(3);
+        run.receiver.completions.takeAll();
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** A message whose copy failed is no longer in hand, so its sender has the credit of it again. */
+    public static String creditBehindFault(int length, int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        Peer from = run.receiver.endpoint.peers().all().getFirst();
+        int before = from.grant();
+        for (int i = 0; i < 8; i++) {
+            run.receiver.receive(length, 2);
+            LateFault.arm(calls);
+            run.sender.endpoint.send(KIND, run.sender.buf, length, run.toReceiver, 5, 0, 2);
+            run.cycles();
+            LateFault.disarm();
+            run.cycles();
+            run.sender.completions.takeAll();
+            run.receiver.completions.takeAll();
+        }
+        String place = LateFault.place();
+        int granted = from.grant() - before;
+        wrong += granted == 8 * ByteCredit.cost(length) ? "" : "only " + granted + " bytes of credit are back; ";
         run.close();
         return wrong.isEmpty() ? "" : wrong + "raised at " + place;
     }

@@ -1,14 +1,8 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.engine.match.TagMatcher;
-import org.jfabric.driver.link.scripted.Observer;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.driver.link.scripted.ScriptedChannel;
-import org.jfabric.driver.model.NaiveMatcher;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -17,10 +11,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.driver.link.scripted.Observer;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedChannel;
+import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Random schedules of untagged messages into multi-receive buffers and single receives, against a naive model that

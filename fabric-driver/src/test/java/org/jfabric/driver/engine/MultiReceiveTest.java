@@ -1,21 +1,20 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Buffers that take many messages, over every way that a message can take. */
 class MultiReceiveTest {
@@ -458,7 +457,7 @@ class MultiReceiveTest {
 
     /** Whether a message has taken its slot. */
     private boolean begun() {
-        return b.completions.writer.driverShare().inUse() != 0;
+        return b.completions.writer.driverQuota().inUse() != 0;
     }
 
     @ParameterizedTest
@@ -475,7 +474,7 @@ class MultiReceiveTest {
         }
         script.streamPercent = 0;
         send(c, 300, 2);
-        for (int i = 0; i < 100 && b.completions.writer.driverShare().inUse() != 2; i++) {
+        for (int i = 0; i < 100 && b.completions.writer.driverQuota().inUse() != 2; i++) {
             b.channel(a).hold(true);
             rig.step();
         }
@@ -527,7 +526,7 @@ class MultiReceiveTest {
         b.engine.removeEndpoint(b.endpoint);
         b.completions.takeAll();
         assertEquals(0, b.region.useCount());
-        assertEquals(0, b.completions.writer.driverShare().inUse());
+        assertEquals(0, b.completions.writer.driverQuota().inUse());
         assertFalse(b.completions.isHeldBack());
         assertEquals(b.posted, b.completions.taken() + b.completions.retired());
     }

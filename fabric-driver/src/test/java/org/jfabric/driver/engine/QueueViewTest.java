@@ -263,6 +263,37 @@ class QueueViewTest {
         assertEquals(last, sequence());
     }
 
+    /** Plain receives move into the queue of expected ones and back, where they get other places in memory. */
+    @Test
+    void shouldSeeEachReceiveOnceWhileOthersArePosted() {
+        rig.rxSize = 256;
+        Engines.Node b = rig.add("b");
+        open(b);
+        for (int i = 0; i < 24; i++) {
+            b.trecv(0, 10, i, 1);
+        }
+        nowNs += INTERVAL_NS;
+        int others = 0;
+        while (sequence() != 2) {
+            assertEquals(1, views.poll(nowNs));
+            for (int i = 0; i < 17 && others < 200; i++, others++) {
+                b.trecv(0, 10, 1000, 1);
+            }
+        }
+        long before = snapshot().posted().stream().filter(row -> row.tag() < 24 && row.count() == 1).count();
+        assertEquals(24, before, () -> snapshot().posted().toString());
+        Engines.Node a = rig.add("a");
+        assertEquals(0, a.tsend(b, 0, 10, 0, 1));
+        rig.settle();
+        for (int i = 0; i < 20; i++) {
+            b.trecv(0, 10, 1000, 1);
+        }
+        long expected = b.endpoint.receiver().expectedMessages();
+        assertEquals(0, a.tsend(b, 0, 10, 1, 1));
+        rig.settle();
+        assertEquals(expected + 1, b.endpoint.receiver().expectedMessages(), "the queue stays closed");
+    }
+
     @Test
     void shouldSayThatTheEndpointHasEndedAndKeepWhatWasSeen() {
         Engines.Node b = rig.add("b");

@@ -3,24 +3,6 @@ package org.jfabric.driver.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.config.Takeover;
-import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.rxm.RxmLink;
-import org.jfabric.driver.link.rxm.RxmSettings;
-import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.driver.link.scripted.ScriptedConnections;
-import org.jfabric.driver.link.scripted.StepServices;
-import org.jfabric.driver.link.support.Strangers;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -30,6 +12,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.jfabric.driver.config.Takeover;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.rxm.RxmLink;
+import org.jfabric.driver.link.rxm.RxmSettings;
+import org.jfabric.driver.link.scripted.Script;
+import org.jfabric.driver.link.scripted.ScriptedConnections;
+import org.jfabric.driver.link.scripted.StepServices;
+import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Engines over rxm over connections that a script delays, blocks and cuts into pieces. */
 class RxmEngineTest {
@@ -70,7 +69,7 @@ class RxmEngineTest {
             services.put(address, mine);
             RxmLink link = new RxmLink("rxm", new ScriptedConnections(network), mine,
                 new RxmSettings(
-                    eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS, new Strangers.Limits(strangers, strangers),
+                    eagerLimit, SEGMENTED, 100 * StepServices.STEP_NS, new UnknownPeers.Limits(strangers, strangers),
                     0, Takeover.PROBE));
             all.add(link);
             return link;

@@ -1,11 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.SocketName;
-import org.jfabric.ffi.EventFd;
-import org.jfabric.ffi.Libc;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,13 +8,18 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.EventFd;
+import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.SocketName;
 
 /**
  * The connection manager of a device in memory: the half of {@link FakeVerbs} with the calls of librdmacm for reliable
  * connections.
  */
 public abstract class FakeConnections extends FakeDatagrams {
-    /** What connects devices: the listening identifiers by port. */
+    /** The network between devices: the listening identifiers by port. */
     public static final class Network {
         final Map<Integer, Id> listening = new HashMap<>();
         int nextPort = 20000;
@@ -39,7 +38,7 @@ public abstract class FakeConnections extends FakeDatagrams {
 
     /** So many attempts to make an identifier of the connection manager are refused. */
     public int refusedIds;
-    /** Whether calls that concern identifiers may be made only while {@link #tasks} run. */
+    /** True if calls with identifiers may be made only while {@link #tasks} run. */
     public boolean isOneThread;
     /** Tasks of the resource thread that run now. */
     public int tasks;
@@ -180,6 +179,13 @@ public abstract class FakeConnections extends FakeDatagrams {
         id.remote = remote;
         UnsafeApi.putLong(pointer + VerbsLayout.CM_ID_VERBS, context);
         push(id, VerbsConstants.CM_ADDR_RESOLVED, 0, new byte[0]);
+        return 0;
+    }
+
+    @Override
+    public int setServiceType(long pointer, int tos) {
+        requireThread();
+        calls.add("rdma_set_option TOS " + tos + (ids.get(pointer).remote == null ? "" : " too late"));
         return 0;
     }
 

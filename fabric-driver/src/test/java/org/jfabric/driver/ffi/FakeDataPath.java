@@ -42,21 +42,21 @@ public final class FakeDataPath extends VerbsDataPath {
     public boolean holdsSends;
     /** Requests of queue pairs in error do not come back yet: the card is busy with them. */
     public boolean holdsFlushes;
-    /** What is held goes on after so many polls, if not 0. */
+    /** Number of polls after which delayed requests are released, if not 0. */
     public int pollsToRelease;
-    /** What polls answer, if not 0: a positive errno. */
+    /** Answer of polls, if not 0: a positive errno. */
     public int pollErrno;
-    /** What a completion queue answers that has to tell of completions, if not 0: a positive errno. */
+    /** Answer of a request for notification of a completion queue, if not 0: a positive errno. */
     public int armErrno;
     /** Status of the next send, if not 0. */
     public int nextStatus;
     /** The vendor's code with it. */
     public int nextVendorError;
-    /** What the next post answers, if not 0: a positive errno. */
+    /** Answer of the next post, if not 0: a positive errno. */
     public int nextPostErrno;
-    /** What a queue pair has when it is destroyed stays behind as entries of its completion queue, as with rxe. */
+    /** True if entries of a queue pair stay in its completion queue when it is destroyed, as with rxe. */
     public boolean leavesEntries;
-    /** How often a message of a peer has found no receive. */
+    /** Number of messages of a peer that found no receive. */
     public int notReady;
     /** The shared receive queues. */
     public final FakeSharedQueues shared = new FakeSharedQueues();
@@ -73,7 +73,7 @@ public final class FakeDataPath extends VerbsDataPath {
     FakeDataPath() {
     }
 
-    /** Lets what was held back go on. */
+    /** Releases delayed requests. */
     public void release() {
         holdsSends = false;
         holdsFlushes = false;

@@ -23,8 +23,8 @@ final class FakeDatagramPair {
     boolean isStopped;
     private final FakeDatagrams owner;
     private final FakeDatagrams.Net net;
-    /** Sends that a test holds back, or that have asked for no completion yet. */
-    private final ArrayDeque<Datagram> held = new ArrayDeque<>();
+    /** Sends that a test delays, or that have asked for no completion yet. */
+    private final ArrayDeque<Datagram> delayed = new ArrayDeque<>();
     private int unsignaled;
 
     FakeDatagramPair(
@@ -39,10 +39,10 @@ final class FakeDatagramPair {
 
     /** A request is freed only by a completion, its own or a later one: that is what a queue can overrun by. */
     void send(FakeQueuePair.Work work, long request) {
-        if (held.size() + unsignaled >= maxSends) {
+        if (delayed.size() + unsignaled >= maxSends) {
             throw new AssertionError("a send queue of " + maxSends + " requests has overrun");
         }
-        held.add(new Datagram(work, UnsafeApi.getLong(request + VerbsLayout.SEND_ADDRESS_HANDLE),
+        delayed.add(new Datagram(work, UnsafeApi.getLong(request + VerbsLayout.SEND_ADDRESS_HANDLE),
             UnsafeApi.getInt(request + VerbsLayout.SEND_REMOTE_QUEUE_PAIR),
             UnsafeApi.getInt(request + VerbsLayout.SEND_REMOTE_QKEY)));
         move();
@@ -50,8 +50,8 @@ final class FakeDatagramPair {
 
     void move() {
         FakeDataPath path = owner.datagramPath();
-        while (!held.isEmpty() && !path.holdsSends) {
-            Datagram datagram = held.poll();
+        while (!delayed.isEmpty() && !path.holdsSends) {
+            Datagram datagram = delayed.poll();
             int status = isStopped ? VerbsConstants.WC_WR_FLUSH_ERR : path.nextStatus;
             if (status != VerbsConstants.WC_SUCCESS) {
                 unsignaled = 0;

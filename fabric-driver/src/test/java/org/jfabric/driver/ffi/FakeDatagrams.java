@@ -1,11 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.SocketName;
-import org.jfabric.ffi.EventFd;
-
-import org.agrona.UnsafeApi;
-
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,30 +7,34 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.EventFd;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.SocketName;
 
 /**
- * What a device in memory does for unreliable datagrams: the half of {@link FakeVerbs} with the calls of these.
- * Datagrams that find no receive, or another Q_Key, are lost, as with real cards.
+ * Unreliable datagrams of a device in memory: the half of {@link FakeVerbs} with these calls. Datagrams that find no
+ * receive, or another Q_Key, are lost, as with real cards.
  */
 public abstract class FakeDatagrams implements Ibverbs, RdmaCm {
     /** Q_Key that the connection manager gives groups. */
     public static final int GROUP_KEY = 0x0123_4567;
     private static final int GROUP_QUEUE_PAIR = 0xff_ffff;
 
-    /** What connects devices: queue pairs by their number, and the members of groups by GID. */
+    /** The network between devices: queue pairs by their number, and the members of groups by GID. */
     static final class Net {
         final Map<Integer, FakeDatagramPair> pairs = new HashMap<>();
         final Map<String, List<FakeDatagramPair>> groups = new HashMap<>();
-        /** Datagrams that nobody received. */
+        /** Datagrams that found no receive. */
         int lost;
         private int nextNumber = 0x100;
     }
 
-    /** What making an address handle answers, if not 0: a positive errno. */
+    /** Answer of creating an address handle, if not 0: a positive errno. */
     public int addressHandleErrno;
     /** Status of the event of joining a group, a negative errno. */
     public int joinStatus;
-    /** Whether joining a group is never answered. */
+    /** True if joining a group is never answered. */
     public boolean ignoresJoins;
     /** Address handles made so far. */
     public int handlesMade;
@@ -55,7 +53,7 @@ public abstract class FakeDatagrams implements Ibverbs, RdmaCm {
         this.host = SocketName.parse(SocketName.IN_SCHEME + host + ":0").inetAddress().getAddress();
     }
 
-    /** Where its queue pairs are. */
+    /** Returns the data path of its queue pairs. */
     abstract FakeDataPath datagramPath();
 
     /**
@@ -78,7 +76,7 @@ public abstract class FakeDatagrams implements Ibverbs, RdmaCm {
     }
 
     /**
-     * Datagrams of the whole network that nobody received.
+     * Datagrams of the whole network that found no receive.
      *
      * @return count.
      */

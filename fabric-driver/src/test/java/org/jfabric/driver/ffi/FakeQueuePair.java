@@ -35,7 +35,7 @@ final class FakeQueuePair {
     final long queue;
     final int maxSends;
     final int maxReceives;
-    /** Where receives are taken from instead; null if it has its own. */
+    /** The shared queue that receives are taken from; null if the pair has its own. */
     final FakeSharedQueues.Queue shared;
     final int number;
     private FakeQueuePair peer;
@@ -77,7 +77,7 @@ final class FakeQueuePair {
         }
     }
 
-    /** Whether a request that has not come back is about memory with a key. */
+    /** Returns true if an outstanding request uses memory with a key. */
     boolean uses(int key) {
         return Stream.concat(sends.stream(), receives.stream()).anyMatch(work -> work.uses(key));
     }

@@ -1,14 +1,13 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.FabricErrno;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.info.FabricErrno;
 
-/** The shared receive queues of one device in memory. Who waits for a receive gets one in turn. */
+/** The shared receive queues of one device in memory. Messages that wait for a receive get one in turn. */
 public final class FakeSharedQueues {
     /** One of them. */
     static final class Queue {
@@ -40,14 +39,14 @@ public final class FakeSharedQueues {
         }
     }
 
-    /** What making one answers, if not 0: a positive errno. */
+    /** Answer of creating a queue, if not 0: a positive errno. */
     public int errno;
     private final Map<Long, Queue> queues = new HashMap<>();
 
     FakeSharedQueues() {
     }
 
-    /** How many there are. */
+    /** Returns the number of queues. */
     public int count() {
         return queues.size();
     }

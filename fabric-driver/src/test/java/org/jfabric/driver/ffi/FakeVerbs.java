@@ -1,10 +1,5 @@
 package org.jfabric.driver.ffi;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.ffi.EventFd;
-import org.jfabric.ffi.Libc;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,11 +8,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.EventFd;
+import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
 
 /**
  * One RDMA device of one process, in memory: the calls of libibverbs and librdmacm, with structures laid out as theirs
- * where the product reads them. Devices of one {@link FakeConnections.Network} reach each other. What a real card does
- * by itself happens inside of the calls, at once, but for what a test holds back.
+ * where the product reads them. Devices of one {@link FakeConnections.Network} reach each other. The work of a real
+ * card happens inside of the calls, at once, unless a test delays it.
  */
 public final class FakeVerbs extends FakeConnections {
     /** Functions of the context that the product calls, by their offsets. */
@@ -25,13 +24,13 @@ public final class FakeVerbs extends FakeConnections {
         VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, "req_notify_cq", VerbsLayout.CONTEXT_POST_SRQ_RECV, "post_srq_recv",
         VerbsLayout.CONTEXT_POST_SEND, "post_send", VerbsLayout.CONTEXT_POST_RECV, "post_recv");
 
-    /** What registered memory was allowed, in order. */
+    /** Access flags of registered memory, in order. */
     public final List<Integer> accesses = new ArrayList<>();
     /** Entries of the largest completion queue. */
     public int maxCompletions = 4096;
-    /** What registering memory answers, if not 0: a positive errno. */
+    /** Answer of registering memory, if not 0: a positive errno. */
     public int registerErrno;
-    /** What making a completion queue answers, if not 0: a positive errno. */
+    /** Answer of creating a completion queue, if not 0: a positive errno. */
     public int completionQueueErrno;
     /** So many attempts to make a channel of completions are refused, after those that are not. */
     public int refusedChannels;
@@ -39,9 +38,9 @@ public final class FakeVerbs extends FakeConnections {
     public int channelsBefore;
     /** State of the one port. */
     public int portState = VerbsConstants.PORT_ACTIVE;
-    /** Whether the device speaks iWARP. */
+    /** True if the device uses iWARP. */
     public boolean isIwarp;
-    /** Whether there is a device at all. */
+    /** True if there is a device. */
     public boolean hasDevice = true;
 
     private long device;
@@ -91,7 +90,7 @@ public final class FakeVerbs extends FakeConnections {
     }
 
     /**
-     * What {@link #left()} says, and what is made once for a device or a link.
+     * Objects that {@link #left()} reports, and those that exist once for a device or a link.
      *
      * @return for messages of tests; empty after the end of the process that uses the device.
      */
@@ -112,13 +111,13 @@ public final class FakeVerbs extends FakeConnections {
         FUNCTIONS.forEach((offset, name) -> UnsafeApi.putLong(context + offset, 1));
     }
 
-    /** The device is taken away, and another one put in its place: only its context tells them apart. */
+    /** Removes the device, and puts another one in its place: only its context distinguishes them. */
     public void replace() {
         replaceUntold();
         happen(VerbsConstants.EVENT_DEVICE_FATAL, 0);
     }
 
-    /** The same, told by the connection manager; the device's own event has not come yet. */
+    /** The same, reported only by the connection manager; the device's own event has not come yet. */
     public void replaceUntold() {
         long old = context;
         unnoticed.add(old);
@@ -128,7 +127,7 @@ public final class FakeVerbs extends FakeConnections {
     }
 
     @Override
-    public void lookAtDevices() {
+    public void refreshDevices() {
         unnoticed.removeIf(gone -> ids.values().stream().noneMatch(id -> context(id.pointer) == gone));
     }
 

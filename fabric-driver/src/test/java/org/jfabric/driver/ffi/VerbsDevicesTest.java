@@ -1,18 +1,17 @@
 package org.jfabric.driver.ffi;
 
-import org.jfabric.Reason;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 
-/** What is said of a machine that cannot use RDMA devices, and of this one's libraries. */
+import java.util.List;
+import org.jfabric.info.Reason;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Reasons of a machine that cannot use RDMA devices, and the state of this one's libraries. */
 class VerbsDevicesTest {
     private static final long PINNED = 1 << 20;
 

@@ -1,14 +1,13 @@
 package org.jfabric.driver.hostile;
 
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.Deadline;
-
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
 
 /**
  * Two innocent clients that send each other messages of all lengths and compare every byte, all the time: whatever is

@@ -1,16 +1,5 @@
 package org.jfabric.driver.hostile;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricException;
-import org.jfabric.FabricListener;
-import org.jfabric.Flags;
-import org.jfabric.SendClaim;
-import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.TestJvm;
-import org.jfabric.test.TestProcess;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -19,6 +8,19 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.agrona.UnsafeApi;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricListener;
+import org.jfabric.MemoryRegionAttr;
+import org.jfabric.SendClaim;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
 
 /**
  * A client in a process of its own, so that it can be stopped and killed. It says one line for each thing that a test
@@ -43,6 +45,8 @@ final class ChildMain {
             case "claim" -> claim(directory, args[2]);
             case "burst" -> burst(directory, args[2], Long.parseLong(args[3]));
             case "serve" -> serve(directory);
+            case "expose" -> expose(directory, args[2]);
+            case "access" -> access(directory, args[2], args[3], Long.parseLong(args[4]));
             default -> throw new IllegalArgumentException(args[0]);
         }
     }
@@ -114,6 +118,40 @@ final class ChildMain {
                 Thread.onSpinWait();
             }
             if (i == 100) {
+                say("running " + i);
+            }
+        }
+    }
+
+    private static FabricNode remote(String link, Path directory) {
+        return new FabricNode(Fabric.connect(new FabricConfig().directory(directory)), link,
+            new Info().caps(Flags.RMA | Flags.MSG | Flags.TAGGED), 64, 0, () -> { });
+    }
+
+    /** Lets others access its memory until it is killed. */
+    private static void expose(Path directory, String link) throws IOException {
+        FabricNode node = remote(link, directory);
+        node.domain.allocate(1 << 20, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE)
+            .requestedKey(5));
+        say("ready " + node.endpoint.name());
+        hear();
+    }
+
+    /** Writes and reads the middle of a region as fast as it can until it is killed. */
+    private static void access(Path directory, String link, String peer, long key) {
+        FabricNode node = remote(link, directory);
+        node.memory.buffer().setMemory(0, 1 << 20, (byte) 0x77);
+        long dest = node.av.insert(peer);
+        for (long i = 0;; i++) {
+            if (i % 2 == 0) {
+                node.endpoint.remoteMemory().write(node.memory.address(), 1 << 20, dest, 4096, key, i);
+            } else {
+                node.endpoint.remoteMemory().read(node.memory.address(1 << 20), 1 << 20, dest, 4096, key, i);
+            }
+            while (node.poll() != null) {
+                Thread.onSpinWait();
+            }
+            if (i == 4) {
                 say("running " + i);
             }
         }

@@ -1,11 +1,23 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.BitSet;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.codec.control.WaitObj;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.test.Deadline;
@@ -16,19 +28,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.BitSet;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Files that are cut while the driver has them mapped: the client that owns them is ended with the reason, its peers

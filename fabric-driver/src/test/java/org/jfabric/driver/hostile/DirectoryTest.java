@@ -1,11 +1,21 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricException;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
@@ -16,17 +26,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Directories that cannot be a driver's, and options that cannot be: the process ends with a status and the reason. */
 @Tag("hostile")

@@ -1,15 +1,15 @@
 package org.jfabric.driver.hostile;
 
-import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.codec.queue.ReceiveRequestEncoder;
-import org.jfabric.driver.ControlClient;
-import org.jfabric.layout.CompletionQueueDescriptor;
-import org.jfabric.test.Deadline;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.queue.ReceiveRequestEncoder;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.test.Deadline;
 
 /** Receives of a client without a library, and what it reads from its completion queue. */
 final class Entries {

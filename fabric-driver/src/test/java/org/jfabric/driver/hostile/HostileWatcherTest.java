@@ -1,22 +1,7 @@
 package org.jfabric.driver.hostile;
 
-import org.jfabric.FabricException;
-import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
-import org.jfabric.client.DriverState;
-import org.jfabric.client.QueueSnapshot;
-import org.jfabric.client.QueueWatch;
-import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.ViewDescriptor;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -26,9 +11,23 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverEvent;
+import org.jfabric.client.DriverState;
+import org.jfabric.client.QueueSnapshot;
+import org.jfabric.client.QueueWatch;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.info.FabricException;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.ViewDescriptor;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whoever looks at queues may do what it likes with its view: the driver and the others do not notice. */
 @Tag("hostile")
@@ -111,7 +110,7 @@ class HostileWatcherTest {
         try (DriverProcess driver = start(mode);
             Bystanders bystanders = new Bystanders("loopback", directory, directory);
             Watcher watcher = new Watcher(directory)) {
-            DriverEvent.ViewReady view = watcher.conductor.openView(0);
+            DriverEvent.ViewReady view = watcher.conductor.commands().openView(0);
             Path file = directory.resolve(FileType.VIEW.fileName(view.fileNumber()));
             try (RandomAccessFile cut = new RandomAccessFile(file.toFile(), "rw")) {
                 cut.setLength(0);
@@ -131,7 +130,7 @@ class HostileWatcherTest {
         try (DriverProcess driver = start(mode);
             Bystanders bystanders = new Bystanders("loopback", directory, directory);
             Watcher watcher = new Watcher(directory)) {
-            DriverEvent.ViewReady view = watcher.conductor.openView(Long.MIN_VALUE);
+            DriverEvent.ViewReady view = watcher.conductor.commands().openView(Long.MIN_VALUE);
             byte[] garbage = new byte[ViewDescriptor.FILE_LENGTH];
             Arrays.fill(garbage, (byte) 0xFF);
             try (RandomAccessFile file = new RandomAccessFile(
@@ -156,7 +155,7 @@ class HostileWatcherTest {
             Bystanders bystanders = new Bystanders("loopback", directory, directory)) {
             try (Watcher watcher = new Watcher(directory)) {
                 for (int i = 0; i < 200; i++) {
-                    assertTrue(watcher.conductor.openView(0).viewId() != 0);
+                    assertTrue(watcher.conductor.commands().openView(0).viewId() != 0);
                 }
                 bystanders.assertGoOn(200);
                 assertCanBeWatched();

@@ -1,23 +1,8 @@
 package org.jfabric.driver.hostile;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.FabricListener;
-import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.DriverView;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,10 +13,24 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricListener;
+import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A driver that dies: its clients are told once and keep what they have, its successor and its peers go on. */
 @Tag("hostile")

@@ -1,10 +1,16 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Flags;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.test.Deadline;
@@ -12,13 +18,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.util.List;
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Multi-receive buffers of clients that lie about lengths, least rooms and what they have read. */
 @Tag("hostile")

@@ -1,12 +1,19 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
@@ -15,14 +22,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a client can do to another driver on the same host through its own region files. */
 @Tag("hostile")
@@ -114,7 +113,7 @@ class PeerDriverTest {
             client.close();
             across.assertUnharmed();
         }
-        WatchedDriver.assertLogged(betaView, "was cut under our mapping", "Only messages from this region");
+        WatchedDriver.assertLogged(betaView, " of a peer was truncated while ", "Only messages from this region");
         across.assertGoOn(20);
         DRIVER.bystanders().assertUnharmed();
     }
@@ -126,7 +125,7 @@ class PeerDriverTest {
         Files.createSymbolicLink(file(), Path.of("/etc/passwd"));
         exchange(3);
         WatchedDriver.assertLogged(
-            betaView, file().getFileName().toString(), "symbolic link refused", "come in segments");
+            betaView, file().getFileName().toString(), "symbolic link refused", "arrive in segments");
         client.close();
     }
 
@@ -152,7 +151,7 @@ class PeerDriverTest {
             Files.move(temporary, file(), StandardCopyOption.REPLACE_EXISTING);
             exchange(3);
             if (variant > 0) {
-                WatchedDriver.assertLogged(betaView, file().getFileName().toString(), "come in segments");
+                WatchedDriver.assertLogged(betaView, file().getFileName().toString(), "arrive in segments");
             }
             client.close();
             open("another-" + variant);
@@ -170,7 +169,7 @@ class PeerDriverTest {
         }
         across.close();
         CutFiles.cut(beta.directory(), ring.getFileName().toString(), 0);
-        WatchedDriver.assertLogged(DRIVER.view(), "driver beta", "cut one of its files");
+        WatchedDriver.assertLogged(DRIVER.view(), "driver beta", "truncated one of its files");
         DRIVER.bystanders().assertGoOn(10);
         // connects anew; what was on the way has failed
         receiver.endpoint.trecv(receiver.memory.address(0), LENGTH, -1L, 5, 0, 1);

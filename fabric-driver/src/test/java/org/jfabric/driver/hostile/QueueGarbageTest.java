@@ -1,13 +1,20 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Flags;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -21,14 +28,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Garbage in everything that an attached client can write. */
 @Tag("hostile")

@@ -1,22 +1,8 @@
 package org.jfabric.driver.hostile;
 
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.MemoryRegion;
-import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.DriverView;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.ffi.Libc;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.jfabric.test.TestProcess;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,10 +11,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Tiny and full file systems: refused at once with the numbers, never a bus error later. */
 @Tag("hostile")

@@ -1,5 +1,13 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.ClientHelloEncoder;
 import org.jfabric.codec.control.ClientWelcomeDecoder;
@@ -18,15 +26,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Everything that is no client's hello on the driver's socket. */
 @Tag("hostile")
@@ -223,12 +222,12 @@ class SocketGarbageTest {
                     awaitClosed(fd);
                 }
             }
-            WatchedDriver.assertLogged(view, "did not say hello within 1000 ms", "jfabric.liveness.helloTimeoutNs");
+            WatchedDriver.assertLogged(view, "sent no hello within 1000 ms", "jfabric.liveness.helloTimeoutNs");
             assertEquals(20, view.counter("connections refused"));
             // each of the two rounds took the whole hello time limit, and this client has sent nothing meanwhile
             assertTrue(!quiet.isEnded());
             long self = quiet.insert(queues, queues.address);
-            quiet.send(queues, org.jfabric.Flags.TAGGED, 0, 0, self, 1, 7);
+            quiet.send(queues, org.jfabric.info.Flags.TAGGED, 0, 0, self, 1, 7);
             client.domain.allocate(4096).close();
             assertTrue(driver.process().isAlive());
         }

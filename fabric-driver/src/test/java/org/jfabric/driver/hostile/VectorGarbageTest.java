@@ -1,10 +1,15 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordProducer;
@@ -17,12 +22,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Garbage in requests of several pieces. */
 @Tag("hostile")

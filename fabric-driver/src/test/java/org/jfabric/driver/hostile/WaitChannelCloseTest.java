@@ -1,30 +1,29 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.WaitChannelHelloEncoder;
 import org.jfabric.codec.control.WaitObj;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.nio.ByteBuffer;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * A wait set is closed while its channel is on its way to the progress thread, which is another one than the
@@ -57,7 +56,7 @@ class WaitChannelCloseTest {
     private static void close(ControlClient client, WaitSet set) {
         ExpandableArrayBuffer body = new ExpandableArrayBuffer();
         new CloseObjectEncoder().wrap(body, 0).correlationId(client.nextId()).objectId(set.id);
-        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) CloseObjectCommand.WAIT_SET);
+        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) ObjectKind.WAIT_SET.value());
         client.command(CloseObjectEncoder.TEMPLATE_ID, body, CloseObjectEncoder.BLOCK_LENGTH);
     }
 

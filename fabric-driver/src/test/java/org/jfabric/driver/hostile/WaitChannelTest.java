@@ -1,10 +1,13 @@
 package org.jfabric.driver.hostile;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.CqFormat;
@@ -13,6 +16,7 @@ import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.WaitChannelHelloEncoder;
@@ -20,10 +24,11 @@ import org.jfabric.codec.control.WaitChannelWelcomeDecoder;
 import org.jfabric.codec.control.WaitObj;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.driver.ControlClient;
-import org.jfabric.driver.conductor.command.CloseObjectCommand;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -33,12 +38,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-
-import java.nio.ByteBuffer;
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Everything that can be wrong with the sockets at which applications wait. */
 @Tag("hostile")
@@ -90,7 +89,7 @@ class WaitChannelTest {
     private static void close(Queue queue) {
         ExpandableArrayBuffer body = new ExpandableArrayBuffer();
         new CloseObjectEncoder().wrap(body, 0).correlationId(queue.client.nextId()).objectId(queue.id);
-        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) CloseObjectCommand.COMPLETION_QUEUE);
+        body.putByte(CloseObjectEncoder.kindEncodingOffset(), (byte) ObjectKind.COMPLETION_QUEUE.value());
         queue.client.command(CloseObjectEncoder.TEMPLATE_ID, body, CloseObjectEncoder.BLOCK_LENGTH);
     }
 

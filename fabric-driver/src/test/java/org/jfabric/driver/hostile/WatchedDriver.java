@@ -149,7 +149,7 @@ final class WatchedDriver implements BeforeAllCallback, BeforeEachCallback, Afte
     /** What is in the error log was meant to be there: not an exception that somebody forgot to think of. */
     static void assertExplained(DriverView view) {
         for (String error : view.errors()) {
-            if (!error.matches("(?s)\\d+ times: org\\.jfabric\\.FabricException: .*")) {
+            if (!error.matches("(?s)\\d+ times: org\\.jfabric\\.info\\.FabricException: .*")) {
                 throw new AssertionError("not explained: " + error);
             }
         }

@@ -1,12 +1,11 @@
 package org.jfabric.driver.kit;
 
+import java.nio.file.Path;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.FabricDriver;
-
-import java.nio.file.Path;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
  * A driver and a client that sends to itself: the classes that most processes of tests load. It is run once, to make

@@ -1,9 +1,9 @@
 package org.jfabric.driver.kit;
 
 import org.jfabric.Endpoint;
-import org.jfabric.EventType;
-import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.info.EventType;
+import org.jfabric.info.Info;
 
 /** Two connected endpoints in the applications of a {@link FabricPair}: the one of a has asked the one of b. */
 public final class Connected implements AutoCloseable {

@@ -1,21 +1,20 @@
 package org.jfabric.driver.kit;
 
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Counter;
-import org.jfabric.CounterAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
-import org.jfabric.test.Deadline;
-
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Counter;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
 
 /** An endpoint with a counter for its sends, another one for its receives, and a queue for both. */
 public final class CountedNode implements AutoCloseable {

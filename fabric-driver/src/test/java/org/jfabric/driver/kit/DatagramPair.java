@@ -1,16 +1,5 @@
 package org.jfabric.driver.kit;
 
-import org.jfabric.EndpointType;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.SocketName;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.test.TestDirectory;
-
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -18,6 +7,16 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.TestDirectory;
 
 /** Two datagram endpoints that have inserted each other's address; everything goes with {@link #close}. */
 public final class DatagramPair implements AutoCloseable {

@@ -1,24 +1,23 @@
 package org.jfabric.driver.kit;
 
+import java.util.Arrays;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
-
-import java.util.Arrays;
 
 /** One application's objects: an endpoint with one completion queue, an address vector and some memory. */
 public final class FabricNode implements AutoCloseable {

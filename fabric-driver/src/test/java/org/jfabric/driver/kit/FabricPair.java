@@ -1,18 +1,6 @@
 package org.jfabric.driver.kit;
 
-import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.SocketName;
-import org.jfabric.client.QueueSnapshot;
-import org.jfabric.client.QueueWatch;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -20,8 +8,19 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.client.QueueSnapshot;
+import org.jfabric.client.QueueWatch;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 
 /** Two endpoints that can reach each other, set up as a {@link Setup} says; everything goes with {@link #close}. */
 public final class FabricPair implements AutoCloseable {

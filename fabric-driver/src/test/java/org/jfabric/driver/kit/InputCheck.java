@@ -1,13 +1,12 @@
 package org.jfabric.driver.kit;
 
-import org.agrona.DirectBuffer;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-
-import java.util.Map;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import org.agrona.DirectBuffer;
+import org.jfabric.Endpoint;
+import org.jfabric.info.FabricErrno;
 
 /** Calls of a pair's first endpoint with arguments that cannot be, and what must not change by them. */
 public final class InputCheck {
@@ -50,8 +49,8 @@ public final class InputCheck {
         String what = offset + " + " + length;
         assertEquals(EINVAL, endpoint.inject(source, offset, length, to), what);
         assertEquals(EINVAL, endpoint.tinject(source, offset, length, to, 5), what);
-        assertEquals(EINVAL, endpoint.injectdata(source, offset, length, 7, to), what);
-        assertEquals(EINVAL, endpoint.tinjectdata(source, offset, length, 7, to, 5), what);
+        assertEquals(EINVAL, endpoint.injectdata(source, offset, length, to, 7), what);
+        assertEquals(EINVAL, endpoint.tinjectdata(source, offset, length, to, 5, 7), what);
         assertUnchanged(what);
     }
 

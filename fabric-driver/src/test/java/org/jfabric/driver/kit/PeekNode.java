@@ -1,21 +1,20 @@
 package org.jfabric.driver.kit;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.test.Deadline;
-
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Endpoint;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
 
 /** An endpoint at the pair's second application with a queue of any format, which shows every member of its entries. */
 public final class PeekNode implements AutoCloseable {
@@ -62,8 +61,8 @@ public final class PeekNode implements AutoCloseable {
         sender.fill(0, length, seed);
         Endpoint from = sender.endpoint;
         long buf = sender.memory.address(0);
-        assertEquals(0, tagged ? from.tsenddata(buf, length, seed, address, tag, SENT)
-            : from.senddata(buf, length, seed, address, SENT));
+        assertEquals(0, tagged ? from.tsenddata(buf, length, address, tag, seed, SENT)
+            : from.senddata(buf, length, address, seed, SENT));
     }
 
     /** Sends a tagged message that fits the eager limit, and waits until its buffer is free. */

@@ -2,10 +2,9 @@ package org.jfabric.driver.kit;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import org.jfabric.Flags;
-import org.jfabric.Info;
-
 import java.util.stream.Stream;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /** Where the two endpoints of a conformance test live. */
 public enum Setup {
@@ -126,6 +125,11 @@ public enum Setup {
     /** Skips a test of a level that only our own wire can tell of. */
     public void assumeMatchLevel() {
         assumeTrue(!isForeign(), "libfabric's wire cannot tell of a match: the level is refused");
+    }
+
+    /** Skips a test of remote memory access, which these links do not have. */
+    public void assumeRemoteMemory() {
+        assumeTrue(!isForeign(), "the link has no remote memory access");
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */

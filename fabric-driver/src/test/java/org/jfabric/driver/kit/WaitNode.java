@@ -2,15 +2,14 @@ package org.jfabric.driver.kit;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Deadline;
-
 
 /**
  * An endpoint whose receives report to a queue of their own, and a peer that sends to it: each message is one entry.

@@ -1,13 +1,12 @@
 package org.jfabric.driver.kit;
 
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.test.TestDirectory;
-
 import java.nio.file.Path;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.TestDirectory;
 
 /** Where the two endpoints live of a test that needs a driver with threads of its own. */
 public enum WaitSetup {

@@ -32,11 +32,11 @@ class IdleWindowTest {
 
     @Test
     void shouldKeepTheCoreForAMoment() {
-        long lookingNs = 0;
-        while (lookingNs < LENGTH_NS && idle(CYCLE_NS) == Step.LOOK) {
-            lookingNs += CYCLE_NS;
+        long pollingNs = 0;
+        while (pollingNs < LENGTH_NS && idle(CYCLE_NS) == Step.POLL) {
+            pollingNs += CYCLE_NS;
         }
-        assertEquals(IdleWindow.KEEPS_CORE_NS, lookingNs);
+        assertEquals(IdleWindow.KEEPS_CORE_NS, pollingNs);
         assertEquals(Step.YIELD, idle(CYCLE_NS));
     }
 
@@ -44,10 +44,10 @@ class IdleWindowTest {
     void shouldBeginAnotherWindowAfterWork() {
         cyclesToSleep(window, CYCLE_NS);
         window.onWork(nowNs);
-        assertEquals(Step.LOOK, idle(CYCLE_NS));
+        assertEquals(Step.POLL, idle(CYCLE_NS));
         cyclesToSleep(window, CYCLE_NS);
         window.onWoken();
-        assertEquals(Step.LOOK, idle(CYCLE_NS));
+        assertEquals(Step.POLL, idle(CYCLE_NS));
     }
 
     @Test

@@ -11,14 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What becomes of a change that fails: its conductor is told, and a fault of memory reaches the progress cycle. */
+/** A change that fails: its conductor is notified, and a memory fault reaches the progress cycle. */
 class ProgressCommandTest {
     private static final int ALL = 10;
 
     private final Inbox progress = new Inbox();
     private final Inbox conductor = new Inbox();
 
-    /** Fails as it is told; says what it was told. */
+    /** Fails on request, and records its notifications. */
     private static final class Change extends ProgressCommand {
         private final Throwable fails;
         private Throwable cause;

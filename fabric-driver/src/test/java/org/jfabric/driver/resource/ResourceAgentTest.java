@@ -17,7 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Whatever a task or a handler throws: who waits for it is told, and the thread goes on with the next one. */
+/** Whatever a task or a handler throws, its caller is notified, and the thread continues with the next one. */
 @Timeout(60)
 class ResourceAgentTest {
     private static final long DEADLINE_NS = Deadline.ns(20);

@@ -1,12 +1,11 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /**
  * Brings a world to rest, by nothing but messages and cancels: a last message on each way tells that all in front of it

@@ -1,12 +1,5 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.RecvContext;
-import org.jfabric.driver.model.Receive;
-import org.jfabric.layout.SlabDescriptor;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -16,6 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.jfabric.RecvContext;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.SlabDescriptor;
 
 /**
  * What an endpoint with buffered receives was shown in its slab, what it keeps of that, and what it claims. Every

@@ -1,8 +1,7 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.Flags;
-
 import java.util.Random;
+import org.jfabric.info.Flags;
 
 /** Messages that are encoded where the driver takes them from; some are given up. */
 final class ClaimSendKind implements Kind {

@@ -1,8 +1,7 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.Flags;
-
 import java.util.Random;
+import org.jfabric.info.Flags;
 
 /** Changes the flags of calls without flags of their own. */
 final class DefaultFlagsKind implements Kind {

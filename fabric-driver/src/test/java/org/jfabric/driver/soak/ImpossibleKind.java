@@ -1,10 +1,9 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.Random;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** Operations that are well formed and name something that is not there: each ends with its errno. */
 final class ImpossibleKind implements Kind {

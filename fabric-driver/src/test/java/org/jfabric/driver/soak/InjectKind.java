@@ -15,7 +15,12 @@ final class InjectKind implements Kind {
         SoakMessage message = SendKind.draw(world, window, random.nextInt(3) != 0 ? "tinject" : "inject");
         SoakEndpoint from = world.endpoints.get(message.from);
         int length = random.nextInt(3) == 0 ? from.endpoint.injectSize() - random.nextInt(2) : random.nextInt(65);
-        int shift = random.nextInt(8);
+        post(world, message, length, random.nextInt(8));
+    }
+
+    /** Injects a message that was drawn, or does nothing if its sender has no room. */
+    static void post(SoakWorld world, SoakMessage message, int length, int shift) {
+        SoakEndpoint from = world.endpoints.get(message.from);
         if (!from.maySend()) {
             return;
         }

@@ -1,9 +1,5 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.NaiveMatcher;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,6 +9,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
  * Says whether what one endpoint received since the last barrier is what the rules allow.

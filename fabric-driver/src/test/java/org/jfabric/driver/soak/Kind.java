@@ -11,7 +11,7 @@ import java.util.Random;
 interface Kind {
     /** All of them. */
     List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ClaimSendKind(), new ReceiveKind(),
-        new MultiReceiveKind(), new BufferedUseKind(), new LookKind(), new CancelKind(), new ReadKind(),
+        new MultiReceiveKind(), new BufferedUseKind(), new LendKind(), new LookKind(), new CancelKind(), new ReadKind(),
         new DefaultFlagsKind(), new ImpossibleKind());
 
     /** How often it is chosen in one phase of a window, against the others. */

@@ -1,10 +1,9 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.Random;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /** Looks at messages that wait: some are only looked at, some dropped, some reserved, and fetched or dropped later. */
 final class LookKind implements Kind {

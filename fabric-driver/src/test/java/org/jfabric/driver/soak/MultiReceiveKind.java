@@ -1,11 +1,10 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.EndpointOption;
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.Random;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /**
  * Multi-receive buffers of all lengths, of one source only or of all, with and without entries of their messages,

@@ -1,7 +1,7 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
  * What is read of multi-receive buffers: the entries of their messages, one behind the other, and at last the one that

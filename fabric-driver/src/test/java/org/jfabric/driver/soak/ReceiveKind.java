@@ -1,10 +1,9 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.Random;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /** Receives, tagged and untagged, exact, with masks, and of one source only. */
 final class ReceiveKind implements Kind {

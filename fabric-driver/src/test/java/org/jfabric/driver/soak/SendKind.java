@@ -1,8 +1,7 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.Flags;
-
 import java.util.Random;
+import org.jfabric.info.Flags;
 
 /** Sends of registered memory, tagged and untagged, with every flag. */
 final class SendKind implements Kind {

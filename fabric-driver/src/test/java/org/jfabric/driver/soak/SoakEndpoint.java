@@ -1,17 +1,16 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.IoVec;
-import org.jfabric.SendClaim;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.jfabric.Endpoint;
+import org.jfabric.IoVec;
+import org.jfabric.SendClaim;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** An endpoint, and what it has posted since the last barrier. */
 final class SoakEndpoint {
@@ -112,11 +111,11 @@ final class SoakEndpoint {
         long buf = memory.at(offset);
         return switch (message.call) {
             case "tsend" -> endpoint.tsend(buf, length, destination, message.tag, context);
-            case "tsenddata" -> endpoint.tsenddata(buf, length, message.id, destination, message.tag, context);
+            case "tsenddata" -> endpoint.tsenddata(buf, length, destination, message.tag, message.id, context);
             case "tsendmsg" -> endpoint.tsendmsg(
                 buf, length, destination, message.tag, message.id, context, message.flags);
             case "send" -> endpoint.send(buf, length, destination, context);
-            case "senddata" -> endpoint.senddata(buf, length, message.id, destination, context);
+            case "senddata" -> endpoint.senddata(buf, length, destination, message.id, context);
             case "sendmsg" -> endpoint.sendmsg(buf, length, destination, message.id, context, message.flags);
             case "tinject" -> endpoint.tinject(
                 memory.region().buffer(), offset, length, destination, message.tag);

@@ -1,8 +1,8 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.model.Message;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** A message with what its sender asked for, and what became of it. */
 final class SoakMessage extends Message {

@@ -1,16 +1,15 @@
 package org.jfabric.driver.soak;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionBatch;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.FabricErrno;
 import org.jfabric.RecvContext;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BiConsumer;
+import org.jfabric.info.FabricErrno;
 
 /** A completion queue with its reader, which reads in every way that there is and pauses now and then. */
 final class SoakQueue {

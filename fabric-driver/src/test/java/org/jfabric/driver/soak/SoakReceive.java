@@ -1,11 +1,10 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.model.Receive;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.driver.model.Receive;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** A receive with what it asked for, and its entry. */
 final class SoakReceive extends Receive {

@@ -1,6 +1,6 @@
 package org.jfabric.driver.soak;
 
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 
 /** A link and where its drivers run. */
 enum SoakSetup {

@@ -1,17 +1,16 @@
 package org.jfabric.driver.soak;
 
-import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.RecvContext;
-import org.jfabric.test.Deadline;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.Fabric;
+import org.jfabric.RecvContext;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
 
 /**
  * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It

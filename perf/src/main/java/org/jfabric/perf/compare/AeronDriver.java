@@ -20,7 +20,7 @@ final class AeronDriver implements Side {
             .sharedIdleStrategy(new SleepingMillisIdleStrategy(sleepMs(settings.pass()))));
     }
 
-    /** How long it sleeps; each time it wakes up, it takes a core from one of the two sides. */
+    /** Longest sleep of the driver's threads in milliseconds. Each wake-up takes a core from one of the two sides. */
     static long sleepMs(Pass pass) {
         return pass == Pass.STREAM ? STREAM_SLEEP_MS : OTHER_SLEEP_MS;
     }

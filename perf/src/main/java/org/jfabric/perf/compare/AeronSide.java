@@ -17,9 +17,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.tool.ToolException;
 
 /**
- * One of two Aeron clients: an exclusive publication to send, a subscription to receive. Messages are offered from a
- * buffer of the application's and looked at where they arrive, as Aeron means them to be; larger ones than a frame are
- * put together.
+ * One of two Aeron clients: an exclusive publication sends, a subscription receives. Messages are offered from a buffer
+ * of the application and read where they arrive, as Aeron is meant to be used. Messages larger than a frame are
+ * reassembled.
  */
 final class AeronSide implements Side, Port, FragmentHandler {
     /** As long as a frame can be, so that large messages are in as few pieces as possible. */

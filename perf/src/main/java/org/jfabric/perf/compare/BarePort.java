@@ -11,6 +11,7 @@ import java.util.HexFormat;
 import java.util.concurrent.locks.LockSupport;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
+import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.tool.ToolException;
@@ -48,7 +49,7 @@ abstract sealed class BarePort implements Port, AutoCloseable {
     /** Finds the other side, which is open. */
     abstract void connect();
 
-    /** Who answers, before the first message comes. */
+    /** Prepares the answering side before the first message arrives. */
     void arm() {
     }
 
@@ -114,7 +115,7 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         @Override
         void connect() {
             if (listenFd < 0) {
-                fd = check("connect", TcpSocket.connect(LOOPBACK, other()));
+                fd = check("connect", TcpSocket.connect(LOOPBACK, other(), SocketClass.NONE));
             }
         }
 

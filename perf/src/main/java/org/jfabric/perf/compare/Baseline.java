@@ -9,12 +9,12 @@ import java.util.jar.JarFile;
 import org.jfabric.tool.ToolException;
 
 /**
- * An older build of JFabric that is measured beside this one, in processes of its own. A jar of the product gets this
- * rig's sides, which then run on the older library; a jar of a rig runs its own sides, also where the library's API has
- * changed since, but has none of the later ones.
+ * An older build of JFabric that is measured beside this one, in processes of its own. If the jar is one of the
+ * product, this rig's sides run on the older library. If it is the jar of a rig, its own sides run, even where the
+ * library's API has changed since; sides that were added later are missing then.
  *
  * @param jar      of the older build.
- * @param ownSides whether it has sides.
+ * @param ownSides true if the jar contains sides of its own.
  */
 record Baseline(Path jar, boolean ownSides) {
     private static final String SIDE = "org/jfabric/perf/compare/SideProcess.class";

@@ -6,7 +6,7 @@ import java.util.Locale;
  * One thing to measure in each round.
  *
  * @param system    id of the contender.
- * @param pass      what it does.
+ * @param pass      the pass that is run.
  * @param sizeBytes of each message.
  */
 record Cell(String system, Pass pass, int sizeBytes) {

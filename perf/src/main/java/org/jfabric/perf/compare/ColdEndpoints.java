@@ -1,18 +1,18 @@
 package org.jfabric.perf.compare;
 
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.tool.PingPongLoop;
 import org.jfabric.tool.ToolException;
 
@@ -28,11 +28,11 @@ final class ColdEndpoints implements AutoCloseable {
     private int next;
 
     /**
-     * Opens them.
+     * Opens the endpoints.
      *
      * @param settings  of the cell.
      * @param link      of the daemon.
-     * @param endpoints how many.
+     * @param endpoints number of endpoints to open.
      */
     ColdEndpoints(SideSettings settings, String link, int endpoints) {
         fabric = Fabric.connect(new FabricConfig()

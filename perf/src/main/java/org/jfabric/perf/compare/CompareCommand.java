@@ -83,9 +83,9 @@ public final class CompareCommand implements ToolCommand {
         names = "--max-hand-over-ns",
         paramLabel = "NS",
         defaultValue = "70",
-        description = "A round is valid only if a cache line came over in at most so many nanoseconds before and after"
-            + " each of the compared cells, and within a factor of 1.3 of each other; look at hand-over for what is"
-            + " usual on this machine. Default: ${DEFAULT-VALUE}.")
+        description = "A round is valid only if the hand-over of a cache line took at most this many nanoseconds before"
+            + " and after each of the compared cells, and the values are within a factor of 1.3 of each other. The"
+            + " hand-over rows of the report show what is usual on this machine. Default: ${DEFAULT-VALUE}.")
     private int maxHandOverNs;
 
     @Option(

@@ -9,7 +9,7 @@ interface Contender extends AutoCloseable {
     String title();
 
     /**
-     * Whether it can be run here.
+     * Checks that the contender can be run here.
      *
      * @return null, or one sentence that names the package to install.
      */
@@ -18,7 +18,7 @@ interface Contender extends AutoCloseable {
     /** Its version, for the environment. */
     String version();
 
-    /** Whether it has such a pass. */
+    /** Returns true if the contender has this pass for messages of this size. */
     boolean can(Pass pass, int sizeBytes);
 
     /**

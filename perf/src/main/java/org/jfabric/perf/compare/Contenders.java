@@ -47,9 +47,9 @@ final class Contenders {
         HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
-    /** Switches the short way of short messages off, for comparison. */
+    /** Option that switches the straight path of short messages off, for comparison. */
     private static final String STRAIGHT_PATH = "jfabric.engine.straightPath";
-    /** Of the many receives each has a place of its own when contents are compared. */
+    /** Longest message with many receives: each receive has a place of its own when contents are compared. */
     private static final int MANY_RECEIVES_MOST_BYTES = 1024;
 
     private Contenders() {
@@ -134,7 +134,7 @@ final class Contenders {
         return definitions;
     }
 
-    /** What is measured for the sake of the older build, and the older build if there is one. */
+    /** Returns the contenders that are compared with the older build, and the older build if there is one. */
     private static List<JvmContender.Definition> comparedWithTheBaseline(Baseline baseline, String jfabric) {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         JvmContender.Definition off = new JvmContender.Definition(STRAIGHT_OFF,
@@ -168,7 +168,7 @@ final class Contenders {
             .anyMatch(option -> option.name().equals(name));
     }
 
-    /** Whether processes that are new have one: that of the launcher, or another that this process was given. */
+    /** Returns true if new processes use an AOT cache: the launcher's, or one that was given to this process. */
     private static boolean hasAotCache() {
         return !freshLaunch().flags().isEmpty() || ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .anyMatch(flag -> flag.startsWith("-XX:AOTCache="));

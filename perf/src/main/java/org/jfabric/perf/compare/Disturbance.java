@@ -10,7 +10,7 @@ import java.util.Locale;
 
 /** Notices what may have spoilt a reading. */
 final class Disturbance {
-    /** Threads of the kernel and of the JVM take a core away now and then; more than this is somebody else. */
+    /** Threads of the kernel and of the JVM take a core away now and then; more than this is another process. */
     private static final double SWITCHES_PER_SECOND = 50;
     private static final double LEAST_CPU_SHARE = 0.95;
     private static final double MOST_STEAL_SHARE = 0.01;
@@ -24,7 +24,7 @@ final class Disturbance {
     private final List<String> found = new ArrayList<>();
 
     /**
-     * Looks at a side that should have had a core for itself.
+     * Checks a side that should have had a core for itself.
      *
      * @param who          title of the side.
      * @param switches     times that it lost its core.
@@ -32,7 +32,7 @@ final class Disturbance {
      * @param cpuNs        processor time of its process.
      * @param elapsedNs    meanwhile.
      */
-    void look(String who, long switches, double ownPerSecond, double cpuNs, long elapsedNs) {
+    void check(String who, long switches, double ownPerSecond, double cpuNs, long elapsedNs) {
         double perSecond = switches * NS_PER_SECOND / Math.max(1, elapsedNs);
         if (perSecond > SWITCHES_PER_SECOND + ownPerSecond) {
             found.add(String.format(Locale.ROOT, "%s lost its core %.0f times a second", who, perSecond));
@@ -44,19 +44,19 @@ final class Disturbance {
     }
 
     /**
-     * Looks at a pass with a fixed rate.
+     * Checks a pass with a fixed rate.
      *
      * @param elapsedNs that it took.
      * @param plannedNs count over rate.
      */
-    void lookAtRate(double elapsedNs, double plannedNs) {
+    void checkRate(double elapsedNs, double plannedNs) {
         if (elapsedNs > MOST_OVER_PLAN * plannedNs) {
             found.add(String.format(Locale.ROOT, "the rate was not kept: the pass took %.0f %% of its time",
                 100 * elapsedNs / plannedNs));
         }
     }
 
-    /** What was noticed, with what the machine itself was denied since this object was made. */
+    /** Returns what was noticed, including processor time that the host took since this object was made. */
     List<String> found() {
         double seconds = (System.nanoTime() - beginNs) / NS_PER_SECOND;
         double share = (stealTicks() - stealTicks) / TICKS_PER_SECOND

@@ -12,8 +12,11 @@ import java.nio.file.StandardOpenOption;
 import org.jfabric.layout.CncDescriptor;
 
 /**
- * The duty cycles of a daemon as its {@code cnc} file says them, which it does every few milliseconds; over half a
- * second that is near enough. Owner: one thread.
+ * Reads from a daemon's {@code cnc} file how many duty cycles it has made. The daemon publishes the number only now and
+ * then, while it is busy about every few milliseconds. So the difference of two readings is good enough if about half a
+ * second or more lies between them.
+ *
+ * <p>Owner: one thread.
  */
 final class DriverCycles implements AutoCloseable {
     private final Arena arena = Arena.ofConfined();
@@ -34,7 +37,7 @@ final class DriverCycles implements AutoCloseable {
         }
     }
 
-    /** Cycles since the daemon's start. */
+    /** Duty cycles from the daemon's start to the last time that it published them. */
     long now() {
         return header.get(ValueLayout.JAVA_LONG, CncDescriptor.CYCLES_OFFSET);
     }

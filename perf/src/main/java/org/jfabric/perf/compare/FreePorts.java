@@ -6,7 +6,7 @@ import java.net.DatagramSocket;
 import java.net.ServerSocket;
 import java.net.SocketException;
 
-/** Ports that nobody uses at the moment of the call. */
+/** Finds ports that are free at the moment of the call. */
 final class FreePorts {
     private static final int TRIES = 20;
 

@@ -3,15 +3,18 @@ package org.jfabric.perf.compare;
 import java.util.Arrays;
 
 /**
- * Reads the bare hand-over of a cache line between two cells, from a process of its own that sleeps meanwhile: the
- * median of a few short blocks, so that a thread that was interrupted in one of them does not count. Owner: the rig's
+ * Measures the bare hand-over of a cache line between two cells, in a process of its own that sleeps otherwise. The
+ * result is the median of a few short blocks, so that an interruption of one of them does not count. Owner: the rig's
  * thread.
  */
 final class HandOverProbe implements AutoCloseable {
     private static final String NAME = "hand-over-probe";
     private static final int BLOCKS = 5;
     private static final long FIRST_BLOCK = 64;
-    /** A reading that takes so many times as long as planned ends with the blocks that it has: the machine is busy. */
+    /**
+     * A measurement that takes this many times as long as planned ends with the blocks that it has: the machine is
+     * busy.
+     */
     private static final int LONGEST = 5;
     /** Until the compiler is done. */
     private static final long WARM_NS = 60_000_000;
@@ -61,7 +64,7 @@ final class HandOverProbe implements AutoCloseable {
         }
     }
 
-    /** Runs a block, and plans the next one by how fast it was; nanoseconds of one hand-over. */
+    /** Runs a block, and plans the next one by its speed; returns nanoseconds of one hand-over. */
     private double block() throws InterruptedException {
         double found = SideReport.parse(side.call("run " + Pass.EXCHANGE + ' ' + block, "done")).result()
             / (RETURNS * block);

@@ -10,7 +10,7 @@ import org.jfabric.ffi.Affinity;
  * message between two cores can be faster. Nothing of the message's size is copied.
  */
 final class HandOverSide implements Side {
-    /** In the middle of the array, so that nobody else uses the line or its neighbours. */
+    /** In the middle of the array, so that no other object uses the line or its neighbours. */
     private static final int WORD = 64;
     private static final int WORDS = 128;
 

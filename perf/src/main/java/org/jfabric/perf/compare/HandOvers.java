@@ -7,7 +7,7 @@ package org.jfabric.perf.compare;
  * @param afterNs  directly after it.
  */
 record HandOvers(double beforeNs, double afterNs) {
-    /** What the cell's own value is divided by. */
+    /** Mean duration of a hand-over in nanoseconds; the cell's own value is divided by it. */
     double meanNs() {
         return (beforeNs + afterNs) / 2;
     }

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Where another library's programs are: on the path, or below a folder that a variable names, with its libraries beside
- * them.
+ * Location of another library's programs: on the path, or below a folder that an environment variable names, with its
+ * libraries beside them.
  *
  * @param variable that names the folder; null for the path.
  * @param folder   below which there is {@code bin}; null for the path.
@@ -19,13 +19,13 @@ record Installation(String variable, Path folder, Map<String, String> outer) {
     private static final String PATH = "PATH";
     private static final String LIBRARY_PATH = "LD_LIBRARY_PATH";
 
-    /** What is on the path. */
+    /** Returns the installation on the path. */
     static Installation ofPath(Map<String, String> environment) {
         return new Installation(null, null, environment);
     }
 
     /**
-     * What a variable names.
+     * Returns the installation that a variable names.
      *
      * @return null if it is not set.
      */
@@ -34,13 +34,13 @@ record Installation(String variable, Path folder, Map<String, String> outer) {
         return folder == null || folder.isEmpty() ? null : new Installation(variable, Path.of(folder), environment);
     }
 
-    /** What a variable names, or if it is not set what is on the path. */
+    /** Returns the installation that a variable names, or the one on the path if the variable is not set. */
     static Installation preferring(String variable, Map<String, String> environment) {
         Installation named = of(variable, environment);
         return named != null ? named : ofPath(environment);
     }
 
-    /** Where a program is, or null. */
+    /** Returns the path of a program, or null if it is not found. */
     Path find(String program) {
         if (folder != null) {
             Path file = folder.resolve("bin").resolve(program);
@@ -78,7 +78,7 @@ record Installation(String variable, Path folder, Map<String, String> outer) {
     }
 
     /**
-     * How the programs were found, for the report.
+     * Describes how the programs were found, for the report.
      *
      * @param program one of them.
      */

@@ -1,9 +1,9 @@
 package org.jfabric.perf.compare;
 
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingConfig;
+import org.jfabric.driver.config.ThreadingMode;
 
 /** A driver for another process. */
 final class JFabricDaemon implements Side {
@@ -14,7 +14,7 @@ final class JFabricDaemon implements Side {
      *
      * @param settings of the cell.
      * @param mode     of its threads.
-     * @param bound    whether the progress thread has this side's core.
+     * @param bound    true if the progress thread is bound to this side's core.
      */
     JFabricDaemon(SideSettings settings, ThreadingMode mode, boolean bound) {
         DriverConfig.Builder config = DriverConfig.builder()

@@ -4,8 +4,8 @@ import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.ToolException;
@@ -14,11 +14,11 @@ import org.jfabric.tool.ToolException;
  * JFabric's tagged messages with receives posted ahead and every entry read. Timed passes receive all messages at one
  * place and send them from one, as the C tools do; the verifying pass gives each posted receive a slot of its own.
  *
- * <p>All messages have one tag, or go through a number of tags in turn, in which the receives are posted too; then each
- * receive that is posted at a time can only take one message.
+ * <p>All messages have one tag, or their tags cycle through a number of tags, in the order in which the receives are
+ * posted; then each posted receive accepts only one message.
  */
 final class JFabricPort implements Port, CompletionHandler {
-    /** Receives kept posted, if nothing else is wanted. */
+    /** Default number of receives that are kept posted. */
     static final int RECEIVES = PingPongFabric.QUEUE_SIZE;
 
     private static final long TAG = 0x636d70L;
@@ -51,8 +51,8 @@ final class JFabricPort implements Port, CompletionHandler {
      * @param fabric      open.
      * @param peer        address of the other side.
      * @param sizeBytes   of the messages.
-     * @param sendEntries whether sends have entries, which then limit how many are under way.
-     * @param comparing   whether to compare what is received; the fabric has a slot for each receive then.
+     * @param sendEntries true if sends write completion entries; these limit how many sends are in flight.
+     * @param comparing   true to compare what is received; the fabric then has a slot for each receive.
      * @param receives    to keep posted.
      * @param tags        that the messages go through, 1 for all the same.
      */

@@ -1,7 +1,7 @@
 package org.jfabric.perf.compare;
 
 import org.HdrHistogram.Histogram;
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongLoop;

@@ -2,7 +2,7 @@ package org.jfabric.perf.compare;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongPasses;
 import org.jfabric.tool.PingPongPhase;
@@ -27,8 +27,8 @@ final class JFabricSide implements Side {
      *
      * @param settings of the cell.
      * @param link     that the messages take.
-     * @param allLinks whether to use the other links as well, before.
-     * @param many     whether who takes a stream has {@link #MANY} receives posted, for as many tags.
+     * @param allLinks true to send over the other links first.
+     * @param many     true if the receiver of a stream has {@link #MANY} receives posted, each for a tag of its own.
      */
     JFabricSide(SideSettings settings, String link, boolean allLinks, boolean many) {
         this.settings = settings;
@@ -49,7 +49,7 @@ final class JFabricSide implements Side {
         return settings.pass() == Pass.PACED || settings.pass() == Pass.FRESH;
     }
 
-    /** Who sends the stream has the receive of one answer only, which is not compared. */
+    /** The sender of a stream posts only the receive of one answer, which is not compared. */
     private boolean comparing() {
         return settings.pass() == Pass.VERIFY_STREAM && settings.role() == SideRole.PONG;
     }

@@ -11,12 +11,12 @@ import org.jfabric.tool.ToolException;
 
 /**
  * A contender whose sides are JVMs. They are started for the first cell and stay for all rounds, so that compiled code
- * does; what they have open is made anew for each cell, so that no round inherits another one's luck with memory.
+ * is kept; endpoints and memory are made anew for each cell, so that no round inherits the memory placement of another.
  */
 final class JvmContender implements Contender {
     private static final long PASS_TIMEOUT_MS = 120_000;
     private static final double SAFETY = 1.15;
-    /** A pass that was too short goes on for this part of its time at least. */
+    /** A pass that was too short continues for at least one part in this many of its planned time. */
     private static final long LEAST_PART = 10;
     private static final String PROGRESS_THREAD = "jfabric-progress";
     private static final long FIRST_BLOCK_BYTES = 16L << 20;
@@ -25,7 +25,7 @@ final class JvmContender implements Contender {
     private static final long FIRST_COLD_BLOCK = 20;
     /** Messages after which processes are in their steady state. */
     private static final long STEADY_AFTER = 100_000;
-    /** Where the machine is busy they need not be so many. */
+    /** On a busy machine the warm-up ends after this time, with fewer messages. */
     private static final long STEADY_AFTER_NS = 5_000_000_000L;
     private static final long VERIFY_BYTES = 32L << 20;
     private static final long VERIFY_MOST = 10_000;
@@ -42,7 +42,7 @@ final class JvmContender implements Contender {
     private int cells;
 
     /**
-     * What makes a contender.
+     * Definition of a contender.
      *
      * @param id       in JSON.
      * @param title    for people.
@@ -51,7 +51,7 @@ final class JvmContender implements Contender {
      * @param passes   that it has.
      * @param most     bytes of a message that it takes.
      * @param returns  messages of one exchange: 2, or 1 to oneself.
-     * @param verified whether it has passes that compare contents.
+     * @param verified true if it has passes that compare contents.
      * @param launch   of its processes.
      * @param missing  why it cannot be run here, in one sentence; else null.
      */
@@ -111,8 +111,9 @@ final class JvmContender implements Contender {
     /**
      * {@inheritDoc}
      *
-     * <p>Messages are counted out before the pass begins, so that it has no clock in it. Should they be too few they
-     * are not sent anew: more are sent and all count, because who repeats what was fast reports what was slow.
+     * <p>The number of messages is fixed before the pass begins, so that the pass reads no clock. If it was too small,
+     * the pass continues and all messages count: a pass that is repeated only when it was fast would report slow
+     * values.
      */
     @Override
     public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
@@ -174,7 +175,7 @@ final class JvmContender implements Contender {
         open(comparing, sizeBytes);
         Map<SideRole, SideReport> reports = run(comparing, count, false);
         closeSides();
-        // In an exchange both sides compare what they get; of a stream, who gets it.
+        // In an exchange both sides compare what they receive; in a stream the receiver does.
         SideReport comparer = reports.getOrDefault(SideRole.PONG, reports.get(SideRole.PING));
         if (comparer.result() != count) {
             throw new ToolException("Of " + count + " messages " + comparer.result()
@@ -194,7 +195,7 @@ final class JvmContender implements Contender {
         open(Pass.STREAM, Targets.SIZE);
         long block = warmUp(Pass.STREAM, Targets.SIZE);
         for (SideClient side : sides) {
-            // what was opened and closed before this pass is not what these messages leave behind
+            // garbage of objects that were opened and closed before this pass does not count
             side.call("collect", "collected");
         }
         long begin = System.nanoTime();
@@ -212,7 +213,7 @@ final class JvmContender implements Contender {
     }
 
     /**
-     * What a pass for the collectors has found.
+     * Result of a pass that counts garbage collections.
      *
      * @param messages sent.
      * @param load     of all processes.
@@ -221,11 +222,11 @@ final class JvmContender implements Contender {
     }
 
     /**
-     * Runs a pass that is not timed, with a look at where the time goes.
+     * Runs a pass that is not timed and samples where the time goes.
      *
      * @param pass      of exchanges or a stream.
      * @param sizeBytes of each message.
-     * @param forNs     how long, about.
+     * @param forNs     approximate duration in nanoseconds.
      * @return one profile for each side.
      */
     List<Comparison.SideProfile> profile(Pass pass, int sizeBytes, long forNs) throws InterruptedException {
@@ -239,7 +240,7 @@ final class JvmContender implements Contender {
         Map<SideRole, SideReport> reports = run(pass, count, true);
         reports.forEach((role, report) -> seen.put(role, report.profile()));
         if (daemon != null) {
-            seen.put(SideRole.DRIVER, Profile.parse(daemon.call("look", "seen")));
+            seen.put(SideRole.DRIVER, Profile.parse(daemon.call("profile", "seen")));
         }
         closeSides();
         double messages = pass == Pass.EXCHANGE ? (double) count * definition.returns : count;
@@ -326,7 +327,7 @@ final class JvmContender implements Contender {
             pong.call(command, "armed");
         }
         ping.send(command);
-        // Who answers notices first if something is wrong with a message.
+        // The answering side is the first to notice that a message is wrong.
         if (pong != null) {
             reports.put(SideRole.PONG, SideReport.parse(pong.await("done", PASS_TIMEOUT_MS)));
         }
@@ -344,7 +345,7 @@ final class JvmContender implements Contender {
             SideReport report = reports.get(side.role());
             if (report != null) {
                 cpuNs += report.load().cpuNs();
-                disturbance.look(side.title(), report.load().switches(), ownSwitchesPerSecond(pass),
+                disturbance.check(side.title(), report.load().switches(), ownSwitchesPerSecond(pass),
                     report.load().cpuNs(), ping.result());
             }
         }
@@ -365,7 +366,7 @@ final class JvmContender implements Contender {
                 values.put(Metric.STREAM_CPU, cpuNs / count);
             }
             case PACED -> {
-                disturbance.lookAtRate(elapsedNs, (double) count * SideSettings.INTERVAL_NS);
+                disturbance.checkRate(elapsedNs, (double) count * SideSettings.INTERVAL_NS);
                 values.put(Metric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
                 values.put(Metric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
                 values.put(Metric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));

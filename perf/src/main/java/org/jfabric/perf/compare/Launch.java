@@ -3,11 +3,11 @@ package org.jfabric.perf.compare;
 import java.util.List;
 
 /**
- * How the processes of a contender are started.
+ * Settings for the start of a contender's processes.
  *
  * @param flags     of the virtual machine, besides the rig's own.
  * @param classPath of another build; null for the rig's own.
- * @param bound     whether each process is bound to a core; else the scheduler places its threads.
+ * @param bound     true if each process is bound to a core; otherwise the scheduler places its threads.
  */
 record Launch(List<String> flags, String classPath, boolean bound) {
     /** Like the rig itself, each on its core. */

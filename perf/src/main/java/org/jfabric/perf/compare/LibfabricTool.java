@@ -95,7 +95,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
     /**
      * The provider as an installed libfabric calls it.
      *
-     * @param version what {@code fi_info --version} prints.
+     * @param version output of {@code fi_info --version}.
      */
     String providerOf(String version) {
         // 1.17 means rxm by tcp with rdm

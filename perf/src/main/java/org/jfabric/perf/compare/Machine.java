@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.jfabric.ffi.Affinity;
 
-/** What the figures depend on besides the contenders. */
+/** Properties of the machine that the figures depend on. */
 final class Machine {
     /** In front of the name of a system whose version it is. */
     static final String VERSION = "version.";
@@ -26,7 +26,7 @@ final class Machine {
     }
 
     /**
-     * Looks at the machine.
+     * Collects the properties.
      *
      * @param settings   of the rig.
      * @param contenders whose versions count.

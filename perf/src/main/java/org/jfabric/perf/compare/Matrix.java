@@ -5,9 +5,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 
-/** Which cells a run has, in the order in which a round takes them: what is compared stands together. */
+/** The cells of a run, in the order of a round: cells that are compared with each other are adjacent. */
 final class Matrix {
-    /** A thousand messages a millisecond of more than this are a matter of bandwidth, not of latency. */
+    /** Longest message of a paced pass; the rate of longer ones would depend on bandwidth, not on latency. */
     private static final int LARGEST_PACED_BYTES = 4096;
 
     private Matrix() {

@@ -1,6 +1,6 @@
 package org.jfabric.perf.compare;
 
-/** What is reported of a cell. */
+/** A metric that is reported for a cell. */
 enum Metric {
     /** Total time over twice the round trips; of messages to oneself, over the messages. */
     HALF_ROUND_TRIP("halfRoundTrip", "ns", false),
@@ -45,7 +45,7 @@ enum Metric {
     /** Resident memory of all processes of the contender. */
     MEMORY("memory", "MiB", false);
 
-    /** Exchanges of shorter messages are not looked at for their bandwidth. */
+    /** The bandwidth of exchanges of shorter messages is not reported. */
     static final int LARGE_BYTES = 65_536;
 
     private final String key;
@@ -67,12 +67,12 @@ enum Metric {
         return unit;
     }
 
-    /** Whether it is a time, which can be given in hand-overs of a cache line. */
+    /** Returns true if the metric is a time, which can be given in hand-overs of a cache line. */
     boolean isTime() {
         return unit.equals("ns");
     }
 
-    /** Whether it depends on how fast a cache line comes over; what is only counted does not. */
+    /** Returns true if the metric depends on the time of a cache line's hand-over; plain counts do not. */
     boolean dependsOnHandOver() {
         return switch (this) {
             case COLLECTIONS, OWN_BYTES, ALL_BYTES, MEMORY -> false;

@@ -41,10 +41,10 @@ final class NativeContender implements Contender {
         /** The program. */
         String program();
 
-        /** What to do where it is missing: a clause. */
+        /** Advice for a machine without the program: a clause. */
         String toGetIt();
 
-        /** Where it is looked for; null if nobody has said. */
+        /** Installation to search for the program; null if none is given. */
         Installation installation();
 
         /** Command that prints the version. */
@@ -61,7 +61,7 @@ final class NativeContender implements Contender {
         /** Environment of the program. */
         Map<String, String> environment();
 
-        /** What it can measure. */
+        /** Returns the passes that the program can measure. */
         Set<Pass> passes();
 
         /** Command of one side; the server's has no host. */
@@ -70,7 +70,7 @@ final class NativeContender implements Contender {
         /**
          * Nanoseconds of the timed part for each message (of an exchange: for each half round trip).
          *
-         * @param output what the client printed.
+         * @param output of the client.
          * @throws ToolException if there is no result in it.
          */
         double nsPerMessage(int sizeBytes, String output);

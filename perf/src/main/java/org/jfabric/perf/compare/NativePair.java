@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jfabric.tool.ToolException;
 
 /**
- * A test program of C that is started twice, as a server and as a client that reports. Each is bound to its core, and
- * looked at twice while it runs; the look takes a few microseconds.
+ * A test program of C that is started twice, as a server and as a client that reports. Each process is bound to its
+ * core. Two snapshots are taken of each while it runs; a snapshot takes a few microseconds.
  */
 final class NativePair {
     private static final String BINDER = "taskset";
@@ -25,27 +25,27 @@ final class NativePair {
     private static final long LISTEN_TIMEOUT_NS = 10_000_000_000L;
     private static final long END_TIMEOUT_S = 120;
     private static final long POLL_MS = 2;
-    private static final double FIRST_LOOK = 0.3;
-    private static final double SECOND_LOOK = 0.8;
+    private static final double FIRST_SNAPSHOT = 0.3;
+    private static final double SECOND_SNAPSHOT = 0.8;
 
     private final String title;
     private final RigSettings settings;
     private final Map<String, String> environment;
 
     /**
-     * What a run has found.
+     * Result of a run.
      *
      * @param output      of the client.
-     * @param cpuShare    cores that both used together, not a number if they ended before they were looked at.
+     * @param cpuShare    cores that both used together, not a number if they ended before the snapshots were taken.
      * @param memoryBytes resident memory of both, 0 if they ended before.
      */
     record Outcome(String output, double cpuShare, double memoryBytes) {
     }
 
-    /** A look at a process. */
-    private record Look(long atNs, long cpuNs, long switches, long memoryBytes) {
-        static Look at(Process process) {
-            return new Look(System.nanoTime(),
+    /** Resources that a process has used so far. */
+    private record Snapshot(long atNs, long cpuNs, long switches, long memoryBytes) {
+        static Snapshot of(Process process) {
+            return new Snapshot(System.nanoTime(),
                 process.toHandle().info().totalCpuDuration().map(Duration::toNanos).orElse(0L),
                 ThreadLoad.status(Path.of("/proc", Long.toString(process.pid()), "status"),
                     "nonvoluntary_ctxt_switches"),
@@ -65,8 +65,8 @@ final class NativePair {
      * @param server      command of the one that listens.
      * @param client      command of the other one.
      * @param port        that the server listens on.
-     * @param expectedNs  how long the client will run, about.
-     * @param disturbance is told what was noticed.
+     * @param expectedNs  approximate run time of the client in nanoseconds.
+     * @param disturbance collects what was noticed.
      */
     Outcome run(List<String> server, List<String> client, int port, long expectedNs, Disturbance disturbance)
         throws InterruptedException {
@@ -88,12 +88,12 @@ final class NativePair {
         throws InterruptedException {
         CompletableFuture<String> output = read(client);
         CompletableFuture<String> serverOutput = read(server);
-        boolean ended = client.waitFor((long) (expectedNs * FIRST_LOOK), TimeUnit.NANOSECONDS);
-        Look client0 = Look.at(client);
-        Look server0 = Look.at(server);
-        ended = ended || client.waitFor((long) (expectedNs * (SECOND_LOOK - FIRST_LOOK)), TimeUnit.NANOSECONDS);
-        Look client1 = Look.at(client);
-        Look server1 = Look.at(server);
+        boolean ended = client.waitFor((long) (expectedNs * FIRST_SNAPSHOT), TimeUnit.NANOSECONDS);
+        Snapshot client0 = Snapshot.of(client);
+        Snapshot server0 = Snapshot.of(server);
+        ended = ended || client.waitFor((long) (expectedNs * (SECOND_SNAPSHOT - FIRST_SNAPSHOT)), TimeUnit.NANOSECONDS);
+        Snapshot client1 = Snapshot.of(client);
+        Snapshot server1 = Snapshot.of(server);
         // A process may be gone although it was not seen to end.
         boolean seen = !ended && client1.memoryBytes > 0 && server1.memoryBytes > 0;
         if (!client.waitFor(END_TIMEOUT_S, TimeUnit.SECONDS)) {
@@ -107,15 +107,16 @@ final class NativePair {
         if (!seen) {
             return new Outcome(text, Double.NaN, 0);
         }
-        double share = look("client", client0, client1, disturbance) + look("server", server0, server1, disturbance);
+        double share = cpuShare("client", client0, client1, disturbance)
+            + cpuShare("server", server0, server1, disturbance);
         return new Outcome(text, share, client1.memoryBytes + server1.memoryBytes);
     }
 
-    private double look(String who, Look from, Look to, Disturbance disturbance) {
+    private double cpuShare(String who, Snapshot from, Snapshot to, Disturbance disturbance) {
         long elapsedNs = to.atNs - from.atNs;
         // The kernel counts in steps of 10 ms, of which one more or less is no disturbance.
         double slackNs = 20e6;
-        disturbance.look(title + ' ' + who, to.switches - from.switches, 0,
+        disturbance.check(title + ' ' + who, to.switches - from.switches, 0,
             to.cpuNs - from.cpuNs + slackNs, elapsedNs);
         return Math.min(1, (double) (to.cpuNs - from.cpuNs) / elapsedNs);
     }

@@ -2,15 +2,15 @@ package org.jfabric.perf.compare;
 
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.ToolException;
 
 /**
- * A message over shm between two drivers in mode INVOKER that one thread runs, as {@code ShmPingBenchmark.tagged} has
- * it: all instructions of the way and no transfer of cache lines.
+ * A message over shm between two drivers in mode INVOKER that one thread runs, like {@code ShmPingBenchmark.tagged}:
+ * all instructions of a message and no transfer of cache lines.
  */
 final class OneThreadSide implements Side, CompletionHandler {
     private static final int CHUNK = 64;

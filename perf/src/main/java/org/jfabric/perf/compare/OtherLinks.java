@@ -1,6 +1,6 @@
 package org.jfabric.perf.compare;
 
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongLoop;
 import org.jfabric.tool.ToolException;
@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Messages over the links that are not measured, in the same process: calls that the compiler knew one target of have
- * two afterwards. What they use stays open, but has no more traffic.
+ * Sends messages over the links that are not measured, in the same process. Call sites that had one target for the
+ * compiler have two afterwards. The endpoints stay open, but have no more traffic.
  */
 final class OtherLinks implements AutoCloseable {
     private static final List<String> LINKS = List.of("loopback", "tcp");

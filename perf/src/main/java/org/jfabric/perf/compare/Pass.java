@@ -1,6 +1,6 @@
 package org.jfabric.perf.compare;
 
-/** What two sides do with each other for a while; the rig names it to both. */
+/** Kind of traffic between two sides; the rig names it to both. */
 enum Pass {
     /** One message there, one back, no clocks inside: half round trip. */
     EXCHANGE,

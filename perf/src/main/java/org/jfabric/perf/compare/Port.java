@@ -1,8 +1,8 @@
 package org.jfabric.perf.compare;
 
 /**
- * One side's way to send messages of the cell's size and to take the other side's. A process uses one implementation
- * only, so the loops call it directly once compiled. Owner: one thread.
+ * Sends messages of the cell's size and takes those of the other side. A process uses one implementation only, so the
+ * loops call it directly once compiled. Owner: one thread.
  */
 interface Port {
     /**

@@ -98,7 +98,10 @@ final class PortLoops {
         return answers;
     }
 
-    /** How long the last {@link #pacedPing} took: more than its count over its rate if the rate was not kept. */
+    /**
+     * Duration of the last {@link #pacedPing} in nanoseconds: more than its count over its rate if the rate was not
+     * kept.
+     */
     long pacedNs() {
         return pacedNs;
     }

@@ -6,17 +6,17 @@ import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.ToolException;
 
 /**
- * An exchange with {@link #POSTED} receives posted over {@link #TAGS} tags: who begins has two peers, to which its
- * messages go in turn, and takes the answer to each before it sends the next one. Before the first message each
- * endpoint has cancelled a receive and peeked for a message in vain.
+ * An exchange with {@link #POSTED} receives posted over {@link #TAGS} tags. The first side has two peers: it sends to
+ * them in turn, and takes each answer before it sends the next message. Before the first message each endpoint has
+ * cancelled a receive and peeked for a message in vain.
  */
 final class PostedSide implements Side {
     private static final int POSTED = 128;

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Where the time of a thread goes.
+ * Distribution of a thread's time.
  *
  * @param samples by part of a message's way.
  */
@@ -20,7 +20,7 @@ record Profile(Map<String, Integer> samples) {
     record Part(String name, double share) {
     }
 
-    /** Looks at the thread. */
+    /** Returns the number of samples. */
     int total() {
         return samples.values().stream().mapToInt(Integer::intValue).sum();
     }

@@ -15,9 +15,8 @@ import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Looks every millisecond where a thread is, with the JVM's flight recorder, and names the part of a
- * message's way by the call of the API and the package that it is in. A look costs microseconds, so what is profiled is
- * not timed.
+ * Samples every millisecond what a thread executes, with the JVM's flight recorder, and names the part of a message's
+ * way by the call of the API and the package. A sample costs microseconds, so profiled passes are not timed.
  */
 final class Profiler {
     private static final String EVENT = "jdk.ExecutionSample";
@@ -26,11 +25,11 @@ final class Profiler {
     private static final String OTHERS = "the test's own loop";
     /** For example the loop of a driver's agent. */
     private static final String OUTSIDE = "outside of JFabric";
-    /** What the calls of the API stand for, by method. */
+    /** Part of a message's way for each method of the API. */
     private static final Map<String, String> CALLS = Map.of(
         "tsend", "send", "send", "send", "inject", "send", "trecv", "post the receive", "recv", "post the receive",
         "poll", "poll");
-    /** Places, by package; the first that fits. Flyweights and rings count for who uses them. */
+    /** Places, by package; the first match counts. Flyweights and rings count for their callers. */
     private static final List<Map.Entry<String, String>> PLACES = List.of(
         Map.entry("org.jfabric.perf.", OTHERS),
         Map.entry("org.jfabric.tool.", OTHERS),
@@ -51,7 +50,7 @@ final class Profiler {
     private final Recording recording = new Recording();
 
     /**
-     * Begins to look.
+     * Starts sampling.
      *
      * @param thread name of the thread.
      */
@@ -64,8 +63,8 @@ final class Profiler {
     /**
      * Ends.
      *
-     * @param folder where a file may be put for a moment.
-     * @return what was seen.
+     * @param folder for a temporary file.
+     * @return the samples.
      */
     Profile end(Path folder) {
         recording.stop();

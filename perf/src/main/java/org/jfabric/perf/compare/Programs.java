@@ -14,18 +14,18 @@ final class Programs {
     private Programs() {
     }
 
-    /** Where a program is on the path, or null. */
+    /** Returns the path of a program, or null if it is not on the path. */
     static Path find(String name) {
         return Installation.ofPath(System.getenv()).find(name);
     }
 
-    /** What a program prints, or an empty text if it cannot be run or fails. */
+    /** Returns the output of a program, or an empty text if it cannot be run or fails. */
     static String output(Path folder, List<String> command) throws InterruptedException {
         return output(folder, command, Map.of());
     }
 
     /**
-     * What a program prints.
+     * Runs a program and collects its output.
      *
      * @param folder      to run it in, or null.
      * @param command     of it.

@@ -5,10 +5,10 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one round has found in one cell.
+ * Result of one round in one cell.
  *
  * @param values       of the metrics.
- * @param disturbances what was noticed that may have spoilt it, one sentence each; empty if nothing was.
+ * @param disturbances events that may have spoilt it, one sentence each; empty if there were none.
  * @param histogram    distribution of a paced pass, or null.
  * @param handOvers    of a cache line around it, or null.
  */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Says of a target that is missed what is known of why: the floor that nothing gets below, the profile. */
+/** Explains a missed target as far as possible: by the floor of the hand-overs, and by the profile. */
 final class Reason {
     private static final Cell FLOOR = new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
     private static final int PARTS = 4;

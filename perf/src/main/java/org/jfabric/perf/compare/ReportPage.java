@@ -189,10 +189,10 @@ final class ReportPage {
         if (run.profiles().isEmpty()) {
             return;
         }
-        add("<h2>Where the time goes</h2>%n<p>Of passes of their own, which are not timed: looks at the thread once a"
-            + " millisecond, by the call that it is in and the part of the way. To look for a message includes the"
-            + " wait for it: of an exchange each side waits while the other one works and while the cache lines come"
-            + " over, which alone takes %s.</p>%n", floor());
+        add("<h2>Where the time goes</h2>%n<p>From passes of their own, which are not timed. The thread is sampled once"
+            + " a millisecond; a sample counts for the API call and the part of the way that the thread is in. Polling"
+            + " includes waiting: in an exchange each side waits while the other one works and while the cache lines"
+            + " are handed over, which alone takes %s.</p>%n", floor());
         beginTable("<th>what</th><th>side</th><th>part</th><th class=\"number\">share</th>"
             + "<th class=\"number\">ns of a message</th>");
         for (Comparison.SideProfile side : run.profiles()) {

@@ -15,7 +15,7 @@ final class ResultJson {
      * Writes it.
      *
      * @param run     to be written.
-     * @param readings whether to add the value of each round to each result.
+     * @param readings true to add the value of each round to each result.
      */
     static String write(Comparison run, boolean readings) {
         JsonWriter json = new JsonWriter().beginObject();

@@ -52,13 +52,13 @@ final class ResultText {
         });
     }
 
-    /** How many of the only state. */
+    /** Returns the number of rounds and their state, if all have the same. */
     private static String rounds(Map<RoundState, Spread> states) {
         RoundState state = states.keySet().iterator().next();
         return states.get(state).rounds() + " " + state.text();
     }
 
-    /** What became of a target, in a few words. */
+    /** Describes the outcome of a target in a few words. */
     static String outcome(Target.Verdict verdict) {
         Target target = verdict.target();
         Target.Outcome outcome = verdict.outcome();

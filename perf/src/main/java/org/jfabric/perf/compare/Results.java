@@ -42,7 +42,7 @@ final class Results {
     /**
      * One line of the result.
      *
-     * @param cell        what was measured.
+     * @param cell        the cell that was measured.
      * @param metric      of it.
      * @param median      of the valid rounds, or if none is valid of all.
      * @param min         of the same rounds.

@@ -39,7 +39,7 @@ final class Rig implements AutoCloseable {
      * @param settings of the rig.
      * @param systems  ids of the contenders to measure.
      * @param jfabric  JFabric's version.
-     * @param progress where to say how far it is.
+     * @param progress receives progress messages.
      */
     Rig(RigSettings settings, Set<String> systems, String jfabric, PrintWriter progress) throws InterruptedException {
         this.progress = progress;
@@ -68,7 +68,7 @@ final class Rig implements AutoCloseable {
     }
 
     /**
-     * Which rounds a run has.
+     * Limits for the rounds of a run.
      *
      * @param wanted        valid rounds that each target should have; so many rounds of all cells there are at least.
      * @param limitNs       of the whole run, after which no further round is begun.
@@ -111,11 +111,11 @@ final class Rig implements AutoCloseable {
             collected.load().collections(), profiles(sizes));
     }
 
-    /** So many rounds of all cells as are wanted, then more of those whose targets have too few valid ones. */
+    /** Runs the wanted number of rounds of all cells, then more of those whose targets have too few valid ones. */
     private void rounds(List<Cell> cells, Rounds rounds, long countedFromNs, Results results)
         throws InterruptedException {
         Set<Cell> failed = new LinkedHashSet<>();
-        // of the round before: the first one, with the start of all processes, is longer than the others
+        // duration of the round before: the first one, with the start of all processes, is longer than the others
         long lastNs = 0;
         for (int round = 0; round < rounds.most(); round++) {
             Set<Cell> lacking = lacking(targets, results, cells, failed);
@@ -149,7 +149,7 @@ final class Rig implements AutoCloseable {
     }
 
     /**
-     * Which cells have to be measured again.
+     * Selects the cells that have to be measured again.
      *
      * @param targets of the run.
      * @param results so far.
@@ -223,7 +223,7 @@ final class Rig implements AutoCloseable {
         for (Cell cell : Targets.PROFILED) {
             Contender own = byId(cell.system());
             if (own != null && sizes.contains(cell.sizeBytes())) {
-                say("looking where the time of %s goes", cell);
+                say("profiling %s", cell);
                 profiles.addAll(((JvmContender) own).profile(cell.pass(), cell.sizeBytes(), profileNs));
             }
         }

@@ -3,13 +3,13 @@ package org.jfabric.perf.compare;
 import java.nio.file.Path;
 
 /**
- * What all contenders have in common.
+ * Settings that all contenders have in common.
  *
  * @param directory for drivers' files, in shared memory.
  * @param timedNs   least length of a timed pass.
  * @param pingCpu   processor of the sides that measure.
  * @param pongCpu   processor of the sides that answer, and of drivers.
- * @param spinning  whether these are two.
+ * @param spinning  true if these are two different processors.
  * @param baseline  class path of an older build of JFabric, or null.
  */
 record RigSettings(Path directory, long timedNs, int pingCpu, int pongCpu, boolean spinning, Baseline baseline) {
@@ -25,12 +25,12 @@ record RigSettings(Path directory, long timedNs, int pingCpu, int pongCpu, boole
         return timedNs / 5;
     }
 
-    /** Warm-up of the first cell of a kind in processes that are new: until the compiler is done. */
+    /** Warm-up of the first cell of a kind in new processes in nanoseconds: until its code is compiled. */
     long firstWarmNs() {
         return timedNs * 3;
     }
 
-    /** A pass that is looked into, about: long enough for samples, taken one by one. */
+    /** Approximate duration of a profiled pass in nanoseconds: long enough for enough samples. */
     long profileNs() {
         return timedNs * 3;
     }

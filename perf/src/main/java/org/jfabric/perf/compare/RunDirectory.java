@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jfabric.tool.TemporaryDirectory;
 
 /**
- * The folder of a run. It is deleted also if this process is told to end in the middle: then its processes are ended
- * first, so that none of them makes a file any more.
+ * The folder of a run. It is also deleted if this process is terminated in the middle of a run; its child processes are
+ * ended first, so that none of them creates a file afterwards.
  */
 final class RunDirectory implements AutoCloseable {
     private static final int TRIES = 10;
@@ -33,7 +33,7 @@ final class RunDirectory implements AutoCloseable {
 
     private void end() {
         List<ProcessHandle> left = descendants();
-        // again for what the main thread, which goes on, has started meanwhile
+        // repeated, because the main thread still runs and may have started more processes meanwhile
         for (int i = 0; i < TRIES && !left.isEmpty(); i++) {
             left.forEach(ProcessHandle::destroyForcibly);
             CompletableFuture.allOf(left.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))

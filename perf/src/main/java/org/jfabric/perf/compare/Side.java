@@ -3,17 +3,17 @@ package org.jfabric.perf.compare;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one process of a contender has open for one cell. Owner: the process's main thread.
+ * Objects that one process of a contender has open for one cell. Owner: the process's main thread.
  *
  * <p>Order of the calls: made, {@link #connect} once the other sides are made as well, then any number of {@link #arm}
- * (who answers) and {@link #run}, at last {@link #close}.
+ * (the answering side) and {@link #run}, at last {@link #close}.
  */
 interface Side extends AutoCloseable {
     /** Finds the other side. */
     default void connect() {
     }
 
-    /** Lets an invoked driver go on while nothing is asked for. */
+    /** Runs a duty cycle of an invoked driver while no pass runs. */
     default void cycle() {
     }
 

@@ -72,8 +72,8 @@ final class SideClient implements AutoCloseable {
      * Waits for an answer.
      *
      * @param word      that it begins with.
-     * @param timeoutMs how long.
-     * @return what follows the word.
+     * @param timeoutMs longest wait in milliseconds.
+     * @return the text behind the word.
      */
     String await(String word, long timeoutMs) throws InterruptedException {
         ChildJvm.Line line = lines.poll(timeoutMs, TimeUnit.MILLISECONDS);
@@ -105,7 +105,7 @@ final class SideClient implements AutoCloseable {
             .map(Duration::toNanos).orElse(0L);
     }
 
-    /** Who is in the middle of a pass does not listen, so then the end is a hard one. */
+    /** A side in the middle of a pass does not read commands; its process is killed then. */
     @Override
     public void close() {
         if (!idle) {

@@ -1,6 +1,6 @@
 package org.jfabric.perf.compare;
 
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 
 /** The sides that a process of the rig can be. */
 enum SideKind {
@@ -16,7 +16,7 @@ enum SideKind {
     JFABRIC_INVOKER_ALL_LINKS,
     /** The same with a hundred thousand receives posted where a stream arrives. */
     JFABRIC_INVOKER_MANY_RECEIVES,
-    /** The same, the messages looked at where they are. */
+    /** The same, with messages read where they are. */
     JFABRIC_ZERO_COPY,
     /** A JFabric daemon in mode DEDICATED. */
     JFABRIC_DEDICATED,

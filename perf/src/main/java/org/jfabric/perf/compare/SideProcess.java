@@ -9,10 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
-import org.jfabric.FabricException;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.Affinity;
+import org.jfabric.info.FabricException;
 import org.jfabric.tool.TemporaryDirectory;
 import org.jfabric.tool.ToolCommand;
 import org.jfabric.tool.ToolException;
@@ -20,17 +20,16 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * A process of the rig, told what to do by {@link SideClient}: commands come in lines on the standard input, answers go
- * in marked lines to the standard output. It lives through all rounds, and between two cells it has nothing open and
- * sleeps.
+ * A process of the rig, controlled by {@link SideClient}: commands come in lines on the standard input, answers go in
+ * marked lines to the standard output. It lives through all rounds. Between two cells it has nothing open and sleeps.
  *
  * <pre>
  *  open PASS SIZE PORT DIR      opened          driver, endpoint and memory of a cell
  *  connect                      connected       the other side is found
- *  run PASS COUNT [profiled]    armed           (who answers) the other may begin
+ *  run PASS COUNT [profiled]    armed           (the answering side) the other side may begin
  *                               done REPORT
  *  watch THREAD                 watched         a driver's thread is profiled from here
- *  look                         seen PROFILE    to here
+ *  profile                      seen PROFILE    to here
  *  collect                      collected       the garbage of everything before is gone
  *  close                        closed
  *  quit                                         ends with status 0
@@ -42,7 +41,7 @@ import picocli.CommandLine.Option;
 @Command(name = SideProcess.NAME, hidden = true, description = "A process of compare; not for users.")
 public final class SideProcess implements ToolCommand {
     static final String NAME = "compare-side";
-    /** What marks the lines meant for the rig. */
+    /** Prefix of the lines that are meant for the rig. */
     static final String MARK = "#compare ";
 
     private static final String LOOPBACK_INTERFACE = "lo";
@@ -78,7 +77,7 @@ public final class SideProcess implements ToolCommand {
 
     @Override
     public Integer call() {
-        // all sides are on this host, and the C programs are told to take this interface too
+        // all sides are on this host, and the C programs are started with this interface too
         System.setProperty(TcpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
         System.setProperty(UdpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
         Thread reader = new Thread(this::read, "compare-commands");
@@ -128,7 +127,7 @@ public final class SideProcess implements ToolCommand {
                 watching = new Profiler(words[1]);
                 say("watched");
             }
-            case "look" -> say("seen " + watching.end(base).format());
+            case "profile" -> say("seen " + watching.end(base).format());
             case "collect" -> {
                 System.gc();
                 say("collected");
@@ -157,7 +156,7 @@ public final class SideProcess implements ToolCommand {
             profiler == null ? null : profiler.end(base)).format());
     }
 
-    /** An invoked driver has to be run also while the rig thinks. */
+    /** Waits for the next command; an invoked driver has to be run meanwhile. */
     private String next() throws InterruptedException {
         if (side == null || role.drives()) {
             return commands.take();

@@ -6,14 +6,14 @@ import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a side says of a pass, as one line.
+ * Report of a side about a pass, as one line.
  *
  * @param result       nanoseconds, or messages compared.
  * @param load         of the process meanwhile.
  * @param memoryBytes  resident memory of the process afterwards.
  * @param driverCycles duty cycles of a daemon meanwhile, 0 if they are not counted.
  * @param histogram    distribution, or null.
- * @param profile      where the time went, or null.
+ * @param profile      distribution of the thread's time, or null.
  */
 record SideReport(long result, ThreadLoad load, long memoryBytes, long driverCycles, Histogram histogram,
     Profile profile) {

@@ -2,7 +2,7 @@ package org.jfabric.perf.compare;
 
 import java.util.Locale;
 
-/** What a process does in a contender. */
+/** Role of a process in a contender. */
 enum SideRole {
     /** Runs a driver for the one that begins, where it has one of its own. */
     PING_DRIVER,
@@ -13,12 +13,12 @@ enum SideRole {
     /** Begins, and measures. */
     PING;
 
-    /** Whether it runs a driver and takes no part in a pass. */
+    /** Returns true if the process runs a driver and takes no part in a pass. */
     boolean drives() {
         return this == PING_DRIVER || this == DRIVER;
     }
 
-    /** Who runs its driver, where each side has one of its own. */
+    /** Returns the role of the process that runs this side's driver, where each side has a driver of its own. */
     SideRole daemon() {
         return this == PING ? PING_DRIVER : DRIVER;
     }

@@ -3,16 +3,16 @@ package org.jfabric.perf.compare;
 import java.nio.file.Path;
 
 /**
- * What a side is made from.
+ * Settings of a side.
  *
- * @param role      what its process does.
+ * @param role      role of its process.
  * @param pass      the pass that will be timed.
  * @param sizeBytes of each message.
  * @param directory of this cell, the same for all sides; not there yet.
  * @param port      first of two free UDP ports.
  * @param cpu       processor of this side.
  * @param otherCpu  processor of the other side.
- * @param spinning  whether each side has a core of its own.
+ * @param spinning  true if each side has a core of its own.
  */
 record SideSettings(
     SideRole role, Pass pass, int sizeBytes, Path directory, int port, int cpu, int otherCpu, boolean spinning) {

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 
-/** What is made of the values of the rounds. */
+/** Summaries of the values of the rounds. */
 final class Statistics {
     private Statistics() {
     }

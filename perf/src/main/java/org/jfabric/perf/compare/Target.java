@@ -14,8 +14,8 @@ import java.util.stream.Stream;
  * @param what       for people.
  * @param own        JFabric's cell.
  * @param metric     that is compared.
- * @param references what it is compared with; of several, the one that is easiest to reach counts in each round; none
- *                   if the value itself counts.
+ * @param references reference values; of several, the one that is easiest to reach counts in each round; none if the
+ *                   value itself counts.
  * @param must       ratio to reach: not more, or of a metric of which more is better, not less; {@link #SHOWN} if any
  *                   value will do.
  * @param goal       the same for the goal; not a number if there is none.
@@ -41,7 +41,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     record Reference(Cell cell, double factor) {
     }
 
-    /** What became of a target. */
+    /** Outcome of a target. */
     enum Outcome {
         /** Must and goal are met. */
         GOAL_MET("goal met", "goalMet"),
@@ -74,7 +74,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     }
 
     /**
-     * What became of a target.
+     * Verdict on a target.
      *
      * @param target   judged.
      * @param outcome  in one word.
@@ -91,17 +91,17 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     record Verdict(
         Target target, Outcome outcome, double[] ratios, double ratio, double own, double other, Reference against,
         int near, double missedBy, Map<RoundState, Spread> states) {
-        /** Whether any round has what is compared. */
+        /** Returns true if any round has both values. */
         boolean measured() {
             return outcome != Outcome.NOT_MEASURED;
         }
 
-        /** Whether the median meets it and most rounds are near. */
+        /** Returns true if the median meets the target and most rounds are near it. */
         boolean met() {
             return outcome == Outcome.MET || goalMet();
         }
 
-        /** Whether the median meets the goal as well. */
+        /** Returns true if the median meets the goal as well. */
         boolean goalMet() {
             return outcome == Outcome.GOAL_MET;
         }
@@ -133,7 +133,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         return cells;
     }
 
-    /** Whether there is something to compare with. */
+    /** Returns true if there is a reference to compare with. */
     boolean isRatio() {
         return !references.isEmpty();
     }

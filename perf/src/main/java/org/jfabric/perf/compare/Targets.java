@@ -8,17 +8,17 @@ import java.util.Set;
 
 /** The table of targets, and the cells that it takes. */
 final class Targets {
-    /** What the other columns of the table say is about this size. */
+    /** Message size in bytes that the other columns of the table refer to. */
     static final int SIZE = 64;
 
     private static final int MIB = 1 << 20;
 
-    /** What is counted once, behind the rounds. */
+    /** The cell that is counted once, after the rounds. */
     static final Cell COLLECTED = new Cell(Contenders.INVOKER, Pass.COLLECTED, SIZE);
     /** Messages that it takes. */
     static final long COLLECTED_MESSAGES = 100_000_000;
 
-    /** Of which it is looked where the time goes; other sizes have the same parts. */
+    /** Cells that are profiled; other sizes consist of the same parts. */
     static final List<Cell> PROFILED = List.of(
         own(Pass.EXCHANGE, SIZE),
         cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE),
@@ -32,14 +32,14 @@ final class Targets {
     private static final double COPY_FACTOR = 0.9;
     private static final double COLD_CYCLES = 64;
     private static final double FRESH_GOAL = 3;
-    /** The system of a reference that this run does not have. */
+    /** Name that stands for a system that this run does not have. */
     private static final String ABSENT = "absent";
 
     private final Ucx ucx;
     private final List<Target> targets = new ArrayList<>();
 
     /**
-     * Which of the systems with UCX is which.
+     * Assigns the systems with UCX to the versions.
      *
      * @param older the one before 1.22, such as Debian's.
      * @param newer the one of 1.22 or later.
@@ -48,11 +48,11 @@ final class Targets {
         /** The first minor version of UCX 1 that counts as newer. */
         private static final int NEWER = 22;
 
-        /** As if Debian's were on the path and a newer one in {@code UCX_HOME}. */
+        /** The usual systems: Debian's on the path and a newer one in {@code UCX_HOME}. */
         static final Ucx USUAL = new Ucx(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id());
 
         /**
-         * Tells by the versions.
+         * Assigns them by the versions.
          *
          * @param environment of a run; a version that is not in it is the usual one.
          */
@@ -63,7 +63,7 @@ final class Targets {
                 String version = environment.getOrDefault(
                     Machine.VERSION + id, id.equals(USUAL.newer) ? "1." + NEWER : "1.0");
                 if (isNewer(version)) {
-                    // what the variable names is meant, if both are
+                    // if both are newer, the one in the variable's folder counts
                     newer = newer.equals(ABSENT) ? id : newer;
                 } else if (Character.isDigit(version.charAt(0))) {
                     older = id;
@@ -142,7 +142,7 @@ final class Targets {
             cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.7, 1.0));
     }
 
-    /** What other things in the process, or in the way, cost. */
+    /** Costs of other objects and code in the same process or on a message's way. */
     private void ofTheProcess() {
         targets.add(new Target("half round trip of 64 bytes in processes that used the other links, against fresh ones",
             cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
@@ -162,7 +162,7 @@ final class Targets {
             cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 1.1, 1.05));
     }
 
-    /** What was met before and must stay so. */
+    /** Targets that were met before and must stay met. */
     private void asBefore() {
         for (int size : new int[] {65_536, MIB}) {
             Target.Reference other = new Target.Reference(cell(ucx.any(), Pass.STREAM, size), 1);

@@ -9,7 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * What a process has used in a pass.
+ * Resources that a process has used in a pass.
  *
  * @param cpuNs        processor time of all its threads.
  * @param switches     times that the measuring thread lost its core without waiting for anything.
@@ -25,7 +25,7 @@ record ThreadLoad(long cpuNs, long switches, long collections, long ownBytes, lo
     private static final com.sun.management.ThreadMXBean THREADS =
         (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** What runs until {@link #end}. A look allocates itself, so bytes are counted last here and first there. */
+    /** Measures until {@link #end}. A measurement allocates, so bytes are counted last here and first there. */
     static final class Span {
         private final ThreadLoad begin = sofar(0, 0);
         private final long allBytes = THREADS.getTotalThreadAllocatedBytes();

@@ -5,39 +5,39 @@ import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointOption;
-import org.jfabric.EndpointType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MessageHandler;
-import org.jfabric.Mode;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.ToolException;
 
 /**
- * One of two processes with a driver each in mode INVOKER, over the link shm, whose messages are looked at where they
- * arrived, in the ring of the other one: buffered receives of untagged messages, lent to a handler. A message that may
- * be injected is, so that its memory is the sender's again at once and no entry follows, as of Aeron's {@code offer}; a
- * longer one has an entry, and a window as all streams.
+ * One of two processes with a driver each in mode INVOKER, over the link shm. The receiver reads messages where they
+ * arrived, in the ring of the sender: buffered receives of untagged messages, lent to a handler. A message that may be
+ * injected is injected, so that its memory belongs to the sender again at once and no entry follows, as with Aeron's
+ * {@code offer}. A longer one has an entry, and a window as all streams have.
  */
 final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandler {
-    /** Longest message that is looked at as a whole. */
+    /** Longest message that is read as a whole. */
     static final int MOST_BYTES = 4096;
 
     private static final String LINK = "shm";
@@ -65,7 +65,7 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
     private long peer;
     private long received;
     private int underWay;
-    /** Nobody looks at it: without it the compiler would leave the look at the message out. */
+    /** Never read. Without it the compiler would remove the access to the message. */
     private long seen;
 
     /**
@@ -205,7 +205,7 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
             position = PingPongContents.mismatch(MemorySegment.ofArray(compared), settings.sizeBytes(), received);
         }
         if (buffer.capacity() != settings.sizeBytes() || position >= 0) {
-            throw new ToolException("Message " + received + " is not as sent where it is looked at ("
+            throw new ToolException("Message " + received + " differs from what was sent, where the driver shows it ("
                 + buffer.capacity() + " bytes, first difference at " + position
                 + "); this is a defect of JFabric, please report it.");
         }

@@ -13,8 +13,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the machine and the harness take by themselves: subtract {@link #nothing()} from the other benchmarks, and keep
- * in mind what a clock and a fence cost here.
+ * Cost of the machine and of the harness alone: subtract {@link #nothing()} from the other benchmarks, and consider the
+ * cost of a clock and of a fence on this machine.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -35,7 +35,7 @@ public class BaselineBenchmark {
     }
 
     /**
-     * One look at the clock, as each duty cycle takes.
+     * One reading of the clock, as in each duty cycle.
      *
      * @return nanoseconds.
      */

@@ -1,10 +1,10 @@
 package org.jfabric.perf.jmh;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.WorkCompletions;
+import org.jfabric.info.FabricErrno;
 
 /**
  * The data path of a device that does nothing but count: a send has ended as soon as it is posted, and messages arrive

@@ -7,20 +7,20 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.agrona.UnsafeApi;
-import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
+import org.jfabric.info.SocketName;
 
 /**
  * Libraries with one device, whose control calls say yes and whose peers take every connection. A proxy, because the
  * link calls few of their functions for one connection, none of them per message; one that is not known here fails.
  */
 final class BlankVerbs implements InvocationHandler, AutoCloseable {
-    /** Larger than any structure that is looked into. */
+    /** Larger than any structure that is read. */
     private static final int STRUCTURE_BYTES = 512;
     private static final byte[] ADDRESS = SocketName.parse("fi_sockaddr_in://10.0.0.1:7471").toBytes();
     private static final byte[] NO_DATA = new byte[196];
@@ -39,7 +39,7 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final BlankDataPath dataPath = new BlankDataPath();
     private final Queue<RdmaCm.CmEvent> events = new ArrayDeque<>();
-    /** Its functions are not looked at, only that they are there. */
+    /** Its functions are only checked for presence. */
     private final long context = structure(96, 1, 104, 1, 168, 1, 208, 1, 216, 1);
     private final int fd = EventFd.create();
 

@@ -10,22 +10,22 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
 import org.jfabric.CompletionBatch;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -161,7 +161,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
     }
 
     /**
-     * Delivery of an entry, written, held and decoded in place in batches of 16.
+     * Delivery of an entry: written, then read in place in batches of 16.
      *
      * @return a sum over the entries.
      */
@@ -169,8 +169,8 @@ public class CompletionQueueBenchmark implements CompletionHandler {
     @OperationsPerInvocation(BATCH)
     public long deliverAndReadInPlace16() {
         write();
-        int held = queue.readInPlace(batch, BATCH);
-        for (int i = 0; i < held; i++) {
+        int count = queue.readInPlace(batch, BATCH);
+        for (int i = 0; i < count; i++) {
             onCompletion(batch.entry(i));
         }
         batch.release();

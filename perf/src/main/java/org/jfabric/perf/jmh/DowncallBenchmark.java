@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Calls of the C library by the Foreign Function &amp; Memory API: what waking somebody costs the one who wakes.
+ * Calls of the C library by the Foreign Function &amp; Memory API: the cost of a wake-up for the thread that wakes.
  *
- * <p>Nobody sleeps here, so the scheduler has no part in it; {@code WakeUpLatency} measures that.
+ * <p>No thread sleeps here, so the scheduler has no part in it; {@code WakeUpLatency} measures that.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -87,7 +87,7 @@ public class DowncallBenchmark {
     }
 
     /**
-     * Waking a driver's thread from another of its threads, nobody asleep.
+     * Wake-up of a driver's thread by another of its threads, while no thread sleeps.
      *
      * @return 0, also {@code -EAGAIN} when the counter is full.
      */
@@ -97,7 +97,7 @@ public class DowncallBenchmark {
     }
 
     /**
-     * Waking a futex nobody waits at.
+     * Wake-up of a futex without a sleeper.
      *
      * @return 0.
      */
@@ -118,7 +118,7 @@ public class DowncallBenchmark {
     }
 
     /**
-     * Looking at a socket that has nothing.
+     * A read of a socket without data.
      *
      * @return {@code -EAGAIN}.
      */

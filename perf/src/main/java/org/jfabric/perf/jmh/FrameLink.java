@@ -1,6 +1,5 @@
 package org.jfabric.perf.jmh;
 
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -11,10 +10,11 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.Flags;
 
 /**
- * A link that leads nowhere, so that the engine's hops are alone: it takes what is sent without looking at it, and when
- * told to it has one frame for the engine, always the same. One channel. Owner: one thread.
+ * A link without a peer, to measure the engine alone. It discards what is sent. On request it delivers one frame to the
+ * engine, always the same. One channel. Owner: one thread.
  */
 final class FrameLink extends Link {
     static final String NAME = "frames";
@@ -51,7 +51,7 @@ final class FrameLink extends Link {
 
     @Override
     public void attach(LocalEndpoint endpoint) {
-        // Nobody connects from outside.
+        // No peer connects from outside.
     }
 
     @Override

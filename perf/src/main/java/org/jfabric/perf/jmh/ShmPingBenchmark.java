@@ -3,25 +3,25 @@ package org.jfabric.perf.jmh;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MessageHandler;
-import org.jfabric.Mode;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -135,8 +135,8 @@ public class ShmPingBenchmark {
     }
 
     /**
-     * A send of the other driver to an endpoint with buffered receives, the look at the message where the driver put
-     * it, and giving it back.
+     * A send of the other driver to an endpoint with buffered receives; the message is read where the driver put it,
+     * and released.
      *
      * @return messages received so far.
      */
@@ -147,8 +147,7 @@ public class ShmPingBenchmark {
     }
 
     /**
-     * A send of the other driver to an endpoint with buffered receives, and the look at the message where it lies in
-     * the ring.
+     * A send of the other driver to an endpoint with buffered receives; the message is read in place in the ring.
      *
      * @return messages received so far.
      */

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A record through the ring of the link shm and nothing else: claim, copy, commit, look, copy, release, in one thread,
- * so that there are no transfers of cache lines in it.
+ * A record through the ring of the link shm and nothing else: claim, copy, commit, poll, copy, release, in one thread,
+ * so that no cache lines are transferred.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -98,7 +98,7 @@ public class ShmRingBenchmark {
     }
 
     /**
-     * A look that finds nothing.
+     * A poll that finds nothing.
      *
      * @return {@link RecordConsumer#EMPTY}.
      */

@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Cost of a message and its receive in the {@link TagMatcher}, at 1 to 100,000 posted receives or waiting messages, in
- * the order of posting and in random order. What a random order must pay in cache misses is in
- * {@link RandomWalkBenchmark}.
+ * the order of posting and in random order. {@link RandomWalkBenchmark} shows the cost of the cache misses of a random
+ * order alone.
  *
  * <p>Each operation is a pair that leaves the depth as it was: a message takes a receive, which is posted again; or a
  * receive takes a message, which is kept again. The wildcard searches that reach the last element are linear by

@@ -10,9 +10,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
-import org.jfabric.SocketName;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.info.SocketName;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -28,8 +29,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Bytes through a connection of the loopback interface, by native calls and by the JDK's channels: what the tcp link's
- * choice ({@code jfabric.tcp.sockets}) rests on. One thread has both ends, so nobody sleeps.
+ * Bytes through a connection of the loopback interface, by native calls and by the JDK's channels: the basis of the tcp
+ * link's choice ({@code jfabric.tcp.sockets}). One thread has both ends, so no thread sleeps.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -72,7 +73,7 @@ public class TcpSocketBenchmark {
         destinationBuffer = destination.asByteBuffer();
         byte[] any = SocketName.parse(ANY_PORT).toBytes();
         listenFd = TcpSocket.listen(any, 1);
-        sendFd = TcpSocket.connect(any, TcpSocket.localName(listenFd));
+        sendFd = TcpSocket.connect(any, TcpSocket.localName(listenFd), SocketClass.NONE);
         do {
             receiveFd = TcpSocket.accept(listenFd);
         } while (receiveFd == -TcpSocket.EAGAIN);
@@ -143,7 +144,7 @@ public class TcpSocketBenchmark {
     }
 
     /**
-     * Looking at a socket that has nothing, as the link does in each poll.
+     * A read of a socket without data, as in each poll of the link.
      *
      * @return {@link TcpSocket#FAILED}.
      */

@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.TransmitQueue;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What an attached client pays for a send: claim, encode and commit in the transmit queue. The other end takes the
- * records out in the same thread, so that neither cache transfers nor a scheduler are in the figure.
+ * Cost of a send for an attached client: claim, encode and commit in the transmit queue. The same thread takes the
+ * records out at the other end, so that neither cache transfers nor a scheduler are in the figure.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -52,7 +52,7 @@ public class TransmitQueueBenchmark {
     @Param({"8", "64"})
     public int injectBytes;
 
-    /** Whether the driver may sleep, so that each commit has to fence and look. */
+    /** True if the driver may sleep, so that each commit has to fence and check the parked word. */
     @Param({"false", "true"})
     public boolean mayPark;
 

@@ -71,15 +71,15 @@ public class VerbsLinkBenchmark {
     }
 
     /**
-     * One message whose end is told: send, step, completion.
+     * One message with a completion: send, step, completion.
      *
-     * @return ends told so far.
+     * @return completions so far.
      */
     @Benchmark
     public long sent() {
         long posts = rig.dataPath().sendPosts();
         long end = rig.sent() + 1;
-        rig.send(VerbsRig.TOLD, 1);
+        rig.send(VerbsRig.SIGNALED, 1);
         while (rig.sent() != end) {
             rig.poll();
         }
@@ -89,14 +89,14 @@ public class VerbsLinkBenchmark {
     /**
      * The same of a batch, for one message.
      *
-     * @return ends told so far.
+     * @return completions so far.
      */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long sentInBatch() {
         long posts = rig.dataPath().sendPosts();
         long end = rig.sent() + BATCH;
-        rig.send(VerbsRig.TOLD, BATCH);
+        rig.send(VerbsRig.SIGNALED, BATCH);
         while (rig.sent() != end) {
             rig.poll();
         }
@@ -104,7 +104,7 @@ public class VerbsLinkBenchmark {
     }
 
     /**
-     * A message of a batch that nobody waits for, so that few completions come.
+     * A message of a batch without individual completions, so that the card writes few.
      *
      * @return messages so far.
      */

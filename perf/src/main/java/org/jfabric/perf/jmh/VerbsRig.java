@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.agrona.LangUtil;
-import org.jfabric.Flags;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
@@ -19,6 +18,7 @@ import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.OwnerId;
 
 /**
@@ -26,9 +26,9 @@ import org.jfabric.layout.OwnerId;
  * and the engine above it, which counts. Owner: one thread.
  */
 final class VerbsRig extends LinkServices implements AutoCloseable {
-    /** Level of sends whose end is told. */
-    static final long TOLD = Flags.MSG | Flags.TRANSMIT_COMPLETE;
-    /** Level of sends that nobody waits for. */
+    /** Level of sends with a completion. */
+    static final long SIGNALED = Flags.MSG | Flags.TRANSMIT_COMPLETE;
+    /** Level of sends that need no completion of the card. */
     static final long QUIET = Flags.MSG | Flags.INJECT_COMPLETE;
 
     private static final int LIMIT = 64;
@@ -92,7 +92,7 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         return verbs.dataPath();
     }
 
-    /** Ends of sends that the engine was told of. */
+    /** Sends that the engine was notified to be complete. */
     long sent() {
         return engine.sent;
     }
@@ -201,6 +201,11 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         }
 
         @Override
+        public int trafficClass() {
+            return 0;
+        }
+
+        @Override
         public int postedReceives() {
             return 0;
         }
@@ -216,7 +221,7 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         }
     }
 
-    /** An engine that takes everything and looks at nothing. */
+    /** An engine that accepts everything and reads nothing. */
     private static final class Counting extends ChannelHandler {
         private long sent;
         private long received;

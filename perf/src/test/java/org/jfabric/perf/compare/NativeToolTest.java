@@ -9,7 +9,7 @@ import java.util.List;
 import org.jfabric.tool.ToolException;
 import org.junit.jupiter.api.Test;
 
-/** What the test programs of UCX 1.13.1 and libfabric 1.17.0 have printed. */
+/** Output of the test programs of UCX 1.13.1 and libfabric 1.17.0. */
 class NativeToolTest {
     private static final String UCX = """
         iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr

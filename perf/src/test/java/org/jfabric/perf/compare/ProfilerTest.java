@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.tool.PingPongFabric;
 import org.jfabric.tool.PingPongLoop;
 import org.junit.jupiter.api.Tag;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ProfilerTest {
-    private static final int LOOKS = 20;
+    private static final int SAMPLES = 20;
 
     @TempDir
     Path folder;
@@ -47,7 +47,7 @@ class ProfilerTest {
                     assertEquals(0, loop.arm() | loop.postSend() | loop.await());
                 }
                 profile = profiler.end(folder);
-            } while (profile.total() < LOOKS);
+            } while (profile.total() < SAMPLES);
             for (String call : List.of("send: ", "post the receive: ", "poll: ")) {
                 assertTrue(profile.samples().keySet().stream().anyMatch(part -> part.startsWith(call)),
                     call + " of " + profile);

@@ -160,7 +160,7 @@ class ReportTest {
         assertFalse(page.contains("<script>alert"), page);
     }
 
-    /** What may name an address elsewhere is the comment of the library that says where it comes from. */
+    /** Only the comment of the library about its origin may contain an address. */
     @Test
     void shouldNeedNothingFromElsewhere() throws Exception {
         String page = ReportPage.write(run);

@@ -45,7 +45,7 @@ class RunDirectoryTest {
         }
     }
 
-    /** Told to end, and killed. */
+    /** Ended by SIGTERM, and by SIGKILL. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldLeaveNothingBehind(boolean killed) throws Exception {
@@ -76,7 +76,7 @@ class RunDirectoryTest {
         }
     }
 
-    /** A program that nobody would end otherwise. */
+    /** A program that no other process would end. */
     @Test
     void shouldTieAProgramToTheOneThatStartedIt() throws Exception {
         assumeTrue(Programs.find("setpriv") != null, "setpriv is not installed (Debian: util-linux)");

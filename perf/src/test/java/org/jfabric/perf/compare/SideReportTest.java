@@ -34,7 +34,7 @@ class SideReportTest {
         assertNull(read.profile());
     }
 
-    /** What goes on after a pass that was too short counts as if it had been one pass. */
+    /** The continuation of a pass that was too short counts as if it had been one pass. */
     @Test
     void shouldAddUpTwoPasses() {
         Histogram first = new Histogram(3);

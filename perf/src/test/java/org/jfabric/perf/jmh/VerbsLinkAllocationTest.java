@@ -31,7 +31,7 @@ class VerbsLinkAllocationTest {
         exchange(WARM_UP);
         long least = Long.MAX_VALUE;
         for (int i = 0; i < TRIES && least > 0; i++) {
-            // what the first look at the counter allocates is not ours
+            // the first read of the counter allocates; that does not count
             threads.getCurrentThreadAllocatedBytes();
             long before = threads.getCurrentThreadAllocatedBytes();
             exchange(ROUNDS);
@@ -47,7 +47,7 @@ class VerbsLinkAllocationTest {
         long posts = device.sendPosts();
         long sends = device.sends();
         long inline = device.inlineSends();
-        rig.send(VerbsRig.TOLD, BATCH);
+        rig.send(VerbsRig.SIGNALED, BATCH);
         assertEquals(posts + 1, device.sendPosts(), "the end of the batch hands it over");
         assertEquals(sends + BATCH, device.sends());
         assertEquals(inline + BATCH, device.inlineSends());
@@ -75,7 +75,7 @@ class VerbsLinkAllocationTest {
         for (int i = 0; i < rounds; i++) {
             long sent = rig.sent() + BATCH;
             long received = rig.received() + BATCH;
-            rig.send(VerbsRig.TOLD, BATCH);
+            rig.send(VerbsRig.SIGNALED, BATCH);
             rig.dataPath().arrive(BATCH, SIZE);
             while (rig.sent() != sent || rig.received() != received) {
                 rig.poll();

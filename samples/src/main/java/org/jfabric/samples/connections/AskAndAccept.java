@@ -1,33 +1,32 @@
 package org.jfabric.samples.connections;
 
+import java.nio.charset.StandardCharsets;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.PassiveEndpoint;
-import org.jfabric.WaitObject;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
-
-import java.nio.charset.StandardCharsets;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 
 /**
- * Both sides of a connection: one asks, and says who it is; the other accepts, and says welcome; a message goes over
- * it; one side ends it, and the other one is told. What happens is told by an event queue, in order.
+ * Both sides of a connection. One side connects, and sends its name; the other accepts, and sends a greeting; a message
+ * goes over the connection; one side ends it, and the other gets SHUTDOWN. An event queue reports all of it, in order.
  */
 public final class AskAndAccept {
     private static final int WAIT_MS = 10_000;
@@ -82,7 +81,7 @@ public final class AskAndAccept {
 
         asking.shutdown(0);
         await(EventType.SHUTDOWN);
-        System.out.println("the accepting side was told the end: " + (event.fid() == accepting));
+        System.out.println("the accepting side got SHUTDOWN: " + (event.fid() == accepting));
         System.out.println("a send without connection: " + FabricErrno.name(asking.tsend(0, 0, 0, 1, 1)));
     }
 

@@ -1,13 +1,13 @@
 package org.jfabric.samples.errors;
 
 import org.jfabric.CompletionError;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
 import org.jfabric.Messenger;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 
 /**
  * A transfer that cannot be done ends with an error entry: the read stops in front of it with {@code -FI_EAVAIL}, and

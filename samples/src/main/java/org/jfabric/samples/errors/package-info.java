@@ -1,2 +1,2 @@
-/** What a program sees when a transfer cannot be done. */
+/** Error entries of transfers that cannot be done. */
 package org.jfabric.samples.errors;

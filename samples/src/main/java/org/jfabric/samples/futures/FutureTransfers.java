@@ -1,21 +1,20 @@
 package org.jfabric.samples.futures;
 
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
+import org.jfabric.Messenger;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.future.CompletionDispatcher;
 import org.jfabric.future.CompletionRecord;
 import org.jfabric.future.FutureEndpoint;
 import org.jfabric.future.TransferException;
-import org.jfabric.Messenger;
-
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.Locale;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 
 /**
  * Transfers as futures: a request that is answered by what depends on its receive, and a receive that fails.

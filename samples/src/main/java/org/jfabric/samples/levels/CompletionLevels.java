@@ -1,16 +1,16 @@
 package org.jfabric.samples.levels;
 
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
 import org.jfabric.Messenger;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /**
- * What a completion tells is the sender's choice. The first two orders complete when the peer's endpoint has them.
- * The third asks for a match, with a fence: its completion tells that the peer has received all three.
+ * The sender chooses the level of its completions. The first two orders complete when the peer's endpoint has them.
+ * The third asks for a match, with a fence: its completion means that the peer has received all three.
  */
 public final class CompletionLevels {
     private static final int LENGTH = 64;

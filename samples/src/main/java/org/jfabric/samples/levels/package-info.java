@@ -1,2 +1,2 @@
-/** What a completion tells: levels, and a fence. */
+/** Completion levels, and a fence. */
 package org.jfabric.samples.levels;

@@ -1,9 +1,9 @@
 package org.jfabric.samples.pingpong;
 
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricException;
 import org.jfabric.Messenger;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricException;
 
 /**
  * Sends messages to {@link Pong}, which it finds by the name of its service, and prints the answers. An empty message

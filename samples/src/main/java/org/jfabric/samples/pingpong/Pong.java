@@ -1,8 +1,8 @@
 package org.jfabric.samples.pingpong;
 
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
 import org.jfabric.Messenger;
+import org.jfabric.info.FabricAddress;
 
 /**
  * Waits under the service name {@code pong} for messages, and answers each with its contents, until one is empty.

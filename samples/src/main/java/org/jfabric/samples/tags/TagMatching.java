@@ -1,11 +1,11 @@
 package org.jfabric.samples.tags;
 
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
 import org.jfabric.Messenger;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
 
 /**
  * Tags choose: the upper half of these tags is a market, the lower half a kind of message. A receive says which bits it

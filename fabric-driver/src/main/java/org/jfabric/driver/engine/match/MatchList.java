@@ -31,7 +31,7 @@ final class MatchList {
     /**
      * Appends a node as the youngest.
      *
-     * @param node standing in no list.
+     * @param node in no list.
      */
     void append(MatchNode node) {
         MatchNode last = tail;
@@ -46,9 +46,9 @@ final class MatchList {
     }
 
     /**
-     * Removes a node wherever it stands.
+     * Removes a node from any position.
      *
-     * @param node standing in this list.
+     * @param node in this list.
      */
     void remove(MatchNode node) {
         MatchNode older = node.listPrev;

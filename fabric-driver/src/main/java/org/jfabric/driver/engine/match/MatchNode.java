@@ -1,15 +1,15 @@
 package org.jfabric.driver.engine.match;
 
 /**
- * Links and key that a record needs to stand in a {@link MatchTable} and in a {@link MatchList}.
+ * Links and key that a record needs to be in a {@link MatchTable} and in a {@link MatchList}.
  *
- * <p>All links are null while the record stands alone. A record without neighbours is therefore added and removed
+ * <p>All links are null while the record has no neighbours. A record without neighbours is therefore added and removed
  * without storing a single link, which keeps the collector's store barriers off the usual path.
  *
  * <p>Owner: progress agent.
  */
 abstract class MatchNode {
-    /** Slot of a node that is not the oldest of its key, or stands in no table. */
+    /** Slot of a node that is not the oldest of its key, or is in no table. */
     static final int NO_SLOT = -1;
 
     /** Tag, compared in full by the table. */

@@ -5,14 +5,15 @@ import org.agrona.BitUtil;
 import java.util.SplittableRandom;
 
 /**
- * Hash from (tag, source) to the oldest node of that key. A look-up compares one node at most, however many stand here.
+ * Hash from (tag, source) to the oldest node of that key. A lookup compares at most one node, however many
+ * the table holds.
  *
  * <p>This is cuckoo hashing with prints. Two buckets of two slots each may hold a key: its <em>home</em>, and if that
  * is full the <em>other</em> one, which follows from home and print. The print is a hash of the key; the two prints of
- * a bucket are one word, so that a look-up reads one word, or two, and then only the node whose print is equal. Two
- * keys of one home and one print are never held together: the table takes other seeds instead. While no key is away
- * from its home, the other buckets are not looked at. The younger nodes of a key form a ring behind the oldest one and
- * take no slots.
+ * a bucket are one word, so that a lookup reads one word, or two, and then only the node whose print is equal. The
+ * table never holds two keys with the same home and the same print: it takes other seeds instead. While no key is away
+ * from its home, the other buckets are not read. The younger nodes of a key form a ring with the oldest one and take no
+ * slots.
  *
  * <pre>
  *           home of A, B and C          other bucket of C
@@ -22,8 +23,8 @@ import java.util.SplittableRandom;
  *           A2 ⇄ A3 (and back to A1)
  * </pre>
  *
- * <p>Eight neighbouring tags have homes in one cache line. Everything else about the places follows from seeds that no
- * sender knows, so nobody can choose tags that meet.
+ * <p>Eight neighbouring tags have homes in one cache line. All other bits of a place depend on random seeds that no
+ * sender knows, so no sender can choose tags that collide.
  *
  * <p><b>Costs.</b> Removing is constant. A new key usually finds a free slot in its home. If both its buckets are full,
  * keys move to their other buckets, {@value #MAX_MOVES} of them at most. If that does not help, the table is rebuilt
@@ -32,13 +33,13 @@ import java.util.SplittableRandom;
  * millions causes it: five keys of the same two buckets in a small table, two of one home and print in a long one. The
  * table never gets shorter.
  *
- * <p>A node that comes into the empty table stands beside it until a second one comes: who posts one receive at a time
- * pays for no hash.
+ * <p>The first node of an empty table is kept outside the slots until a second one is added, so an application that
+ * posts one receive at a time has no cost of hashing.
  *
  * <p>Owner: progress agent.
  */
 final class MatchTable {
-    /** Keys that one new key may move. */
+    /** Greatest number of keys that one new key may move. */
     static final int MAX_MOVES = 64;
 
     private static final int BUCKET_SLOTS = 2;
@@ -50,7 +51,7 @@ final class MatchTable {
     private static final int NEIGHBOUR_MASK = (1 << NEIGHBOUR_BITS) - 1;
     /** Set in each print, so that 0 is a free slot. */
     private static final int TAKEN = 1 << 31;
-    /** Set in the print of a key that stands in its other bucket. */
+    /** Set in the print of a key that is in its other bucket. */
     private static final int AWAY = 1 << 30;
     private static final int FLAG_BITS = 2;
     private static final long HASH_MULTIPLIER = 0xD6E8_FEB8_6659_FD93L;
@@ -68,15 +69,15 @@ final class MatchTable {
     private MatchNode lone;
     private int nodeCount;
     private int rebuilds;
-    /** Nodes compared with a key, and keys moved; counted where assertions are enabled, for a test of the price. */
+    /** Nodes compared with a key, and keys moved; counted where assertions are enabled, for a test of the cost. */
     private long comparisons;
     private long moves;
 
     /**
      * Creates an empty table.
      *
-     * @param capacity number of keys expected at most; there are twice as many slots. More are held all the same.
-     * @param seeds    from which the places of keys follow; not to be guessed by those who choose tags.
+     * @param capacity greatest expected number of keys; there are twice as many slots. With more keys the table grows.
+     * @param seeds    determine the places of keys; must not be predictable for senders, which choose the tags.
      */
     MatchTable(int capacity, SplittableRandom seeds) {
         this.seeds = seeds;
@@ -94,7 +95,7 @@ final class MatchTable {
     }
 
     /**
-     * Bucket in which a key is looked for first.
+     * Bucket in which a key is searched first.
      *
      * @param tag    of the key.
      * @param source of the key.
@@ -119,8 +120,8 @@ final class MatchTable {
      * The other bucket that may hold a key.
      *
      * @param bucket one of the two.
-     * @param print  of the key, wherever it stands.
-     * @return number from 0; the bucket given is the other one of the result.
+     * @param print  of the key, in either bucket.
+     * @return number from 0; applied to the result, this method returns the given bucket.
      */
     int otherOf(int bucket, int print) {
         // the lowest bit always differs, so the two are never the same
@@ -156,7 +157,7 @@ final class MatchTable {
     /**
      * Adds a node as the youngest of its key.
      *
-     * @param node with tag and key source set, standing in no table.
+     * @param node with tag and key source set, in no table.
      */
     void add(MatchNode node) {
         if (nodeCount++ == 0) {
@@ -195,9 +196,9 @@ final class MatchTable {
     }
 
     /**
-     * Removes a node wherever it stands.
+     * Removes a node from any position.
      *
-     * @param node standing in this table.
+     * @param node in this table.
      */
     void remove(MatchNode node) {
         nodeCount--;
@@ -229,7 +230,7 @@ final class MatchTable {
     }
 
     /**
-     * Nodes that were compared with a key so far.
+     * The number of nodes that were compared with a key so far.
      *
      * @return a count; 0 where assertions are disabled.
      */
@@ -238,7 +239,7 @@ final class MatchTable {
     }
 
     /**
-     * Keys that were moved to make room for another one so far.
+     * The number of keys that were moved to free a slot for another one so far.
      *
      * @return a count; 0 where assertions are disabled.
      */
@@ -247,7 +248,7 @@ final class MatchTable {
     }
 
     /**
-     * How often all keys were placed anew.
+     * The number of times that all keys were placed again.
      *
      * @return a count.
      */
@@ -259,8 +260,9 @@ final class MatchTable {
      * Hash of a key without the lowest bits of its tag.
      *
      * <p>Applications put ranks and kinds into the upper or the lower bits of a tag and leave the others constant. The
-     * two halves of a product of 128 bits carry each bit of the tag into the result. Of tags in even steps that is
-     * still a pattern; the second product breaks it, or small tables would be rebuilt a thousand times as often.
+     * two halves of a product of 128 bits carry each bit of the tag into the result. For tags in equal steps the
+     * result is still a pattern; the second product breaks it. Without it small tables would be rebuilt a thousand
+     * times as often.
      */
     private long hash(long tag, int source) {
         long key = tag >>> NEIGHBOUR_BITS ^ source * sourceFactor;
@@ -316,9 +318,9 @@ final class MatchTable {
     }
 
     /**
-     * Gives a key a slot though its home is full, and other keys their other buckets where needed.
+     * Places a key whose home is full, and moves other keys to their other buckets where needed.
      *
-     * @return null; or the node of a key that is left without a slot, while all others have theirs.
+     * @return null; or the node of the one key that is left without a slot.
      */
     private MatchNode makeRoom(MatchNode node, int home, int print) {
         MatchNode homeless = node;
@@ -329,7 +331,7 @@ final class MatchTable {
                 return null;
             }
             assert ++moves > 0;
-            // any slot will do, but not always the same one, or keys would push each other out in a circle
+            // either slot will do, but not always the same one, or keys would displace each other in a cycle
             int slot = bucket * BUCKET_SLOTS + (homelessPrint >>> i & 1);
             MatchNode moved = slots[slot];
             int movedPrint = printAt(slot);
@@ -378,7 +380,7 @@ final class MatchTable {
         return (slot & 1) << 5;
     }
 
-    /** Places all keys anew, and one that has no slot, until each has one. */
+    /** Places all keys again, with the one that has no slot, until each has one. */
     private void rebuild(MatchNode homeless) {
         MatchNode[] old = slots;
         int keys = 1;
@@ -392,7 +394,7 @@ final class MatchTable {
             if (placeAll(old, homeless)) {
                 break;
             }
-            // only a table that is too full goes on failing
+            // only a table that is too full fails repeatedly
             buckets = tries % TRIES_PER_LENGTH == 0 ? buckets * 2 : buckets;
         }
         rebuilds++;
@@ -407,7 +409,7 @@ final class MatchTable {
         return place(homeless);
     }
 
-    /** False also if another key has the same home and print. */
+    /** Returns false also if another key has the same home and print. */
     private boolean place(MatchNode node) {
         int home = homeOf(node.tag, node.keySource);
         int print = printOf(node.tag, node.keySource);

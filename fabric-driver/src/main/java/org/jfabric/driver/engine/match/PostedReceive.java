@@ -3,13 +3,13 @@ package org.jfabric.driver.engine.match;
 /**
  * A receive that waits, or will wait, for a message; the engine's receive record extends it.
  *
- * <p>What it accepts is given by {@link #accept(long, long, int)} before it is handed to a {@link TagMatcher} and does
- * not change until it is matched or cancelled. A record may be used again as soon as it is no longer posted.
+ * <p>Its tag, ignored bits and source are set by {@link #accept(long, long, int)} before it is passed to a {@link
+ * TagMatcher} and do not change until it is matched or cancelled. A record may be reused when it is no longer posted.
  *
  * <p>Owner: progress agent.
  */
 public class PostedReceive extends MatchNode {
-    /** Next younger wildcard receive; wildcards stand in a list of their own besides the posting order. */
+    /** Next younger wildcard receive; wildcards are in a list of their own besides the posting order. */
     PostedReceive wildcardNext;
 
     /** Next older wildcard receive. */
@@ -24,7 +24,7 @@ public class PostedReceive extends MatchNode {
     }
 
     /**
-     * Says which messages this receive accepts.
+     * Sets the messages that this receive accepts.
      *
      * @param tag    any 64-bit value; bits set in {@code ignore} have no meaning but are kept.
      * @param ignore bits of the tag that are not compared; 0 demands equality, -1 accepts every tag.
@@ -95,7 +95,7 @@ public class PostedReceive extends MatchNode {
     }
 
     /**
-     * Notes that the receive entered or left a matcher.
+     * Records that the receive entered or left a matcher.
      *
      * @param value true while posted.
      */

@@ -8,12 +8,12 @@ import java.util.SplittableRandom;
  * Posted receives of one matcher: a hash for exact tags, a list for wildcards; the posting sequence decides.
  *
  * <p>With receives of one exact kind, directed or any-source, the oldest of them is compared first. While messages come
- * in the order of posting there is no hash: it is made, once and for good, when the first message does not match the
- * oldest of several receives, or when both kinds are posted. So an application that keeps the order pays for lists
- * only, however many receives it has posted; another one pays once for those posted then.
+ * in the order of posting there is no hash: it is built, once, when a message first does not match the oldest of
+ * several receives, or when both kinds are posted. So an application that keeps the order has the cost of lists only,
+ * however many receives it has posted; any other application has the cost of building the hash once.
  *
- * <p>Directed and any-source receives are different keys of the same hash. Each kind is counted, so a search looks only
- * where something is posted: with receives of one exact kind it is a single look-up.
+ * <p>Directed and any-source receives are different keys of the same hash. Each kind is counted, so a search skips a
+ * kind of which none is posted: with receives of one exact kind it is a single lookup.
  *
  * <p>Owner: progress agent.
  */
@@ -89,7 +89,7 @@ final class PostedReceives {
     }
 
     private void hashAll() {
-        // a fault that is still to be raised must not end this in the middle
+        // a pending fault must not be raised while the hash is built
         FaultPoint.pass();
         hashed = true;
         for (PostedReceive receive = first(); receive != null; receive = next(receive)) {
@@ -114,7 +114,7 @@ final class PostedReceives {
     }
 
     /**
-     * Removes a receive wherever it stands, in constant time but for wildcards behind the oldest exact receive.
+     * Removes a receive from any position, in constant time, except for wildcards after the oldest exact receive.
      *
      * @param receive posted here.
      */
@@ -167,7 +167,7 @@ final class PostedReceives {
     }
 
     /**
-     * Receives that were compared so far, but for wildcards behind the oldest receive.
+     * The number of receives that were compared so far, not counting wildcards after the oldest receive.
      *
      * @return a count; 0 where assertions are disabled.
      */

@@ -7,15 +7,16 @@ import java.util.SplittableRandom;
  * Matches arriving messages with posted receives for one receive context, by libfabric's rules (fi_tagged(3),
  * Description).
  *
- * <p>A message goes to the oldest receive that accepts it, a receive takes the oldest message that it accepts. The
- * engine keeps one invariant with it: a message is only {@link #addUnexpected added} when no posted receive accepts it,
+ * <p>A message is delivered to the oldest receive that accepts it; a receive takes the oldest message that it accepts.
+ * The engine maintains one invariant: a message is only {@link #addUnexpected added} when no posted receive accepts it,
  * so that a message and a receive for it never both wait. Untagged messages use an instance of their own with tag 0 and
  * ignore 0.
  *
- * <p>Costs: what comes in the order of posting, or of arrival, is found by one comparison with the oldest. The first
- * that does not makes a hash of all that wait, once: from then on exact tags are look-ups, for any source and for one
- * source. A look-up compares one entry at most, and an exact match two at most. Receives with ignored bits are searched
- * in a list, and search the unexpected messages in arrival order. Nothing allocates, except where a hash grows.
+ * <p>Costs: messages in the order of posting, and receives in the order of arrival, match by one comparison with the
+ * oldest entry. The first that is out of order builds a hash of all waiting entries, once; from then on an exact tag is
+ * found by a lookup, for any source or for one source. A lookup compares at most one entry, and an exact match at most
+ * two. Receives with ignored bits are searched in a list, and search the unexpected messages in arrival order. Nothing
+ * allocates, except when a hash grows.
  *
  * <p>A receive or message belongs to at most one matcher at a time. Cursors ({@link #firstPosted},
  * {@link #firstUnexpected}, …) need no allocation; take the next element before removing the current one.
@@ -34,16 +35,16 @@ public final class TagMatcher {
     private final boolean directed;
 
     /**
-     * Creates an empty matcher. Its hashes are sized here; where more is held with different tags than that, they grow,
-     * which allocates and places all of them anew.
+     * Creates an empty matcher. Its hashes are sized here. With more different keys than that they grow, which
+     * allocates and places all keys again.
      *
-     * @param postedCapacity     receives of different tags and sources expected to be posted at most.
-     * @param unexpectedCapacity messages of different tags and sources expected to be kept at most.
-     * @param directed           whether sources of receives count (FI_DIRECTED_RECV); if not, they are ignored,
+     * @param postedCapacity     greatest expected number of posted receives with different tags and sources.
+     * @param unexpectedCapacity greatest expected number of stored messages with different tags and sources.
+     * @param directed           whether sources of receives are compared (FI_DIRECTED_RECV); if not, they are ignored,
      *                           and messages are not indexed by source.
      */
     public TagMatcher(int postedCapacity, int unexpectedCapacity, boolean directed) {
-        // a peer who could guess them might choose tags that meet in the hashes
+        // a peer that could predict them could choose tags that collide in the hashes
         SplittableRandom seeds = new SplittableRandom(new SecureRandom().nextLong());
         this.posted = new PostedReceives(postedCapacity, seeds);
         this.unexpected = new UnexpectedMessages(unexpectedCapacity, directed, seeds);
@@ -51,7 +52,7 @@ public final class TagMatcher {
     }
 
     /**
-     * The match rule: tags that are equal in all bits that are not ignored, and the source asked for, or any.
+     * The match rule: tags that are equal in all bits that are not ignored, and the requested source, or any.
      *
      * @param receiveTag    of the receive.
      * @param ignore        of the receive.
@@ -83,8 +84,8 @@ public final class TagMatcher {
     /**
      * Posts a receive, whether or not it accepts messages that wait.
      *
-     * <p>For multi-receive buffers, which take one message after the other until they are full, and for receives behind
-     * them while messages wait for room in completion queues.
+     * <p>For multi-receive buffers, which take one message after the other until they are full, and for receives posted
+     * after them while messages wait for slots in completion queues.
      *
      * @param receive not posted.
      */
@@ -133,7 +134,8 @@ public final class TagMatcher {
     /**
      * Finds the oldest receive that accepts an arriving message and leaves it posted, in its place.
      *
-     * <p>For multi-receive buffers, which stay posted while they have room, and to ask before a payload is taken.
+     * <p>For multi-receive buffers, which stay posted while they have space, and to check for a receive before its
+     * payload is read.
      *
      * @param tag    of the message.
      * @param source peer index or {@link #UNKNOWN_SOURCE}.
@@ -168,7 +170,7 @@ public final class TagMatcher {
     /**
      * Reserves a message for the caller: no receive and no peek finds it any more.
      *
-     * <p>Who claimed it, and so may fetch or discard it, is the engine's knowledge.
+     * <p>The engine records which operation claimed it, and so may fetch or discard it.
      *
      * @param message waiting here, usually just found by {@link #peek}.
      */
@@ -177,9 +179,9 @@ public final class TagMatcher {
     }
 
     /**
-     * Removes a message, waiting or claimed: fetched or discarded, or given up.
+     * Removes a message, waiting or claimed, because it was fetched, discarded or lost.
      *
-     * @param message perhaps held here.
+     * @param message in this matcher or in none.
      * @return false if it was neither waiting nor claimed, and nothing changed.
      */
     public boolean removeUnexpected(UnexpectedMessage message) {
@@ -191,9 +193,9 @@ public final class TagMatcher {
     }
 
     /**
-     * Withdraws a posted receive, in constant time but for wildcards behind the oldest exact one.
+     * Withdraws a posted receive, in constant time, except for wildcards after the oldest exact one.
      *
-     * @param receive perhaps posted here.
+     * @param receive posted here or not posted.
      * @return false if it was not posted, usually because it was matched before, and nothing changed.
      */
     public boolean cancel(PostedReceive receive) {
@@ -220,8 +222,8 @@ public final class TagMatcher {
     }
 
     /**
-     * Gives a message its source, because its sender has got a place in the address vector: from now on receives
-     * directed at that place accept it. None can be posted yet, as the place was not valid.
+     * Sets the source of a message, because its sender was inserted into the address vector: receives directed at that
+     * place accept it from now on. None can be posted yet, because the place was not valid.
      *
      * @param message of an unknown source, waiting or claimed; those of one sender are given in the order of arrival.
      * @param source  peer index.
@@ -231,7 +233,7 @@ public final class TagMatcher {
     }
 
     /**
-     * Makes the sender of a peer's unexpected messages unknown, before its index may mean another peer.
+     * Makes the sender of a peer's unexpected messages unknown, before its index may be reused for another peer.
      *
      * @param source peer index.
      * @return number of messages changed, waiting and claimed.

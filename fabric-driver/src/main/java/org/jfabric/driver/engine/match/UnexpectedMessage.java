@@ -3,8 +3,8 @@ package org.jfabric.driver.engine.match;
 /**
  * A message that arrived before a receive for it; the engine's record of stored or announced messages extends it.
  *
- * <p>Its tag and source are given by {@link #arrived(long, int)} before it is handed to a {@link TagMatcher}. A record
- * may be used again as soon as it is neither waiting nor claimed.
+ * <p>Its tag and source are set by {@link #arrived(long, int)} before it is passed to a {@link TagMatcher}. A record
+ * may be reused when it is neither waiting nor claimed.
  *
  * <p>Owner: progress agent.
  */
@@ -22,7 +22,7 @@ public class UnexpectedMessage extends MatchNode {
     }
 
     /**
-     * Gives the facts by which the message is matched.
+     * Sets the fields by which the message is matched.
      *
      * @param tag    any 64-bit value.
      * @param source peer index from 0, or {@link TagMatcher#UNKNOWN_SOURCE}.
@@ -55,7 +55,7 @@ public class UnexpectedMessage extends MatchNode {
     }
 
     /**
-     * Position in arrival order; increases with each message that one matcher had to keep.
+     * Position in arrival order; increases with each message that is added to one matcher.
      *
      * @return number from 1, valid once held.
      */
@@ -73,7 +73,7 @@ public class UnexpectedMessage extends MatchNode {
     }
 
     /**
-     * Whether the message is reserved for whoever claimed it.
+     * Whether the message is reserved for the operation that claimed it.
      *
      * @return true from {@link TagMatcher#claim} until {@link TagMatcher#removeUnexpected}.
      */
@@ -82,7 +82,7 @@ public class UnexpectedMessage extends MatchNode {
     }
 
     /**
-     * Notes where the message stands; both false means that no matcher holds it.
+     * Records the state of the message; if both are false, it is in no matcher.
      *
      * @param isWaiting found by searches.
      * @param isClaimed held, but not found by searches.

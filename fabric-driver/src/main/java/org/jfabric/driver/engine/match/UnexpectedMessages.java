@@ -7,11 +7,11 @@ import java.util.SplittableRandom;
 /**
  * Messages without a receive, in arrival order, with hashes by tag and by tag and source.
  *
- * <p>The oldest message is compared first; searches with ignored bits walk on in the order of arrival. Other searches
- * are one look-up, in a hash for those that name a source and in another one for those that do not. Each of the two is
- * made, once and for good, when the first search needs it: who takes messages in the order of arrival pays for none.
+ * <p>The oldest message is compared first; searches with ignored bits continue in the order of arrival. Other searches
+ * are one lookup: in one hash if they specify a source, in another if they do not. Each hash is built once, when the
+ * first search needs it, so an application that takes messages in the order of arrival has no cost of hashing.
  *
- * <p>Claimed messages leave all of these and stand in a list of their own.
+ * <p>Claimed messages are removed from all of these and are in a list of their own.
  *
  * <p>Owner: progress agent.
  */
@@ -132,7 +132,7 @@ final class UnexpectedMessages {
     }
 
     /**
-     * Makes the sender of all its messages unknown, because its index will mean another peer or none.
+     * Makes the sender of a source's messages unknown, because its index may be reused for another peer.
      *
      * @param source peer index.
      * @return number of messages changed, claimed ones included.
@@ -204,7 +204,7 @@ final class UnexpectedMessages {
     }
 
     /**
-     * Messages that were compared by look-ups so far.
+     * The number of messages that were compared by lookups so far.
      *
      * @return a count; 0 where assertions are disabled.
      */
@@ -213,7 +213,7 @@ final class UnexpectedMessages {
     }
 
     private void hashByTag() {
-        // a fault that is still to be raised must not end this in the middle
+        // a pending fault must not be raised while the hash is built
         FaultPoint.pass();
         hashedByTag = true;
         for (UnexpectedMessage message = first(); message != null; message = next(message)) {

@@ -1,20 +1,21 @@
 package org.jfabric.driver.link.loopback;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * One end of a pair of endpoints of the same driver. A message is handed to the other end's handler in the call that
- * sends it; the payload is copied once, from the sender's region to its destination; a short one that is in several
- * pieces is put together first.
+ * One end of a pair of endpoints of the same driver. A message is delivered to the other end's handler in the call that
+ * sends it. The payload is copied once, from the sender's region to its destination; a short one in several pieces is
+ * gathered first.
  *
  * <p>Owner: progress agent.
  */
@@ -22,6 +23,7 @@ final class LoopbackChannel extends FrameChannel {
     private static final long KIND_AND_DATA = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
 
     private final RemotePayload payload = new RemotePayload();
+    private final LoopbackRemote remote = new LoopbackRemote(this);
     private final long gatherAddress;
     private LoopbackChannel twin;
     private boolean closed;
@@ -35,7 +37,17 @@ final class LoopbackChannel extends FrameChannel {
         twin = other;
     }
 
-    /** Whether its handler has given it up, perhaps before it was joined. */
+    /** The other end; null if it is gone. */
+    LoopbackChannel twin() {
+        return twin;
+    }
+
+    @Override
+    public RemoteChannel remoteMemory() {
+        return remote;
+    }
+
+    /** Whether it was closed, possibly before it was joined. */
     boolean isClosed() {
         return closed;
     }
@@ -71,10 +83,10 @@ final class LoopbackChannel extends FrameChannel {
         return DONE;
     }
 
-    /** A message has come with the call that sent it, so there is nothing to wait for. */
+    /** Does nothing: a message was delivered in the call that sent it. */
     @Override
     public void markSent() {
-        // taken already
+        // delivered already
     }
 
     @Override
@@ -83,8 +95,8 @@ final class LoopbackChannel extends FrameChannel {
     }
 
     /**
-     * Puts a short message of several pieces together. The other end takes whole messages at one address; it has copied
-     * this one when the call returns, and sends nothing from inside of it, so one place for all channels is enough.
+     * Gathers a short message of several pieces. The other end takes a message at one address. It has copied it when
+     * the call returns, and sends nothing within the call, so one buffer for all channels is enough.
      */
     private long gather(TransmitOperation operation) {
         operation.copyTo(0, gatherAddress, operation.length);
@@ -99,7 +111,7 @@ final class LoopbackChannel extends FrameChannel {
         }
         FrameHandler peer = other.frameHandler();
         peer.onGrant(grant);
-        // the operation holds its region until it is finished, so the address stays good for the other end
+        // the operation retains its region until it is finished, so the address stays valid for the other end
         if (operation.pieces == null) {
             payload.set(operation.id(), operation.length, RemotePayload.NO_REGION, 0, operation.address);
         } else {

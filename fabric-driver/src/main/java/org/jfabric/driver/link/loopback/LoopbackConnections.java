@@ -1,6 +1,9 @@
 package org.jfabric.driver.link.loopback;
 
-import org.jfabric.FabricErrno;
+import java.security.MessageDigest;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -10,15 +13,11 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
-
-import java.security.MessageDigest;
-import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Connections between endpoints of this driver. What a call begins is a step that the next cycle makes; at each step
- * the other side may have given up.
+ * Connections between endpoints of this driver. Each call adds a step that runs in the next cycle; at each step the
+ * other side may have given up.
  *
  * <p>Owner: progress agent.
  */
@@ -42,7 +41,7 @@ final class LoopbackConnections extends ConnectionManager {
         link.pending();
     }
 
-    /** Makes the steps that were there at its begin; what they add is for the next cycle. */
+    /** Runs the steps that exist at the start of the poll; those that they add run in the next cycle. */
     int poll() {
         int work = steps.size();
         for (int i = 0; i < work; i++) {
@@ -103,7 +102,7 @@ final class LoopbackConnections extends ConnectionManager {
         }
     }
 
-    /** A request on its way, then at its listener; it knows both sides. */
+    /** A connection request, before and after its listener got it, with both sides. */
     private final class Incoming extends IncomingConnection {
         private final LocalEndpoint from;
         private final String toAddress;

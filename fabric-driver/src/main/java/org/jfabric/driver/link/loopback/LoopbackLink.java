@@ -1,20 +1,19 @@
 package org.jfabric.driver.link.loopback;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.Channel;
-import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.ConnectionManager;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.LocalEndpoint;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.info.FabricErrno;
 
 /**
  * Joins endpoints of this driver.
@@ -26,12 +25,12 @@ final class LoopbackLink extends Link {
 
     private final String driverName;
     private final ChannelLimits limits;
-    /** Room for a short message that is put together. */
+    /** Buffer for a short message that is gathered. */
     private final MemorySegment gathered;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final List<Opening> openings = new ArrayList<>();
     private final LoopbackConnections connections;
-    /** Whether anything waits for the next cycle: all that most cycles look at. */
+    /** Whether work waits for the next cycle; most cycles read only this field. */
     private boolean pending;
 
     /** A channel that waits for the next cycle to be joined. */
@@ -79,7 +78,7 @@ final class LoopbackLink extends Link {
         return pending ? step() : 0;
     }
 
-    /** There is something to do in the next cycle. */
+    /** Marks that there is work for the next cycle. */
     void pending() {
         pending = true;
     }

@@ -1,13 +1,13 @@
 package org.jfabric.driver.link.loopback;
 
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
 
 /**
  * Makes the loopback link.
@@ -18,9 +18,14 @@ public final class LoopbackLinkProvider extends ReliableLinkProvider {
 
     private static final int SCORE = 100;
 
-    /** A provider; it has no state. */
+    /** Makes a provider; it has no state. */
     public LoopbackLinkProvider() {
         super(NAME, Protocol.JFABRIC_LOOPBACK, SCORE);
+    }
+
+    @Override
+    public boolean staysInDriver() {
+        return true;
     }
 
     @Override
@@ -35,6 +40,11 @@ public final class LoopbackLinkProvider extends ReliableLinkProvider {
             destination,
             FabricName.of(driverName, "<endpoint>"),
             "Loopback reaches only endpoints of this driver; use shm for another driver on this host");
+    }
+
+    @Override
+    protected long remoteCaps() {
+        return REMOTE_CAPS;
     }
 
     @Override

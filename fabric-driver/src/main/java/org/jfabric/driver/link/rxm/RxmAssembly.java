@@ -3,25 +3,25 @@ package org.jfabric.driver.link.rxm;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.support.StallWatch;
 
-/** A message of which some segments have come. Owner: progress agent. */
+/** A message of which some segments have arrived. Owner: progress agent. */
 final class RxmAssembly {
-    /** Where its bytes go; the engine's. */
+    /** Destination of its bytes, given by the engine. */
     final Placement placement = new Placement();
     final StallWatch watch = new StallWatch();
-    /** The sender's number of it. */
+    /** The number that the sender gave it. */
     long message;
-    /** Bytes of the whole. */
+    /** Bytes of the whole message. */
     long length;
-    /** Bytes that have come. */
+    /** Bytes that have arrived. */
     long received;
-    /** Number of the segment that comes next. */
+    /** Number of the next segment. */
     int next;
 
     boolean isWhole() {
         return received == length;
     }
 
-    /** Takes the next segment's bytes; those that do not fit are dropped. */
+    /** Stores the bytes of the next segment; those that do not fit are dropped. */
     void add(long address, int bytes) {
         long stored = Math.min(bytes, placement.lengthBytes() - received);
         if (stored > 0) {

@@ -1,8 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
+import java.util.ArrayDeque;
 import org.agrona.collections.LongArrayList;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -10,35 +9,37 @@ import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.link.support.CrossingPeer;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.SocketName;
 import org.jfabric.layout.Words;
 
-import java.util.ArrayDeque;
-
 /**
- * A pair of reliable datagram endpoints, over one connected channel: makes packets of messages.
+ * A pair of reliable datagram endpoints, over one connected channel: makes packets from messages.
  *
  * <pre>
  *   up to the eager limit    one packet
- *   up to the SAR limit      segments, which other packets may come between
- *   longer                   announced; the peer reads the payload by the channel below and says when it has
+ *   up to the SAR limit      segments; other packets may be sent between them
+ *   longer                   announced; the peer reads the payload by the channel below and then confirms it
  * </pre>
  *
- * <p>Nothing here is copied but headers. Owner: progress agent.
+ * <p>Only headers are copied here. Owner: progress agent.
  */
-final class RxmChannel extends PayloadChannel {
-    /** In a packet's context: it carries nothing of ours that has to be told. */
+final class RxmChannel extends PayloadChannel implements CrossingPeer {
+    /** Value of a packet's context: the packet completes no operation. */
     static final long NO_OPERATION = -1;
 
-    /** Has no connection yet, or waits for the peer's own request. */
+    /** Without a connection yet, or waiting for the peer's own request. */
     static final int OPENING = 0;
-    /** Messages flow. */
+    /** Connected: messages can be sent. */
     static final int UP = 1;
-    /** Gone. */
+    /** Closed. */
     static final int CLOSED = 2;
 
-    /** Answers to atomic operations that can wait for credit: more than a C peer's queue for sends holds. */
+    /** Answers to atomic operations that can wait for credit: more than a C peer's send queue can have. */
     private static final int MAX_ANSWERS = 4096;
 
     /** An atomic operation of the peer that has to be refused. */
@@ -58,39 +59,37 @@ final class RxmChannel extends PayloadChannel {
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
     private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
     private final ArrayDeque<Answer> answers = new ArrayDeque<>();
-    /** Sends whose last segment was taken at once, inside of the call that is not to be answered by a report. */
+    /** Sends whose last segment completed within the call that posted it, where no completion may be reported. */
     private final LongArrayList ended = new LongArrayList();
-    private final RxmReceiver receiver;
+    private final RxmReader reader;
     private final int eagerLimit;
     private final long sarLimit;
     private MessageChannel below;
-    /** Of packets, if they need any; else null. */
+    /** Credits for packets if flow control is on; otherwise null. */
     private RxmCredits credits;
-    /** The other end of a connection of the endpoint to itself, of which the engine does not know; usually null. */
+    /** The other end of the endpoint's connection to itself, which the engine does not use; usually null. */
     private RxmChannel ownEnd;
-    /** At such an end: the one that the engine knows, and sends by. */
+    /** At such an end: the channel that the engine uses. */
     private RxmChannel engineEnd;
     private long packetNumber;
     private int messages;
     private boolean wantsWritable;
-    /** Payloads that are being read from the peer, or by it. */
+    /** Payloads that are being read, by either side. */
     private int transfers;
 
     int state = OPENING;
-    /** Our number of this peer, in the low half of what it was told. */
+    /** Our number for this peer: the low half of the number that the peer got. */
     int index;
-    /** The peer's process, 0 until it was told. */
+    /** The peer's process, 0 until it is known. */
     int process;
-    /** Ours was refused: the peer's own request comes, or we ask again. */
+    /** Our request was refused: we wait for the peer's own request and then try again. */
     boolean awaitsRequest;
-    /** Counted among the strangers of its endpoint. */
-    boolean isStranger;
-    /** The other protocol that the peer speaks, a {@link org.jfabric.ProtocolErrno}; 0 if it speaks rxm. */
+    /** The peer's protocol if it is not rxm, a {@link org.jfabric.info.ProtocolErrno}; otherwise 0. */
     int otherProtocol;
-    /** When to ask again. */
+    /** Time of the next attempt. */
     long retryNs;
     long retryDelayNs = 1_000_000;
-    /** When to give up. */
+    /** Time after which no attempt is made. */
     long deadlineNs;
 
     RxmChannel(
@@ -106,39 +105,84 @@ final class RxmChannel extends PayloadChannel {
         this.remoteAddress = remoteAddress;
         this.eagerLimit = settings.eagerLimitBytes();
         this.sarLimit = settings.segmentedLimitBytes();
-        this.receiver = new RxmReceiver(this, eagerLimit);
+        this.reader = new RxmReader(this, eagerLimit);
     }
 
     LocalEndpoint endpoint() {
         return endpoint;
     }
 
-    String remoteAddress() {
+    @Override
+    public SocketName remote() {
+        return SocketName.parse(remoteAddress);
+    }
+
+    @Override
+    public String remoteAddress() {
         return remoteAddress;
     }
 
-    RxmReceiver receiver() {
-        return receiver;
+    @Override
+    public boolean isUp() {
+        return state == UP;
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return below != null;
+    }
+
+    @Override
+    public int process() {
+        return process;
+    }
+
+    @Override
+    public MessageChannel messages() {
+        return below;
+    }
+
+    @Override
+    public void dropAttempt() {
+        if (below != null) {
+            below.close(FabricErrno.ECONNABORTED);
+        }
+    }
+
+    @Override
+    public void lose(int errno) {
+        below.close(errno);
+        down(errno);
+    }
+
+    @Override
+    public void loseStalled() {
+        peers.stalled(this);
+        lose(FabricErrno.ETIMEDOUT);
+    }
+
+    RxmReader reader() {
+        return reader;
     }
 
     MessageChannel below() {
         return below;
     }
 
-    /** There is a connection, made or on its way; null if there is none any more. */
+    /** Sets the connection, which is up or in progress; null if there is none any more. */
     void below(MessageChannel channel) {
         below = channel;
         credits = null;
         if (channel != null) {
-            channel.usedBy(receiver.below());
+            channel.usedBy(reader.below());
         }
     }
 
     /**
-     * The peer has said which number its packets carry, and whether it counts receives.
+     * The connection is up: the peer has sent the number for packets to it, and whether it has flow control.
      *
-     * @param peer     what it wrote.
-     * @param receives that are posted for its packets, 0 if they are not counted.
+     * @param peer     the peer's connect data.
+     * @param receives receives that are posted for its packets, 0 if they are not counted.
      */
     void up(RxmConnectData peer, int receives) {
         packetNumber = peer.packetNumber();
@@ -153,18 +197,18 @@ final class RxmChannel extends PayloadChannel {
         }
     }
 
-    /** What is sent here comes out at the other end, for the same peer. */
+    /** Sets the other end of the endpoint's connection to itself: messages that are sent here arrive there. */
     void ownEnd(RxmChannel other) {
         ownEnd = other;
         other.engineEnd = this;
     }
 
-    /** Whether the endpoint's connection to itself has its other end. */
+    /** Whether the other end of the endpoint's connection to itself is set. */
     boolean hasOwnEnd() {
         return ownEnd != null;
     }
 
-    /** Whether the engine knows of it. */
+    /** Whether the engine uses this channel. */
     boolean isOfEngine() {
         return engineEnd == null;
     }
@@ -190,7 +234,7 @@ final class RxmChannel extends PayloadChannel {
             return -FabricErrno.EAGAIN;
         }
         if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
-            // the caller has the memory back when this call ends, and the packet may leave later
+            // the caller may reuse the memory after this call, and the packet may be sent later
             Words.copy(operation.address, operation.injectAddress, operation.length);
             operation.address = operation.injectAddress;
         }
@@ -200,7 +244,7 @@ final class RxmChannel extends PayloadChannel {
         return pass(packet);
     }
 
-    /** Gives a packet to the link below: accepted at once or for later, or not at all. */
+    /** Sends a packet by the link below, which completes it now or later, or refuses it. */
     private int pass(TransmitOperation packet) {
         int result = credits == null ? below.send(packet, 0) : credits.send(packet);
         if (result != PENDING) {
@@ -210,14 +254,14 @@ final class RxmChannel extends PayloadChannel {
         return result;
     }
 
-    // ---- credit, where both sides count receives ----
+    // ---- credit, if both sides have flow control ----
 
-    /** Tells the peer of receives, if it is time and there is a packet; 0 if nothing was sent. */
+    /** Grants credits to the peer, if a grant is due and a packet is free; 0 if nothing was sent. */
     private int grant() {
         int due = credits == null ? 0 : credits.due(peers.services());
         TransmitOperation packet = due == 0 ? null : packets.take();
         if (packet == null) {
-            // asked again in each flush
+            // tried again in each flush
             return 0;
         }
         RxmPacket.begin(packet.injectAddress, RxmPacket.CREDIT, packetNumber);
@@ -244,7 +288,7 @@ final class RxmChannel extends PayloadChannel {
     /** The peer has posted receives. */
     void onCredit(long granted) {
         if (credits == null) {
-            // flow control is off: whoever grants credits all the same does not wait for ours
+            // flow control is off: a peer that grants credits nevertheless does not wait for ours
             return;
         }
         if (credits.add(granted)) {
@@ -296,12 +340,12 @@ final class RxmChannel extends PayloadChannel {
         return PENDING;
     }
 
-    /** The connection that is asked for what a peer reads: where both ends are here, that is the other one. */
+    /** The connection that exposes payloads to the peer: the other end, if the endpoint is connected to itself. */
     private MessageChannel exposing() {
         return ownEnd == null ? below : ownEnd.below;
     }
 
-    /** The peer has read a payload; false if it was not announced. */
+    /** The peer has read a payload; returns false if it was not announced. */
     boolean onReadDone(long message) {
         if (engineEnd != null) {
             return engineEnd.onReadDone(message);
@@ -323,7 +367,7 @@ final class RxmChannel extends PayloadChannel {
     private int beginSegments(TransmitOperation operation) {
         operation.sink = messages++ & 0xffff_ffffL;
         operation.sent = 0;
-        // the first one decides the order of matching; later ones may wait
+        // the first segment decides the order of matching; later segments may wait
         int result = sendSegment(operation);
         if (result < 0) {
             return result;
@@ -356,14 +400,14 @@ final class RxmChannel extends PayloadChannel {
         return result;
     }
 
-    /** Whether the engine is to be told of something in the next step. */
+    /** Whether the next step has completions to report to the engine. */
     boolean hasNews() {
         return !ended.isEmpty();
     }
 
     private int tellEnded() {
         int told = 0;
-        // what is told may end further ones
+        // a reported completion may lead to further ones
         while (told < ended.size() && state == UP) {
             handler().onSent(ended.getLong(told++), 0);
         }
@@ -371,7 +415,7 @@ final class RxmChannel extends PayloadChannel {
         return told;
     }
 
-    /** Goes on with what waits; 0 if nothing could go on. */
+    /** Continues waiting grants, answers, reads and segments; 0 if there was no progress. */
     private int flush() {
         int work = grant() + flushAnswers() + flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
@@ -415,14 +459,14 @@ final class RxmChannel extends PayloadChannel {
         int result = pulls.isEmpty()
             ? below.pull(source, destRegion, destAddress, destPieces, length) : -FabricErrno.EAGAIN;
         if (result == -FabricErrno.EAGAIN) {
-            // nobody could be asked for segments: it is asked again when the channel below has room
+            // the protocol cannot request segments instead: the read is tried again when the channel below has room
             RemotePayload kept = new RemotePayload();
             kept.set(source);
             pulls.add(new WaitingPull(kept, destRegion, destAddress, destPieces, length));
             result = PENDING;
         }
         transfers += result == PENDING ? 1 : 0;
-        // there are no segments to ask for: what the channel below cannot read is lost
+        // there are no segments to request: a payload that the channel below cannot read is lost
         return result == -FabricErrno.EOPNOTSUPP ? -FabricErrno.EIO : result;
     }
 
@@ -431,15 +475,15 @@ final class RxmChannel extends PayloadChannel {
         handler().payloadHandler().onPulled(operation, errno);
     }
 
-    /** Whether a message of the peer has begun to come and makes no progress. */
-    boolean isStalled(long nowNs, long timeoutNs) {
+    @Override
+    public boolean isStalled(long nowNs, long timeoutNs) {
         boolean belowStalls = below.isStalled(nowNs, timeoutNs);
-        return receiver.isStalled(nowNs, timeoutNs, !below.isPaused()) || belowStalls;
+        return reader.isStalled(nowNs, timeoutNs, !below.isPaused()) || belowStalls;
     }
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || receiver.isAssembling() || ownEnd != null && ownEnd.receiver.isAssembling();
+        return transfers != 0 || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override
@@ -448,8 +492,8 @@ final class RxmChannel extends PayloadChannel {
         if (packet == null) {
             return -FabricErrno.EAGAIN;
         }
-        // also of a payload that could not be taken: the wire has no word for that
-        (ownEnd == null ? receiver : ownEnd.receiver).taken(operation);
+        // also for a payload that could not be read: the protocol has no packet for that case
+        (ownEnd == null ? reader : ownEnd.reader).taken(operation);
         RxmPacket.begin(packet.injectAddress, RxmPacket.READ_DONE, packetNumber);
         RxmPacket.about(packet.injectAddress, operation);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
@@ -458,8 +502,8 @@ final class RxmChannel extends PayloadChannel {
     }
 
     /**
-     * Answers an atomic operation on memory of this endpoint, of which there is none; without an answer the peer would
-     * wait for ever.
+     * Refuses an atomic operation on memory of this endpoint, which exposes none; without an answer the peer would wait
+     * for ever.
      */
     void refuseAtomic(long message, int op) {
         if (answers.size() == MAX_ANSWERS) {
@@ -506,7 +550,7 @@ final class RxmChannel extends PayloadChannel {
         onWritable();
     }
 
-    /** One step; 0 if there was nothing to do. */
+    /** One step; 0 if there was no work. */
     int poll() {
         int work = ended.isEmpty() ? 0 : tellEnded();
         return state == CLOSED ? work : work + flush();
@@ -525,14 +569,14 @@ final class RxmChannel extends PayloadChannel {
         if (state == CLOSED) {
             return;
         }
-        receiver.abort(errno);
+        reader.abort(errno);
         release();
         if (isOfEngine()) {
             handler().onDown(errno);
         }
     }
 
-    /** The peer breaks the rules. */
+    /** The peer violates the protocol. */
     void broken(String what) {
         peers.broken(this, what);
         if (state != CLOSED) {
@@ -568,7 +612,7 @@ final class RxmChannel extends PayloadChannel {
         segmenting.clear();
         pulls.clear();
         answers.clear();
-        receiver.close();
+        reader.close();
         packets.close();
         peers.remove(this);
     }

@@ -1,45 +1,44 @@
 package org.jfabric.driver.link.rxm;
 
-import org.jfabric.ProtocolErrno;
-import org.jfabric.driver.link.support.PeerProtocol;
-
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.info.ProtocolErrno;
 
 /**
- * The private data of a connection request, of its acceptance, and of its refusal. Words are in the order of the
- * machine that wrote them; the second byte of a request says which that is.
+ * The private data of a connection request, of its acceptance, and of its refusal. Words are in the byte order of the
+ * sender; the second byte of a request names that order.
  *
  * <pre>
  *   request                                            acceptance
  *    0  u8 1 | u8 order | u8 4 | u8 3                   0  u64 number that packets to the acceptor carry
- *    4  u16 listening port | u8 flow control | u8 0     8  u32 receives that it keeps posted
+ *    4  u16 listening port | u8 flow control | u8 0     8  u32 receives kept posted
  *    8  u32 longest eager message                      12  u8 flow control | 3 bytes 0
- *   12  u32 receives that it keeps posted              refusal
- *   16  u64 number that packets to the asker carry      0  u8 1 | u8 reason
+ *   12  u32 receives kept posted                       refusal
+ *   16  u64 number that packets to the requester carry  0  u8 1 | u8 reason
  * </pre>
  *
- * <p>A number is the process in its high 32 bits and a place in a table in the low ones; packets carry the low half.
+ * <p>A number has the process in its high 32 bits and a table index in the low ones; packets carry the low half.
  *
- * @param port        on which the asker listens; 0 in an acceptance.
+ * @param port        on which the requester listens; 0 in an acceptance.
  * @param flowControl {@link #FLOW_LOCAL}, {@link #FLOW_ON} or {@link #FLOW_OFF}.
- * @param eagerLimit  bytes; 0 in an acceptance.
- * @param receives    that are kept posted.
- * @param number      of the connection at the side that wrote it.
+ * @param eagerLimit  longest eager message in bytes; 0 in an acceptance.
+ * @param receives    receives that are kept posted.
+ * @param number      of the connection at the sender of this data.
  */
 record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, long number) {
     /** The other side may decide. */
     static final int FLOW_LOCAL = 0;
     /** Packets need credits. */
     static final int FLOW_ON = 1;
-    /** They do not. */
+    /** Packets need no credits. */
     static final int FLOW_OFF = 2;
 
-    /** Refused without saying why. */
+    /** Refused without a reason. */
     static final int REASON_UNSPECIFIED = 0;
-    /** The two sides do not fit together. */
+    /** The two sides are not compatible. */
     static final int REASON_REFUSED = 1;
-    /** There is a connection, or the refusing side's own request goes on. */
+    /** There is a connection, or the refusing side's own request is in progress. */
     static final int REASON_ALREADY = 2;
 
     private static final int REQUEST_LENGTH = 24;
@@ -50,17 +49,17 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
     private static final byte OP_VERSION = 3;
     private static final byte ORDER = (byte) (ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? 1 : 2);
 
-    /** Whether packets need credits, at a side where they can. */
+    /** Whether packets need credits, if the other side allows flow control. */
     boolean hasFlowControl() {
         return flowControl == FLOW_ON || flowControl == FLOW_LOCAL;
     }
 
-    /** The process that the number names. */
+    /** The process part of the number. */
     int process() {
         return (int) (number >>> 32);
     }
 
-    /** What packets to the side that wrote it carry: C peers widen it with its sign. */
+    /** The number in packets to the sender of this data: C peers sign-extend it. */
     long packetNumber() {
         return (int) number;
     }
@@ -84,11 +83,11 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
     }
 
     /**
-     * Why a request cannot be taken, whatever this side wants.
+     * Why a request is not compatible with this side.
      *
      * @param request    private data of a peer.
      * @param eagerLimit of this side, which has to be the same.
-     * @return the reason for people, or null if it can be read.
+     * @return the reason as text, or null if the request is compatible.
      */
     static String mismatch(byte[] request, int eagerLimit) {
         if (request.length < REQUEST_LENGTH) {
@@ -108,7 +107,7 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
             + "; set FI_OFI_RXM_BUFFER_SIZE of the peer to the same";
     }
 
-    /** Reads a request for which {@link #mismatch} answers null. */
+    /** Reads a request for which {@link #mismatch} returns null. */
     static RxmConnectData ofRequest(byte[] request) {
         ByteBuffer buffer = buffer(request);
         return new RxmConnectData(
@@ -124,7 +123,7 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
         return new RxmConnectData(0, data[12], 0, buffer.getInt(8), buffer.getLong(0));
     }
 
-    /** Reads the reason of a refusal, also of one that says nothing. */
+    /** Reads the reason of a refusal, also of one without a reason. */
     static int reason(byte[] data) {
         return data.length < REFUSAL_LENGTH ? REASON_UNSPECIFIED : data[1];
     }

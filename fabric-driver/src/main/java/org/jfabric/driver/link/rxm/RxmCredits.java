@@ -1,32 +1,32 @@
 package org.jfabric.driver.link.rxm;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.info.FabricErrno;
 
 /**
- * The credit of a connection where both sides have flow control on: each packet takes one of the receives that the
- * other side keeps posted, and none is sent without. Reads of remote memory take none.
+ * The credit of a connection if both sides have flow control on: each packet uses one of the receives that the other
+ * side keeps posted, and no packet is sent without credit. Reads of remote memory need none.
  *
  * <pre>
- *   credit    1, plus what the peer grants, less packets sent; the last one is kept for a grant
- *   to grant  receives posted when the connection was made, less the one that the peer has by itself,
- *             plus those posted again, less what was granted; due when it is half of all
+ *   credit    1, plus the peer's grants, less packets sent; the last one is reserved for a grant
+ *   to grant  receives posted when the connection was made, less the one that the peer has initially,
+ *             plus those posted again, less earlier grants; due when it is half of all
  * </pre>
  *
- * <p>While both sides take what comes they cannot run dry together: who is out of credit has sent so many packets that
- * the peer owes a grant, and for that the peer keeps one credit. Where messages of more than half of the receives wait
- * for room, no grant is due, and a peer without credit could not grant us anything either: then it gets what is left,
- * little as it is, when we are down to our last one. If it has nothing to grant, both hand the last one to and fro,
- * once in a while. Owner: progress agent.
+ * <p>While both sides process their packets, they cannot both run out of credit: a side without credit has sent so many
+ * packets that a grant of the peer is due, and the peer has a reserved credit for it. If messages in more than half of
+ * the receives wait for room, no grant is due, and a peer without credit could not send us a grant either. Therefore we
+ * grant the remaining receives, however few, when only our reserved credit is left. If the peer has nothing else to
+ * grant, the two sides exchange their last credit from time to time. Owner: progress agent.
  */
 final class RxmCredits {
-    /** What a peer may grant in all before it is used; more is no count of receives. */
+    /** Limit of unused credits; a higher number cannot be a count of receives. */
     private static final long MOST = Integer.MAX_VALUE;
-    /** A grant may take the last one, and nothing else. */
+    /** Credits that only a grant may use. */
     private static final long RESERVED = 1;
-    /** Between two grants that are not due but for the peer's need. */
+    /** Time between two early grants, which are sent before half of the receives are free. */
     private static final long PAUSE_NS = 1_000_000L;
 
     private final MessageChannel below;
@@ -37,10 +37,10 @@ final class RxmCredits {
     private long pauseEndNs;
 
     /**
-     * One credit on both sides.
+     * Starts with one credit on both sides.
      *
-     * @param below    connected.
-     * @param receives posted for the peer's packets.
+     * @param below    connected channel.
+     * @param receives receives that are posted for the peer's packets.
      */
     RxmCredits(MessageChannel below, int receives) {
         this.below = below;
@@ -48,9 +48,9 @@ final class RxmCredits {
         this.toGrant = receives - 1;
     }
 
-    // ---- what the peer has posted ----
+    // ---- receives of the peer ----
 
-    /** Sends a packet of the engine's. */
+    /** Sends a packet of the engine. */
     int send(TransmitOperation packet) {
         if (credits <= RESERVED) {
             return -FabricErrno.EAGAIN;
@@ -62,28 +62,28 @@ final class RxmCredits {
         return result;
     }
 
-    /** The peer has posted receives; false if that many cannot be. */
+    /** The peer has posted receives; returns false if the number is impossible. */
     boolean add(long granted) {
         if (granted <= 0 || granted > MOST - credits) {
             return false;
         }
         credits += granted;
-        // it could grant something, and can so again
+        // a full grant: the peer has free receives again, so the pause ends
         hasPause &= granted < threshold;
         return true;
     }
 
-    // ---- what this side has posted ----
+    // ---- receives of this side ----
 
     void reposted(int count) {
         toGrant += count;
     }
 
     /**
-     * What the next grant is.
+     * The size of the next grant.
      *
-     * @param services for the time.
-     * @return receives; 0 if no grant is due, or there is no credit for its packet.
+     * @param services gives the time.
+     * @return number of receives; 0 if no grant is due, or there is no credit for its packet.
      */
     int due(LinkServices services) {
         if (toGrant >= threshold && credits > 0) {
@@ -98,7 +98,7 @@ final class RxmCredits {
         return toGrant;
     }
 
-    /** Sends a grant of what {@link #due} has answered. */
+    /** Sends a grant of the size that {@link #due} has returned. */
     int sendGrant(TransmitOperation packet) {
         int result = below.send(packet, 0);
         if (result >= 0) {

@@ -4,18 +4,18 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.RemotePayload;
 
 /**
- * The block behind the header of a rendezvous: where the payload is, in the terms of the channel below.
+ * The block behind the header of a rendezvous: the location of the payload, in the terms of the channel below.
  *
  * <pre>
- *    0  u64 place | u64 length | u64 key     four of these, whether used or not
- *   96  u8 how many are used | 7 unused
+ *    0  u64 address | u64 length | u64 key   always four of these
+ *   96  u8 number of these in use | 7 unused
  *  104
  * </pre>
  */
 final class RxmDescriptors {
     /** Bytes of the block. */
     static final int LENGTH = 104;
-    /** Most pieces of one payload. */
+    /** Limit of the pieces of one payload. */
     static final int MAX_PIECES = 4;
 
     private static final int PIECE_LENGTH = 24;
@@ -24,7 +24,7 @@ final class RxmDescriptors {
     private RxmDescriptors() {
     }
 
-    /** Writes what {@link org.jfabric.driver.link.support.MessageChannel#expose} filled in. */
+    /** Writes a payload that {@link org.jfabric.driver.link.support.MessageChannel#expose} has described. */
     static void write(long address, RemotePayload payload) {
         for (int i = 0; i < MAX_PIECES; i++) {
             long piece = address + (long) i * PIECE_LENGTH;
@@ -40,10 +40,10 @@ final class RxmDescriptors {
      * Reads a block of a peer.
      *
      * @param address   of the block, {@link #LENGTH} bytes.
-     * @param operation the peer's number of the message.
-     * @param length    of the message, as its header says.
-     * @param payload   filled.
-     * @return false if there are no or too many pieces, or they are not as long together as the message.
+     * @param operation the number that the peer gave the message.
+     * @param length    of the message, from its header.
+     * @param payload   takes the description.
+     * @return false if there are no or too many pieces, or their total length is not that of the message.
      */
     static boolean read(long address, long operation, long length, RemotePayload payload) {
         int count = UnsafeApi.getByte(address + COUNT_OFFSET) & 0xff;
@@ -55,7 +55,7 @@ final class RxmDescriptors {
         for (int i = 0; i < count; i++) {
             long piece = address + (long) i * PIECE_LENGTH;
             long pieceLength = UnsafeApi.getLong(piece + 8);
-            // one by one, so that no sum overflows
+            // subtracted one by one, so that no sum overflows
             if (pieceLength < 0 || pieceLength > rest) {
                 return false;
             }

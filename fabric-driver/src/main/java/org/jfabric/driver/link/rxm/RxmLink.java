@@ -1,7 +1,9 @@
 package org.jfabric.driver.link.rxm;
 
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -9,20 +11,17 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
-import org.jfabric.driver.link.support.MessageConnections;
-
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import org.jfabric.driver.link.support.MessageConnector;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * Reaches reliable datagram endpoints over the connections of another link, which belongs to this one alone.
+ * Reaches reliable datagram endpoints over the connections of another link, which only this link uses.
  *
  * <p>Owner: progress agent.
  */
 public final class RxmLink extends Link {
-    /** Of errors that others can cause as often as they like, only the first go to the error log, which has an end. */
+    /** Limit of logged errors that peers can cause without limit: the error log has a fixed size. */
     private static final int LOGGED = 64;
 
     private final String name;
@@ -33,17 +32,17 @@ public final class RxmLink extends Link {
     private final Map<LocalEndpoint, RxmPeers> byEndpoint = new HashMap<>();
     private final List<RxmPeers> polled = new ArrayList<>();
     private int logged;
-    /** Address of the counter of strangers that were one too many; 0 while there was none. */
+    /** Address of the counter of refused unknown peers; 0 before the first. */
     private long refusals;
 
     /**
-     * A link without endpoints.
+     * Makes a link without endpoints.
      *
      * @param name     of the link.
-     * @param below    the link whose connections it uses, which are {@link MessageConnections}; polled and closed by
-     *                 this one.
-     * @param services what the driver offers.
-     * @param settings of the protocol.
+     * @param below    the link whose connections it uses, by a {@link MessageConnector}; this link polls and closes
+     *                 it.
+     * @param services services of the driver.
+     * @param settings settings of the protocol.
      */
     public RxmLink(String name, Link below, LinkServices services, RxmSettings settings) {
         this.name = name;
@@ -71,7 +70,7 @@ public final class RxmLink extends Link {
     @Override
     public void attach(LocalEndpoint endpoint) {
         RxmPeers peers = new RxmPeers(
-            this, endpoint, services, (MessageConnections) below.connections(), limits, settings);
+            this, endpoint, services, (MessageConnector) below.connections(), limits, settings);
         byEndpoint.put(endpoint, peers);
         polled.add(peers);
         peers.listen();
@@ -119,15 +118,15 @@ public final class RxmLink extends Link {
     }
 
     /**
-     * Whether a connection that was refused will be asked for again.
+     * Whether a refused connection will be tried again.
      *
-     * @return true while one waits for its next attempt.
+     * @return true while a connection waits for its next attempt.
      */
     public boolean isWaiting() {
         return polled.stream().anyMatch(RxmPeers::isWaiting);
     }
 
-    /** Address of the counter of strangers that were one too many. */
+    /** Address of the counter of refused unknown peers. */
     long refusals() {
         if (refusals == 0) {
             refusals = services.counterAddress(name + ": connections refused because of limits");
@@ -135,7 +134,7 @@ public final class RxmLink extends Link {
         return refusals;
     }
 
-    /** An error that others can cause as often as they like. */
+    /** Logs an error that peers can cause without limit. */
     void log(FabricException error) {
         if (logged < LOGGED) {
             logged++;

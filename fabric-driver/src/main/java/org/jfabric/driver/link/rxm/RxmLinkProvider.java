@@ -1,10 +1,6 @@
 package org.jfabric.driver.link.rxm;
 
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Order;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
+import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
@@ -12,14 +8,17 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.SocketLinkProvider;
-import org.jfabric.driver.link.support.Strangers;
+import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Order;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
 import org.jfabric.layout.MemoryRegionDescriptor;
-
-import java.util.List;
 
 /**
  * Makes the rxm link: reliable datagrams by the protocol of libfabric's {@code ofi_rxm}, over the connections of
- * another link. Debian's libfabric 1.17 calls it {@code tcp} where that other link is tcp.
+ * another link. Debian's libfabric 1.17 names it {@code tcp} if that other link is tcp.
  */
 public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
@@ -34,7 +33,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     private final LinkProvider below;
 
     /**
-     * A provider of the link over another one.
+     * Makes a provider of the link over another one.
      *
      * @param name  of the link.
      * @param below makes the link whose connections are used.
@@ -48,7 +47,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     public Link open(LinkServices services, DriverConfig config) {
         RxmSettings settings = new RxmSettings(
             config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs(),
-            new Strangers.Limits(config.tcp().strangerLimit(), config.tcp().strangersPerHost()),
+            new UnknownPeers.Limits(config.tcp().unknownPeerLimit(), config.tcp().unknownPeersPerHost()),
             config.tcp().unknownPeerTimeoutNs(), config.tcp().takeover());
         return new RxmLink(name(), below.open(services, config), services, settings);
     }

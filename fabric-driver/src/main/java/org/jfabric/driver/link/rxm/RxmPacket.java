@@ -5,13 +5,13 @@ import org.agrona.UnsafeApi;
 import java.nio.ByteOrder;
 
 /**
- * The header of every packet, by native address. All words are in the order of this machine: peers of the other order
- * are refused when they connect.
+ * The header of every packet, by native address. All words are in the native byte order: peers of the other order are
+ * refused when they connect.
  *
  * <pre>
  *    0  u8 4 | u8 type | u16 segment length | u32 segment number |  control
- *    8  u64 connection, the number that the receiver gave        |
- *   16  u64 message, a number that the sender chose              |
+ *    8  u64 connection, number given by the receiver             |
+ *   16  u64 message, number chosen by the sender                 |
  *   24  u64 position of a segment, or credits                    |
  *   32  u8 2 | u8 0 | u8 op | u8 0 | u32 flags                   |  operation
  *   40  u64 length of the whole message                          |
@@ -20,7 +20,7 @@ import java.nio.ByteOrder;
  *   64  payload
  * </pre>
  *
- * <p>What a type does not define may be left over from earlier packets of a C peer, and is not looked at.
+ * <p>Fields that a type does not define may contain data from earlier packets of a C peer, and are ignored.
  */
 final class RxmPacket {
     /** Bytes of the header. */
@@ -28,9 +28,9 @@ final class RxmPacket {
 
     /** A whole message. */
     static final int EAGER = 0;
-    /** A part of a message. */
+    /** A segment of a message. */
     static final int SEGMENT = 1;
-    /** A message whose payload waits at the sender: a descriptor block follows. */
+    /** A message whose payload is read from the sender: a descriptor block follows. */
     static final int RENDEZVOUS = 2;
     /** The payload of a rendezvous was read. */
     static final int READ_DONE = 3;
@@ -40,7 +40,7 @@ final class RxmPacket {
     static final int ATOMIC_RESPONSE = 5;
     /** Credits for packets. */
     static final int CREDIT = 6;
-    /** Where a rendezvous by writing goes. */
+    /** The destination of a rendezvous by writing. */
     static final int WRITE_TARGET = 7;
     /** The payload of a rendezvous was written. */
     static final int WRITE_DONE = 8;
@@ -60,7 +60,7 @@ final class RxmPacket {
     /** Position of the last segment. */
     static final int LAST = 3;
 
-    /** The flag that says that the word of remote CQ data counts. */
+    /** Flag: the word of remote CQ data is valid. */
     private static final int REMOTE_CQ_DATA = 0x20000;
     private static final byte CONTROL_VERSION = 4;
     private static final byte OP_VERSION = 2;
@@ -69,7 +69,7 @@ final class RxmPacket {
     private RxmPacket() {
     }
 
-    /** Writes a header of zeroes but for versions, type and connection. */
+    /** Writes a header of zeroes, except for the versions, the type and the connection. */
     static void begin(long address, int type, long connection) {
         for (int offset = 0; offset < HEADER_LENGTH; offset += Long.BYTES) {
             UnsafeApi.putLong(address + offset, 0L);
@@ -80,7 +80,7 @@ final class RxmPacket {
         UnsafeApi.putByte(address + 32, OP_VERSION);
     }
 
-    /** Says what message the packet is, or belongs to. */
+    /** Writes the message that the packet is or belongs to. */
     static void message(
         long address, boolean tagged, boolean hasData, long message, long length, long data, long tag) {
         UnsafeApi.putLong(address + 16, message);
@@ -91,25 +91,25 @@ final class RxmPacket {
         UnsafeApi.putLong(address + 56, tagged ? tag : 0);
     }
 
-    /** Says which part of its message a segment is. */
+    /** Writes the number, length and position of a segment. */
     static void segment(long address, int number, int length, int position) {
         UnsafeApi.putShort(address + 2, (short) length);
         UnsafeApi.putInt(address + 4, number);
         UnsafeApi.putLong(address + 24, position);
     }
 
-    /** Says which message a packet without one of its own is about. */
+    /** Writes the message that a packet without a message of its own refers to. */
     static void about(long address, long message) {
         UnsafeApi.putLong(address + 16, message);
     }
 
-    /** Says how many receives were posted; C peers name the type in the place of the operation too. */
+    /** Writes a number of posted receives; C peers write the type into the operation too. */
     static void grant(long address, long credits) {
         UnsafeApi.putLong(address + 24, credits);
         UnsafeApi.putByte(address + 34, (byte) CREDIT);
     }
 
-    /** Answers an atomic operation without a result: status and length behind the header are big-endian. */
+    /** Writes an answer without a result to an atomic operation: status and length behind the header are big-endian. */
     static void atomicResponse(long address, long message, int op, int errno) {
         UnsafeApi.putLong(address + 16, message);
         UnsafeApi.putByte(address + 34, (byte) op);

@@ -1,17 +1,17 @@
 package org.jfabric.driver.link.rxm;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.Flags;
 
 /**
- * The packets that one channel can have on their way down: the records with which the link below is called, each with
- * memory for a header and a descriptor block. Payloads stay where they are.
+ * The packets that one channel can have in the link below: its operation records, each with memory for a header and a
+ * descriptor block. Payloads are not copied.
  *
  * <p>Owner: progress agent.
  */
 final class RxmPackets {
-    /** Packets of one channel that the link below may hold at once. */
+    /** Limit of the packets of one channel in the link below. */
     static final int COUNT = 64;
 
     private static final int STRIDE = 192;
@@ -29,7 +29,7 @@ final class RxmPackets {
         }
     }
 
-    /** A packet whose header is at its {@code injectAddress}; null if all are on their way. */
+    /** A free packet whose header is at its {@code injectAddress}; null if all are in use. */
     TransmitOperation take() {
         TransmitOperation packet = free;
         if (packet != null) {
@@ -42,13 +42,13 @@ final class RxmPackets {
         return packet;
     }
 
-    /** The packet is the header with what follows it in the packet's own memory. */
+    /** Describes a packet that lies completely in its own memory. */
     static void whole(TransmitOperation packet, int length) {
         packet.address = packet.injectAddress;
         packet.length = length;
     }
 
-    /** The packet is the header and a part of the payload of another operation. */
+    /** Describes a packet of the header and a range of the payload of another operation. */
     static void withPayload(TransmitOperation packet, TransmitOperation operation, long offset, long length) {
         packet.vector.forget();
         packet.vector.add(packet.injectAddress, RxmPacket.HEADER_LENGTH);
@@ -77,7 +77,7 @@ final class RxmPackets {
         free = packet;
     }
 
-    /** Nothing below refers to a packet any more. */
+    /** Frees the memory; the link below uses no packet any more. */
     void close() {
         free = null;
         UnsafeApi.freeMemory(memory);

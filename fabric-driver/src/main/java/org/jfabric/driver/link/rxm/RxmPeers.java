@@ -1,10 +1,9 @@
 package org.jfabric.driver.link.rxm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.ProtocolErrno;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.Takeover;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -15,33 +14,23 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.CrossingRequests;
 import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.driver.link.support.MessageConnections;
+import org.jfabric.driver.link.support.MessageConnector;
 import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.driver.link.support.PeerRequest;
 import org.jfabric.driver.link.support.StallWatch;
-import org.jfabric.driver.link.support.Strangers;
-
-import java.net.InetAddress;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
+import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.ProtocolErrno;
+import org.jfabric.info.SocketName;
 
 /**
  * The connections of one local endpoint: at most one with each peer, whichever side began it.
  *
- * <p>A peer is known by the address from which its connection comes and the port in its private data. Where both sides
- * ask at once, the request of the greater address goes on:
- *
- * <pre>
- *   own request is on its way, peer &lt; we     refuse theirs ("already"), ours goes on
- *   own request is on its way, peer &gt; we     give ours up, accept theirs
- *   connected, same process                  refuse ("already")
- *   connected, another process               hold it until it is known whether the old one is over: accept then
- *   one too many that nobody has inserted    refuse, and count
- * </pre>
+ * <p>A peer is identified by the source address of its connection and the port in its private data.
+ * {@link CrossingRequests} answers the peers' requests: "already" if it rejects one, "refused" if it has no room.
  *
  * <p>Owner: progress agent.
  */
@@ -52,29 +41,24 @@ final class RxmPeers extends ListenerHandler {
     private final RxmLink link;
     private final LocalEndpoint endpoint;
     private final LinkServices services;
-    private final MessageConnections connections;
+    private final MessageConnector connections;
     private final ChannelLimits limits;
     private final RxmSettings settings;
-    private final Strangers strangers;
-    private final Map<String, RxmChannel> byAddress = new HashMap<>();
+    private final CrossingRequests<RxmChannel, Request> peers;
     private final List<RxmChannel> polled = new ArrayList<>();
     private final ArrayDeque<Runnable> later = new ArrayDeque<>();
     private final ArrayDeque<IncomingConnection> requests = new ArrayDeque<>();
-    /** Channels of peers that the application does not know. */
-    private final List<RxmChannel> unknown = new ArrayList<>();
-    /** Requests in the name of peers that have a connection, one for each; by address. */
-    private final Map<String, IncomingConnection> claims = new HashMap<>();
-    /** When unknown peers inside of a message are checked again. */
+    /** Time of the next check for unknown peers that stall within a message. */
     private long stallCheckNs;
     private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     private Listener listener;
     private SocketName name;
     private int nextIndex;
-    /** Why nobody can reach the endpoint, nor be reached by it; 0 if nothing is wrong. */
+    /** Why no peer can reach the endpoint or be reached by it, a positive errno; 0 without an error. */
     private int failure;
 
     RxmPeers(
-        RxmLink link, LocalEndpoint endpoint, LinkServices services, MessageConnections connections,
+        RxmLink link, LocalEndpoint endpoint, LinkServices services, MessageConnector connections,
         ChannelLimits limits, RxmSettings settings) {
         this.link = link;
         this.endpoint = endpoint;
@@ -82,7 +66,9 @@ final class RxmPeers extends ListenerHandler {
         this.connections = connections;
         this.limits = limits;
         this.settings = settings;
-        this.strangers = new Strangers(settings.strangers(), link::refusals);
+        this.peers = new CrossingRequests<>(
+            endpoint, settings.takeover(), new UnknownPeers(settings.unknownPeers(), link::refusals),
+            this::newChannel, this::accept);
     }
 
     void listen() {
@@ -95,21 +81,20 @@ final class RxmPeers extends ListenerHandler {
             listener = null;
         }
         refuseRequests();
-        // also those whose peers the engine has not heard of yet
+        // also channels that the engine does not use yet
         List.copyOf(polled).forEach(channel -> channel.close(FabricErrno.ECONNABORTED));
     }
 
     private void refuseRequests() {
         requests.forEach(request -> request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
         requests.clear();
-        claims.values().forEach(claim -> claim.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED)));
-        claims.clear();
+        peers.close(Request::refuse);
     }
 
     // ---- our own requests ----
 
     Channel connect(String remoteAddress, ChannelHandler handler) {
-        RxmChannel known = byAddress.get(remoteAddress);
+        RxmChannel known = peers.find(remoteAddress);
         if (known != null && known.handler() == handler) {
             return known;
         }
@@ -126,7 +111,7 @@ final class RxmPeers extends ListenerHandler {
     private RxmChannel add(String remoteAddress, ChannelHandler handler) {
         RxmChannel channel = new RxmChannel(this, limits, settings, endpoint, remoteAddress, handler);
         channel.index = nextIndex++;
-        byAddress.put(remoteAddress, channel);
+        peers.add(channel);
         polled.add(channel);
         return channel;
     }
@@ -138,7 +123,7 @@ final class RxmPeers extends ListenerHandler {
             endpoint, channel.remoteAddress(), request.toRequest(), new Dialed(channel)));
     }
 
-    /** On where the link below counts receives; not where connections share them, or need none. */
+    /** On if the link below counts receives; off if connections share them or need none. */
     private int flowControl() {
         return connections.postedReceives() == 0 ? RxmConnectData.FLOW_OFF : RxmConnectData.FLOW_ON;
     }
@@ -152,7 +137,7 @@ final class RxmPeers extends ListenerHandler {
         return (long) process << 32 | channel.index;
     }
 
-    /** What becomes of a request of ours. */
+    /** Handles the result of our own request. */
     private final class Dialed extends ConnectionHandler {
         private final RxmChannel channel;
 
@@ -162,7 +147,7 @@ final class RxmPeers extends ListenerHandler {
 
         @Override
         public ChannelHandler channelHandler() {
-            return channel.receiver();
+            return channel.reader();
         }
 
         @Override
@@ -186,7 +171,7 @@ final class RxmPeers extends ListenerHandler {
                 channel.down(FabricErrno.EIO);
             } else if (errno == FabricErrno.ECONNREFUSED
                 && RxmConnectData.reason(cmData) == RxmConnectData.REASON_ALREADY) {
-                // the peer's own request is on its way, or the peer has yet to notice the end of an old connection
+                // the peer's own request is in progress, or the peer has not yet noticed the end of an old connection
                 channel.below(null);
                 channel.awaitsRequest = true;
                 channel.retryNs = services.nowNs() + channel.retryDelayNs;
@@ -214,10 +199,10 @@ final class RxmPeers extends ListenerHandler {
         failure = errno;
         services.onError(new FabricException(
             errno, "endpoint " + endpoint.address() + " of link " + link.name() + " cannot be reached",
-            "See whether another program uses the port, or whether the address is one of this host."));
+            "Check whether another program uses the port, or whether the address is one of this host."));
         refuseRequests();
         for (RxmChannel channel : List.copyOf(polled)) {
-            // one that is up, where the device was taken away: nothing comes up from it any more
+            // up, but its device was removed: no event arrives from it any more
             if (channel.below() != null) {
                 channel.below().close(errno);
             }
@@ -240,119 +225,71 @@ final class RxmPeers extends ListenerHandler {
             return;
         }
         RxmConnectData data = RxmConnectData.ofRequest(request.cmData());
-        SocketName peer = SocketName.parse(request.remoteAddress()).withPort(data.port());
-        RxmChannel known = byAddress.get(peer.toString());
-        if (peer.equals(name) && data.process() == process) {
-            acceptOwn(request, known, data);
-            return;
+        Request asked = new Request(request, data);
+        if (asked.remote().equals(name) && data.process() == process) {
+            acceptOwn(asked, peers.find(name.toString()));
+        } else {
+            peers.answer(asked, name);
         }
-        if (known != null && refuses(known, peer, data)) {
-            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
-            return;
-        }
-        if (known != null && known.state == RxmChannel.UP && !mayTakeOver(request, known)) {
-            return;
-        }
-        RxmChannel channel = known;
-        if (known != null && known.state == RxmChannel.UP) {
-            lose(known, FabricErrno.ECONNRESET);
-            channel = null;
-        } else if (known != null && known.below() != null) {
-            known.below().close(FabricErrno.ECONNABORTED);
-        }
-        if (channel == null) {
-            boolean isStranger = !endpoint.knows(peer.toString());
-            if (isStranger && !admit(peer.inetAddress())) {
-                request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
-                return;
-            }
-            channel = add(peer.toString(), endpoint.handlerFor(peer.toString()));
-            if (isStranger) {
-                channel.isStranger = true;
-                unknown.add(channel);
-            }
-        }
-        accept(request, channel, data);
     }
 
-    /** Whether a peer's connection is over, so that a request may have its place; else that waits, or is refused. */
-    private boolean mayTakeOver(IncomingConnection request, RxmChannel known) {
-        String address = known.remoteAddress();
-        int verdict = MessageChannel.LIVES;
-        if (settings.takeover() == Takeover.PROBE && !claims.containsKey(address)) {
-            verdict = known.below().probe();
+    /** A request with compatible private data. */
+    private static final class Request implements PeerRequest {
+        private final IncomingConnection incoming;
+        private final RxmConnectData data;
+        private final SocketName remote;
+
+        Request(IncomingConnection incoming, RxmConnectData data) {
+            this.incoming = incoming;
+            this.data = data;
+            this.remote = SocketName.parse(incoming.remoteAddress()).withPort(data.port());
         }
-        if (verdict == MessageChannel.ASKING) {
-            claims.put(address, request);
-        } else if (verdict == MessageChannel.LIVES) {
-            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
+
+        @Override
+        public SocketName remote() {
+            return remote;
         }
-        return verdict == MessageChannel.OVER;
-    }
 
-    /** Goes on with requests that wait; how many have their answers. */
-    private int decideClaims() {
-        int decided = 0;
-        for (String address : List.copyOf(claims.keySet())) {
-            IncomingConnection claim = claims.remove(address);
-            if (!claim.isOver()) {
-                // waits again if nothing is known yet
-                answer(claim);
-                decided += claims.containsKey(address) ? 0 : 1;
-                continue;
-            }
-            claim.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_UNSPECIFIED));
-            RxmChannel known = byAddress.get(address);
-            if (known != null && known.below() != null) {
-                known.below().endProbe();
-            }
-            decided++;
+        @Override
+        public int process() {
+            return data.process();
         }
-        return decided;
-    }
 
-    /** A place for a peer that the application does not know: those that have left, but for what waits, give theirs. */
-    private boolean admit(InetAddress host) {
-        for (int i = unknown.size() - 1; i >= 0 && !strangers.hasPlace(host); i--) {
-            RxmChannel channel = i < unknown.size() ? unknown.get(i) : null;
-            if (channel != null && channel.state == RxmChannel.UP && channel.below().hasLeft()
-                && strangers.couldLeaveTo(host(channel), host)) {
-                lose(channel, FabricErrno.ECONNRESET);
-            }
+        @Override
+        public boolean isOver() {
+            return incoming.isOver();
         }
-        return strangers.admit(host);
-    }
 
-    /** Ends connections of unknown peers that have stopped inside of a message; how many. */
-    private int endStalled() {
-        int ended = 0;
-        for (int i = unknown.size() - 1; i >= 0; i--) {
-            RxmChannel channel = i < unknown.size() ? unknown.get(i) : null;
-            if (channel != null && channel.state == RxmChannel.UP
-                && channel.isStalled(services.nowNs(), settings.unknownTimeoutNs())) {
-                link.log(new FabricException(FabricErrno.ETIMEDOUT, "peer " + channel.remoteAddress() + " of "
-                    + endpoint.address() + " has begun a message and not sent the rest of it",
-                    "Its connection was closed. See " + TcpConfig.UNKNOWN_PEER_TIMEOUT_NS.name() + '.'));
-                lose(channel, FabricErrno.ETIMEDOUT);
-                ended++;
-            }
+        @Override
+        public void hold() {
+            // the link below keeps the request until it is answered
         }
-        return ended;
+
+        @Override
+        public void reject() {
+            incoming.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_ALREADY));
+        }
+
+        @Override
+        public void refuse() {
+            incoming.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+        }
+
+        @Override
+        public void release() {
+            incoming.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_UNSPECIFIED));
+        }
     }
 
-    private static void lose(RxmChannel channel, int errno) {
-        channel.below().close(errno);
-        channel.down(errno);
+    private RxmChannel newChannel(Request request) {
+        String address = request.remote().toString();
+        return add(address, endpoint.handlerFor(address));
     }
 
-    private static InetAddress host(RxmChannel channel) {
-        return SocketName.parse(channel.remoteAddress()).inetAddress();
-    }
-
-    /** The endpoint asks itself: this connection's other end is a channel of ours. */
-    private void acceptOwn(IncomingConnection request, RxmChannel asking, RxmConnectData data) {
+    /** The endpoint connects to itself: the other end of the connection is a channel of ours. */
+    private void acceptOwn(Request request, RxmChannel asking) {
         if (asking == null || asking.hasOwnEnd()) {
-            request.reject(RxmConnectData.toRefusal(RxmConnectData.REASON_REFUSED));
+            request.refuse();
             return;
         }
         RxmChannel own = new RxmChannel(
@@ -360,28 +297,20 @@ final class RxmPeers extends ListenerHandler {
         own.index = nextIndex++;
         polled.add(own);
         asking.ownEnd(own);
-        accept(request, own, data);
+        accept(request, own);
     }
 
-    private boolean refuses(RxmChannel known, SocketName peer, RxmConnectData data) {
-        boolean isMade = known.state == RxmChannel.UP || known.process != 0;
-        if (isMade) {
-            return known.state != RxmChannel.UP || known.process == data.process() || known.process == 0;
-        }
-        return known.below() != null && peer.compareTo(name) < 0;
-    }
-
-    private void accept(IncomingConnection request, RxmChannel channel, RxmConnectData data) {
-        channel.process = data.process();
+    private void accept(Request request, RxmChannel channel) {
+        channel.process = request.process();
         channel.awaitsRequest = false;
         RxmConnectData acceptance = new RxmConnectData(
             0, flowControl(), 0, receives(), number(channel));
-        // as MessageConnections promises
-        channel.below((MessageChannel) request.accept(
-            endpoint, acceptance.toAcceptance(), new Accepted(channel, data)));
+        // guaranteed by MessageConnector
+        channel.below((MessageChannel) request.incoming.accept(
+            endpoint, acceptance.toAcceptance(), new Accepted(channel, request.data)));
     }
 
-    /** What becomes of an acceptance. */
+    /** Handles the result of an acceptance. */
     private final class Accepted extends ConnectionHandler {
         private final RxmChannel channel;
         private final RxmConnectData request;
@@ -393,7 +322,7 @@ final class RxmPeers extends ListenerHandler {
 
         @Override
         public ChannelHandler channelHandler() {
-            return channel.receiver();
+            return channel.reader();
         }
 
         @Override
@@ -422,16 +351,14 @@ final class RxmPeers extends ListenerHandler {
             step.run();
             work++;
         }
-        if (!claims.isEmpty()) {
-            work += decideClaims();
-        }
-        if (!unknown.isEmpty() && settings.unknownTimeoutNs() > 0 && services.nowNs() - stallCheckNs > 0) {
+        work += peers.poll(name);
+        if (peers.hasUnknown() && settings.unknownTimeoutNs() > 0 && services.nowNs() - stallCheckNs > 0) {
             stallCheckNs = services.nowNs() + settings.unknownTimeoutNs() / StallWatch.CHECKS;
-            work += endStalled();
+            work += peers.endStalled(services.nowNs(), settings.unknownTimeoutNs());
         }
         for (int i = polled.size() - 1; i >= 0; i--) {
             RxmChannel channel = polled.get(i);
-            work += channel.receiver().retry();
+            work += channel.reader().retry();
             work += channel.poll();
             if (channel.awaitsRequest) {
                 work += askAgain(channel);
@@ -462,26 +389,21 @@ final class RxmPeers extends ListenerHandler {
         return later.isEmpty() && requests.isEmpty() && polled.stream().noneMatch(RxmChannel::hasNews);
     }
 
-    /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */
+    /** As {@link CrossingRequests#onInserted}. */
     void onInserted(String address) {
-        RxmChannel channel = byAddress.get(address);
-        if (channel != null) {
-            isNoStranger(channel);
-        }
-    }
-
-    private void isNoStranger(RxmChannel channel) {
-        if (channel.isStranger) {
-            channel.isStranger = false;
-            unknown.remove(channel);
-            strangers.leave(host(channel));
-        }
+        peers.onInserted(address);
     }
 
     void remove(RxmChannel channel) {
-        isNoStranger(channel);
-        byAddress.remove(channel.remoteAddress(), channel);
+        peers.remove(channel);
         polled.remove(channel);
+    }
+
+    /** An unknown peer has begun a message and does not send the rest. */
+    void stalled(RxmChannel channel) {
+        link.log(new FabricException(FabricErrno.ETIMEDOUT, "peer " + channel.remoteAddress() + " of "
+            + endpoint.address() + " has begun a message and not sent the rest of it",
+            "Its connection was closed. See " + TcpConfig.UNKNOWN_PEER_TIMEOUT_NS.name() + '.'));
     }
 
     void broken(RxmChannel channel, String what) {

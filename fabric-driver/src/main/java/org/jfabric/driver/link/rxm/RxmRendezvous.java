@@ -24,7 +24,7 @@ final class RxmRendezvous {
             this.index = index;
         }
 
-        /** What the announcement carries, and the peer's answer. */
+        /** The number in the announcement and in the peer's confirmation. */
         long message() {
             return (long) uses << 32 | index;
         }

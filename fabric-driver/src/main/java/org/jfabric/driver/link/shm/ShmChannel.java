@@ -1,9 +1,9 @@
 package org.jfabric.driver.link.shm;
 
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.client.LentRing;
 import org.jfabric.codec.wire.AcknowledgeEncoder;
 import org.jfabric.codec.wire.AnnounceEncoder;
@@ -19,37 +19,40 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.Words;
 
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-
 /**
- * A pair of endpoints of two drivers; writes its frames into the ring of the connection.
+ * A channel between endpoints of two drivers. It writes its frames into the ring of the connection.
  *
  * <p>A frame's cache lines are written from the last to the first: the peer polls the first word, and each store to
- * that line while it polls costs a transfer.
+ * that line while it polls costs a transfer of the line.
  *
  * <p>Owner: progress agent.
  */
 final class ShmChannel extends SegmentChannel {
-    /** Waits for the connection, or for the other side's answer. */
+    /** Waits for the connection, or for the peer's answer. */
     static final int OPENING = 0;
-    /** Messages flow. */
+    /** Messages can be exchanged. */
     static final int UP = 1;
-    /** Gone. */
+    /** Closed or lost. */
     static final int CLOSED = 2;
 
     private static final int TAG = ShortEncoder.tagEncodingOffset();
     private static final int SHORT_HEADER = ShortEncoder.BLOCK_LENGTH;
     /** Unit of the grant in a short record. */
     private static final int GRANT_SHIFT = 6;
-    /** So much more may be granted by a short record: less than half of what its 16 bits count. */
+    /**
+     * Largest increase of the credit in a short record, in units of 64 bytes: less than half the range of its 16 bits.
+     */
     private static final int MAX_MORE_LINES = 0x7FFF;
     private static final int EAGER_HEADER = WORD_LENGTH + EagerEncoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataEncoder.BLOCK_LENGTH;
@@ -73,24 +76,28 @@ final class ShmChannel extends SegmentChannel {
     private final SegmentEncoder segment = new SegmentEncoder();
     private final CreditEncoder credit = new CreditEncoder();
     private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
+    private final ShmRemote remoteMemory;
     private final long[] sourceAddresses = new long[PieceList.MAX_PIECES];
     private RecordProducer producer;
     private UnsafeBuffer ring;
-    /** End of what had been sent. */
+    /** Position recorded by {@link #markSent()}. */
     private long mark;
     int state = OPENING;
-    /** The peer was told of the channel, by OPEN or by the answer to its own. */
+    /** Whether the peer has been sent the channel's id, in OPEN or in the answer to its own OPEN. */
     boolean announced;
     int localId;
-    /** By which the peer's short records name it, or {@link ShmShortNumbers#NONE}. */
+    /** Number by which the peer's short records name the channel, or {@link ShmShortNumbers#NONE}. */
     int localShort;
     int remoteId;
     private int remoteShort;
-    /** A grant that the peer has, or will have once it has read what is in the ring. */
-    private int toldGrant;
-    /** Made by a request of a connection-oriented endpoint. */
+    /** The credit that the peer has, or will have as soon as it has read the records in the ring. */
+    private int lastGrant;
+    /** Whether it was made by a request of a connection-oriented endpoint. */
     boolean isConnection;
-    /** What its handler has asked for, until the connection is made or given up; null of connectionless endpoints. */
+    /**
+     * The pending request or acceptance, until the connection is established or abandoned; null for connectionless
+     * endpoints.
+     */
     ShmConnecting connecting;
 
     ShmChannel(
@@ -103,6 +110,7 @@ final class ShmChannel extends SegmentChannel {
         this.connection = connection;
         this.endpoint = endpoint;
         this.remoteAddress = remoteAddress;
+        this.remoteMemory = new ShmRemote(this, connection);
     }
 
     String localAddress() {
@@ -117,16 +125,21 @@ final class ShmChannel extends SegmentChannel {
         return remoteAddress;
     }
 
-    /** What the peer calls the channel. */
+    /** Sets the ids by which the peer names the channel. */
     void remote(int id, int shortNumber) {
         remoteId = id;
         remoteShort = shortNumber;
     }
 
-    /** The connection is up, so there is a ring to write to. */
+    /** Sets the ring to write to, once the connection is up. */
     void ring(RecordProducer newProducer, UnsafeBuffer newRing) {
         producer = newProducer;
         ring = newRing;
+    }
+
+    @Override
+    public RemoteChannel remoteMemory() {
+        return remoteMemory;
     }
 
     @Override
@@ -157,7 +170,7 @@ final class ShmChannel extends SegmentChannel {
 
     @Override
     public int sendShort(long kind, long tag, long address, int payload, int grant) {
-        if (remoteShort == ShmShortNumbers.NONE || grant - toldGrant >>> GRANT_SHIFT > MAX_MORE_LINES) {
+        if (remoteShort == ShmShortNumbers.NONE || grant - lastGrant >>> GRANT_SHIFT > MAX_MORE_LINES) {
             return sendEager(kind, tag, address, payload, grant);
         }
         RecordProducer records = producer;
@@ -166,7 +179,7 @@ final class ShmChannel extends SegmentChannel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
-        toldGrant = grant;
+        lastGrant = grant;
         long record = records.ringAddress() + offset;
         copyLastLinesFirst(address, record + SHORT_HEADER, payload, SHORT_HEADER);
         UnsafeApi.putLong(record + TAG, tag);
@@ -177,7 +190,7 @@ final class ShmChannel extends SegmentChannel {
         return DONE;
     }
 
-    /** As {@link #sendShort}, with long numbers. */
+    /** As {@link #sendShort}, with the channel's long id. */
     private int sendEager(long kind, long tag, long address, int payload, int grant) {
         int length = EAGER_HEADER + payload;
         int offset = producer.claim(length);
@@ -190,7 +203,7 @@ final class ShmChannel extends SegmentChannel {
     }
 
     private void commitEager(int offset, int length, boolean tagged, long tag, int grant) {
-        toldGrant = grant;
+        lastGrant = grant;
         eager.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL).tag(tag);
         producer.commit(offset, length, tagged ? ShmFrameReader.EAGER_TAGGED : ShmFrameReader.EAGER_MSG);
         connection.written();
@@ -393,7 +406,8 @@ final class ShmChannel extends SegmentChannel {
         operation.copyTo(0, dest, inFirstLine);
     }
 
-    private static void copyLastLinesFirst(long source, long dest, int length, int header) {
+    /** Copies the payload of a frame whose header is shorter than a cache line. */
+    static void copyLastLinesFirst(long source, long dest, int length, int header) {
         int inFirstLine = LINE - header;
         if (length > inFirstLine) {
             Words.copy(source + inFirstLine, dest + inFirstLine, length - inFirstLine);

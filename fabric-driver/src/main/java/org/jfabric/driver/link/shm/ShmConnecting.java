@@ -1,11 +1,11 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.ConnectionHandler;
+import org.jfabric.info.FabricErrno;
 
 /**
- * One side of a connection that is being made: of the side that asks until it has its answer, of the side that accepts
- * until its answer is in the ring.
+ * One side of a connection that is being established: of the requesting side until the answer arrives, of the accepting
+ * side until its answer is in the ring.
  *
  * <p>Owner: progress agent.
  */
@@ -16,7 +16,7 @@ final class ShmConnecting {
     private final ShmChannel channel;
     private final ConnectionHandler handler;
     private final byte[] cmData;
-    /** Null at the side that asks. */
+    /** The request; null at the requesting side. */
     private final ShmIncoming incoming;
     private int grant;
 
@@ -33,7 +33,7 @@ final class ShmConnecting {
         return channel;
     }
 
-    /** Private data to be sent. */
+    /** Private data to send. */
     byte[] cmData() {
         return cmData;
     }
@@ -42,7 +42,7 @@ final class ShmConnecting {
         return incoming;
     }
 
-    /** Credit that the answer carries. */
+    /** Byte credit that the answer carries. */
     int grant() {
         return grant;
     }
@@ -52,7 +52,7 @@ final class ShmConnecting {
         return newGrant;
     }
 
-    /** Both sides know each other; messages may follow. */
+    /** The connection is established; messages may follow. */
     void made(int remoteId, int remoteShort, int peerGrant, byte[] answer) {
         channel.connecting = null;
         channel.remote(remoteId, remoteShort);
@@ -62,7 +62,7 @@ final class ShmConnecting {
         channel.handler().onUp(channel);
     }
 
-    /** The channel is closed by the link: its handler is told. */
+    /** The link closes the channel: reports that the connection has failed. */
     void failed(int errno) {
         failed(incoming == null ? errno : FabricErrno.ECONNABORTED, NO_DATA);
     }
@@ -72,9 +72,9 @@ final class ShmConnecting {
         handler.onFailed(errno, answer);
     }
 
-    /** The handler has closed the channel: the peer is told, if it knows of it. */
-    void givenUp() {
+    /** The engine has closed the channel: withdraws or rejects the request, if the peer knows of it. */
+    void abandon() {
         channel.connecting = null;
-        requests.givenUp(this);
+        requests.abandon(this);
     }
 }

@@ -1,9 +1,13 @@
 package org.jfabric.driver.link.shm;
 
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.client.LentRing;
 import org.jfabric.codec.wire.CloseEncoder;
 import org.jfabric.codec.wire.OpenAckEncoder;
@@ -14,30 +18,25 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.IdentityHashMap;
-import java.util.Map;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-
 /**
- * Everything between this driver and one other: socket, two rings, the channels of their endpoints.
+ * The connection between this driver and another one: a socket, two rings, and the channels of their endpoints.
  *
  * <pre>
- *   we begin:    DIALING --socket, our ring--> GREETING --their hello--> MAPPING --their ring--> UP
- *   they begin:                                            (hello came)   MAPPING --both rings--> UP
- *   both begin:  the one with the smaller name dials; the other one's hello is refused with FI_EALREADY and it waits
+ *   outgoing:    DIALING --socket, our ring--> GREETING --peer's hello--> MAPPING --peer's ring--> UP
+ *   incoming:                                            (hello arrived)  MAPPING --both rings--> UP
+ *   crossing:    the one with the smaller name dials; the other one's hello is refused with FI_EALREADY and it waits
  *                for the first one's hello (AWAITING)
  * </pre>
  *
- * <p>The socket carries doorbells; its end is the peer's death. Then the ring is read to its end first, so that nothing
- * which the peer had sent is lost. Owner: progress agent.
+ * <p>The socket carries doorbells; its end means that the peer has died. Then the ring is read to its end before the
+ * connection closes, so that no message which the peer had sent is lost. Owner: progress agent.
  */
 final class ShmConnection extends ResidentRing {
     static final int DIALING = 0;
@@ -47,7 +46,7 @@ final class ShmConnection extends ResidentRing {
     static final int UP = 4;
     static final int DOWN = 5;
 
-    private static final String CUT = "cut one of its files under our mapping";
+    private static final String CUT = "truncated one of its files while it was mapped here";
     private static final int SLOT_BITS = 20;
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
 
@@ -70,9 +69,9 @@ final class ShmConnection extends ResidentRing {
     private ShmRegionCache regions;
     private boolean peerMayPark;
     private boolean written;
-    /** The socket has ended: what is left in the ring is read, then the connection ends too. */
+    /** The socket has ended: the rest of the ring is read, then the connection ends too. */
     private boolean ended;
-    /** An application could not read what was lent to it. */
+    /** An application could not read a lent message, because the file was truncated. */
     private boolean cut;
 
     ShmConnection(ShmLink link, LinkServices services, String peerName, int state, long deadlineNs) {
@@ -84,7 +83,7 @@ final class ShmConnection extends ResidentRing {
         this.requests = new ShmRequests(this, link);
     }
 
-    /** What connection-oriented endpoints of both drivers ask of each other. */
+    /** The connection requests between connection-oriented endpoints of both drivers. */
     ShmRequests requests() {
         return requests;
     }
@@ -113,24 +112,29 @@ final class ShmConnection extends ResidentRing {
         return regions;
     }
 
-    /** Whether the peer's driver knows the frames of completion levels. */
+    /** Whether the peer's driver supports the frames of completion levels. */
     boolean peerAcknowledges() {
         return (files.peerFeatures() & ShmHello.FEATURE_ACKNOWLEDGES) != 0;
     }
 
-    /** Whether the peer's driver knows announcements of several pieces. */
+    /** Whether the peer's driver supports announcements of several pieces. */
     boolean peerTakesVectors() {
         return (files.peerFeatures() & ShmHello.FEATURE_VECTORS) != 0;
     }
 
-    /** Whether the peer's driver knows the frames of connection-oriented endpoints. */
+    /** Whether the peer's driver supports the frames of connection-oriented endpoints. */
     boolean peerConnects() {
         return (files.peerFeatures() & ShmHello.FEATURE_CONNECTS) != 0;
     }
 
-    // ---- life ----
+    /** Whether the peer's driver knows the frames of remote memory access. */
+    boolean peerTakesRemoteAccess() {
+        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_ACCESS) != 0;
+    }
 
-    /** Both rings are mapped. */
+    // ---- life cycle ----
+
+    /** Both rings are mapped: brings the connection up. */
     void up(int maxRegions) {
         long ours = files.ownRing().address();
         long theirs = files.peerRing().address();
@@ -162,7 +166,7 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    /** One step; 0 if there was nothing to do. */
+    /** Makes one step; 0 if there was nothing to do. */
     int poll(int limit) {
         if (state != UP) {
             if (state != DOWN && services.nowNs() - deadlineNs > 0) {
@@ -200,18 +204,24 @@ final class ShmConnection extends ResidentRing {
         return work;
     }
 
-    /** Where the peer's messages lie; null if the connection is not up. */
+    /** The ring with the peer's messages; null if the connection is not up. */
     LentRing lentRing() {
         return lent;
     }
 
-    /** An application has found the memory cut; the end comes in the next step, not inside of its handler. */
+    /**
+     * An application has found the memory truncated. The next step ends the connection, so that this does not happen
+     * inside the application's handler.
+     */
     void onCut() {
         cut = true;
         ended = true;
     }
 
-    /** Whether nothing but the ring is to be looked after: also no doorbell, as the peer never sleeps. */
+    /**
+     * Whether only the ring has to be polled: no step is pending, and no doorbell is needed because the peer never
+     * sleeps.
+     */
     boolean isResident() {
         return state == UP && !ended && blocked.isEmpty() && !peerMayPark;
     }
@@ -237,7 +247,7 @@ final class ShmConnection extends ResidentRing {
         return state != UP || !ended && blocked.isEmpty() && !reader.hasMore();
     }
 
-    /** The socket is readable: doorbells, or its end. */
+    /** The socket is readable: there are doorbells, or it has ended. */
     void onReadable(int fd) {
         if (UnixSocket.drainDoorbell(fd)) {
             services.rearm(fd);
@@ -249,9 +259,19 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
+    /** Another driver has the peer's name now, so that the peer is dead. */
+    void onReplaced() {
+        if (state == UP) {
+            ended = true;
+            readToEnd();
+        } else {
+            fail(FabricErrno.ECONNRESET, null);
+        }
+    }
+
     /**
-     * Reads what the peer sent before its end. After a fault of memory that is not the connection's own, the next step
-     * continues, once the progress agent has recovered what was in hand.
+     * Reads the records that the peer sent before its end. After a fault of memory that does not belong to the
+     * connection, the next step continues, after the progress agent has recovered the current operation.
      */
     private void readToEnd() {
         try {
@@ -268,12 +288,15 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    /** The peer breaks the rules: it is a reason to write down, and the end of this connection only. */
+    /** The peer violates the protocol: logs the reason and ends this connection only. */
     void broken(String what) {
         fail(FabricErrno.EIO, what);
     }
 
-    /** Only what was cut is given up: a region of one of the peer's clients is no reason to end all the others. */
+    /**
+     * Drops only memory that was truncated: a truncated region of one of the peer's clients must not end the connection
+     * of all its clients.
+     */
     private void onFault(InternalError error) {
         if (files == null) {
             // the connection ended before the fault was raised
@@ -284,7 +307,7 @@ final class ShmConnection extends ResidentRing {
         } else {
             regions.dropCut();
         }
-        // whatever was in hand, also a client of this driver may be the cause: the progress agent looks after both
+        // a client of this driver may be the cause too; the progress agent handles that and the current operation
         throw error;
     }
 
@@ -301,13 +324,13 @@ final class ShmConnection extends ResidentRing {
         }
         link.remove(this);
         InternalError fault = null;
-        boolean told = false;
-        while (!told) {
+        boolean done = false;
+        while (!done) {
             try {
-                tellChannels(errno);
-                told = true;
+                reportDown(errno);
+                done = true;
             } catch (InternalError e) {
-                // of one client's memory: all others must hear of the end, too
+                // a fault of one client's memory: the end must be reported to all others too
                 fault = e;
             }
         }
@@ -320,8 +343,8 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    /** Again does nothing for those that know already. */
-    private void tellChannels(int errno) {
+    /** Reports the end to all channels. A second call skips channels that have got it already. */
+    private void reportDown(int errno) {
         for (ShmChannel channel : channels.clone()) {
             if (channel != null && channel.state != ShmChannel.CLOSED) {
                 channel.state = ShmChannel.CLOSED;
@@ -335,7 +358,7 @@ final class ShmConnection extends ResidentRing {
         requests.onDown();
     }
 
-    /** Gives back files and socket without telling anybody. */
+    /** Releases files and socket without a report. */
     void release() {
         if (regions != null) {
             regions.close();
@@ -361,13 +384,13 @@ final class ShmConnection extends ResidentRing {
         return channel != null && channel.localId == id && channel.state == ShmChannel.UP ? channel : null;
     }
 
-    /** The channel with that short number if messages may come on it, or null. */
+    /** The channel with a short number if it is up, or null. */
     ShmChannel shortChannel(int number) {
         ShmChannel channel = shortNumbers.find(number);
         return channel != null && channel.state == ShmChannel.UP ? channel : null;
     }
 
-    /** The channel between two endpoints, new or begun by the other side. */
+    /** The channel between two endpoints: a new one, or one that the peer has opened. */
     ShmChannel open(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
         ShmChannel known = byHandler.get(handler);
         if (known != null) {
@@ -394,7 +417,7 @@ final class ShmConnection extends ResidentRing {
         if (slot == channels.length) {
             channels = Arrays.copyOf(channels, slot * 2);
         }
-        // a number is not used again soon, so that late frames do not reach a successor
+        // an id is not reused soon, so that late frames do not reach a successor
         channel.localId = slot | (++uses << SLOT_BITS);
         channels[slot] = channel;
         shortNumbers.add(channel);
@@ -404,7 +427,7 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    /** The channel with that number in whatever state, or null. */
+    /** The channel with an id in any state, or null. */
     ShmChannel find(int id) {
         int slot = id & SLOT_MASK;
         ShmChannel channel = slot < channels.length ? channels[slot] : null;
@@ -421,12 +444,12 @@ final class ShmConnection extends ResidentRing {
     }
 
     void closeChannel(ShmChannel channel, int errno) {
-        boolean tellPeer = channel.state == ShmChannel.UP && state == UP;
+        boolean isPeerUp = channel.state == ShmChannel.UP && state == UP;
         forget(channel);
-        if (tellPeer) {
+        if (isPeerUp) {
             sendClose(channel.remoteId, errno, channel.localShort);
         } else if (channel.connecting != null) {
-            channel.connecting.givenUp();
+            channel.connecting.abandon();
         }
     }
 
@@ -444,17 +467,17 @@ final class ShmConnection extends ResidentRing {
         ChannelHandler handler = endpoint.handlerFor(sourceAddress);
         ShmChannel channel = byHandler.get(handler);
         if (channel != null && channel.state == ShmChannel.UP) {
-            // the other endpoint was opened anew under the same name
+            // the remote endpoint was opened again under the same name
             forget(channel);
             handler.onDown(FabricErrno.ECONNRESET);
             channel = null;
         }
         if (channel != null && channel.announced) {
-            // both sides began: each takes the other's OPEN as the answer
+            // both sides have sent OPEN: each takes the other's OPEN as the answer
             begin(channel, source, shortSource, grant);
             return;
         }
-        // our own OPEN, if we wanted one, did not fit into the ring yet: an answer takes its place
+        // this side's OPEN, if it was pending, did not fit into the ring yet: the answer replaces it
         ShmChannel accepted = channel != null ? channel : add(endpoint, sourceAddress, handler);
         accepted.announced = true;
         accepted.remote(source, shortSource);
@@ -479,8 +502,8 @@ final class ShmConnection extends ResidentRing {
             return;
         }
         if (errno != 0) {
-            // also of a channel that is up: it took the other's OPEN for the answer, but that endpoint was closed
-            // before it saw ours
+            // the channel may be up already: it took the peer's OPEN as the answer, but the peer's endpoint was closed
+            // before the peer read this side's OPEN
             forget(channel);
             channel.handler().onDown(positive(errno, FabricErrno.ECONNREFUSED));
             return;
@@ -497,12 +520,12 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
-    /** Does something in the next step, or in a later one if there is no room for it. */
+    /** Runs a task in the next step. The task calls this again if there is no room in the ring. */
     void later(Runnable step) {
         blocked.add(step);
     }
 
-    /** Claims room for a frame; negative if there is none now. */
+    /** Claims room for a frame; negative if there is none. */
     int claim(int length) {
         return producer.claim(length);
     }
@@ -537,10 +560,10 @@ final class ShmConnection extends ResidentRing {
 
     // ---- frames of the connection itself ----
 
-    /** A claim failed; what to answer to the caller. */
+    /** Returns the result for the caller of a failed claim. */
     int notClaimed(int result) {
         if (result != -FabricErrno.EAGAIN) {
-            // the reader's position is impossible; the end comes in the next step, not inside the engine's call
+            // the reader's position is impossible; the next step ends the connection, not this call of the engine
             blocked.addFirst(() -> broken("published an impossible read position"));
         }
         return -FabricErrno.EAGAIN;
@@ -559,7 +582,8 @@ final class ShmConnection extends ResidentRing {
         if (!peerMayPark) {
             return;
         }
-        // the peer sets its word and looks at the ring once more; we write the ring and look at its word
+        // the peer sets its parked word and then polls the ring once more; this side writes the ring and then reads the
+        // word
         UnsafeApi.fullFence();
         if (UnsafeApi.getIntVolatile(null, files.peerCnc().address() + CncDescriptor.PARKED_OFFSET) != 0) {
             UnixSocket.ring(files.fd());
@@ -631,7 +655,7 @@ final class ShmConnection extends ResidentRing {
         return true;
     }
 
-    /** Closes a channel of the peer's that we have none for. */
+    /** Closes a channel of the peer that has no counterpart here. */
     void sendClose(int id, int errno) {
         sendClose(id, errno, ShmShortNumbers.NONE);
     }

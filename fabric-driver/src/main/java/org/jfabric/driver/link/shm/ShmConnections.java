@@ -1,6 +1,8 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
+import java.security.MessageDigest;
+import java.util.HashMap;
+import java.util.Map;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.ConnectionManager;
@@ -8,13 +10,10 @@ import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
-
-import java.security.MessageDigest;
-import java.util.HashMap;
-import java.util.Map;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Connections to endpoints of other drivers, by frames between the two drivers ({@link ShmRequests}).
+ * Connection management with endpoints of other drivers, by frames between the two drivers ({@link ShmRequests}).
  *
  * <p>Owner: progress agent.
  */
@@ -54,7 +53,7 @@ final class ShmConnections extends ConnectionManager {
         return link.connection(remoteAddress).requests().connect(endpoint, remoteAddress, cmData, handler);
     }
 
-    /** Hands a request to its listener; 0, or why it is refused. */
+    /** Passes a request to its listener; 0, or the errno with which it is refused. */
     int offer(String address, byte[] authKey, ShmIncoming request) {
         Listening listening = listeners.get(address);
         if (listening == null) {

@@ -1,18 +1,17 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.nio.file.Path;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
-
-import java.nio.file.Path;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * Makes connections to other drivers without ever blocking the progress thread: dialing and mapping run on the resource
- * thread, hellos are exchanged when the socket is readable.
+ * Establishes connections to other drivers without blocking the progress thread: connecting the socket and mapping
+ * files run on the resource thread, and hellos are exchanged when the socket is readable.
  *
- * <p>Owner: progress agent, except for the tasks' slow halves.
+ * <p>Owner: progress agent, except for the {@code execute} methods of the tasks.
  */
 final class ShmConnector {
     private static final String SOCKET_NAME = "driver.sock";
@@ -31,7 +30,7 @@ final class ShmConnector {
         services.submit(new DialTask(connection, services.nextFileNumber()));
     }
 
-    /** A hello came, and the connection it begins is the one to keep; our own attempt, if any, is given up. */
+    /** A peer's hello has arrived, and its connection is the one to keep. An attempt of this side is abandoned. */
     void accept(ShmConnection connection, int fd, ShmHello hello) {
         if (connection.files() != null) {
             connection.files().release(services);
@@ -77,7 +76,7 @@ final class ShmConnector {
         services.watch(fd, connection::onReadable);
     }
 
-    /** What the tasks have in common: the connection may be over when they are done. */
+    /** Base class of the tasks: the connection may have ended when a task is done. */
     private abstract class ConnectTask extends ResourceTask {
         final ShmConnection connection;
         final ShmFiles files;
@@ -121,7 +120,7 @@ final class ShmConnector {
         }
     }
 
-    /** Opens the peer's directory and socket and makes our ring. */
+    /** Opens the peer's directory and socket and makes this side's ring. */
     private final class DialTask extends ConnectTask {
         private final long ringNumber;
 
@@ -153,7 +152,7 @@ final class ShmConnector {
         }
     }
 
-    /** Maps what the answer to our hello names. */
+    /** Maps the files that the peer's answer names. */
     private final class MapTask extends ConnectTask {
         private final ShmHello hello;
 
@@ -179,7 +178,7 @@ final class ShmConnector {
         }
     }
 
-    /** Maps what the peer's hello names and makes our ring. */
+    /** Maps the files that the peer's hello names and makes this side's ring. */
     private final class AcceptTask extends ConnectTask {
         private final ShmHello hello;
         private final long ringNumber;

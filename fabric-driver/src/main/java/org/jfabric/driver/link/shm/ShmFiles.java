@@ -1,7 +1,6 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.nio.file.Path;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.FileStatus;
@@ -9,15 +8,15 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
 
-import java.nio.file.Path;
-
 /**
- * Socket, directory and mappings of a connection to another driver. Filled on the resource thread, used on the progress
- * thread after that.
+ * Socket, directory and mappings of a connection to another driver. Filled on the resource thread, then used on the
+ * progress thread.
  */
 final class ShmFiles {
     private static final int GROUP_AND_OTHERS = 0077;
@@ -77,7 +76,10 @@ final class ShmFiles {
         return peerCnc;
     }
 
-    /** Opens the peer's directory: ours, closed to others, no link in its place; resource thread. */
+    /**
+     * Opens the peer's directory. It must belong to this user, be inaccessible to others, and not be a symbolic link;
+     * resource thread.
+     */
     void openDirectory(Path directory) {
         peerDirectoryFd = Libc.openDirectory(directory);
         if (peerDirectoryFd < 0) {
@@ -105,7 +107,7 @@ final class ShmFiles {
             throw new FabricException(
                 FabricErrno.EHOSTUNREACH,
                 "no driver listens at " + socket + " (" + FabricErrno.name(result) + ')',
-                "Start that driver, or remove what a killed one left: ./fabric driver --dir "
+                "Start that driver, or remove the files of a killed one: ./fabric driver --dir "
                     + socket.getParent());
         }
         fd = result;
@@ -117,13 +119,13 @@ final class ShmFiles {
         }
     }
 
-    /** Makes our ring; resource thread. */
+    /** Makes this side's ring; resource thread. */
     void createRing(long number, int lengthBytes, OwnerId owner) {
         ownRing = ShmRing.create(ownDirectoryFd, number, lengthBytes, owner);
         ownRingNumber = number;
     }
 
-    /** Opens what the peer's hello names; resource thread. */
+    /** Opens the files that the peer's hello names; resource thread. */
     void openPeer(ShmHello hello) {
         peerOwner = hello.owner();
         peerRing = ShmRing.open(peerDirectoryFd, hello);
@@ -134,12 +136,12 @@ final class ShmFiles {
         ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
     }
 
-    /** Whether a file that the connection itself needs was cut under our mapping. */
+    /** Whether a file of the connection itself was truncated while it was mapped. */
     boolean isCut() {
         return ownRing.isCut() || peerRing.isCut() || peerCnc.isCut();
     }
 
-    /** Gives everything back; progress thread. */
+    /** Releases everything; progress thread. */
     void release(LinkServices services) {
         if (fd >= 0) {
             services.unwatchAndClose(fd);
@@ -148,7 +150,7 @@ final class ShmFiles {
         unmap(services);
     }
 
-    /** Gives everything back but the mappings: the peer sees the end, and no name is left; progress thread. */
+    /** Releases everything but the mappings: the peer sees the end, and the ring's name is deleted; progress thread. */
     void hangUp(LinkServices services) {
         if (fd >= 0) {
             services.unwatchAndClose(fd);
@@ -161,12 +163,12 @@ final class ShmFiles {
         }
     }
 
-    /** Gives the mappings back, with what else is left; progress thread. */
+    /** Releases the mappings and everything else that is left; progress thread. */
     void unmap(LinkServices services) {
         services.submit(new ReleaseTask(this));
     }
 
-    /** Gives everything back at once, on the resource thread: the connection was never used. */
+    /** Releases everything at once, for a connection that was never used; resource thread. */
     void closeNow() {
         if (fd >= 0) {
             Libc.close(fd);
@@ -195,7 +197,7 @@ final class ShmFiles {
         }
     }
 
-    /** What went wrong, as a fabric errno. */
+    /** The fabric errno of an exception. */
     static int errnoOf(Throwable cause) {
         if (cause instanceof FabricException fabric) {
             return fabric.errno();
@@ -225,7 +227,7 @@ final class ShmFiles {
 
         @Override
         protected void onFailed(Throwable cause) {
-            // closing what was opened does not fail
+            // closing open files does not fail
         }
     }
 }

@@ -1,8 +1,11 @@
 package org.jfabric.driver.link.shm;
 
+import static org.jfabric.layout.RecordRingDescriptor.MAX_LENGTH;
+import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
+import static org.jfabric.layout.RecordRingDescriptor.SHORT_TYPE_SHIFT;
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
 import org.agrona.DirectBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
 import org.jfabric.codec.wire.AnnounceDecoder;
@@ -18,20 +21,21 @@ import org.jfabric.codec.wire.FinishDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
+import org.jfabric.codec.wire.RemoteAtomicDecoder;
+import org.jfabric.codec.wire.RemoteReadDecoder;
+import org.jfabric.codec.wire.RemoteReplyDecoder;
+import org.jfabric.codec.wire.RemoteWriteDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
 import org.jfabric.codec.wire.ShortDecoder;
 import org.jfabric.codec.wire.WithdrawDecoder;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
 
-import static org.jfabric.layout.RecordRingDescriptor.MAX_LENGTH;
-import static org.jfabric.layout.RecordRingDescriptor.RECORD_ALIGNMENT;
-import static org.jfabric.layout.RecordRingDescriptor.SHORT_TYPE_SHIFT;
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-
 /**
- * Takes a peer's records apart and hands them to the channels. Every record may be garbage: types and lengths are
- * checked, each field is read once, channels are looked up by number.
+ * Decodes the peer's records and passes them to the channels. Every record may be invalid: types and lengths are
+ * checked, each field is read once, and channels are found by id.
  *
  * <p>Owner: progress agent.
  */
@@ -54,7 +58,11 @@ final class ShmFrameReader {
     static final int CONNECT = ConnectDecoder.TEMPLATE_ID;
     static final int CONNECT_ANSWER = ConnectAnswerDecoder.TEMPLATE_ID;
     static final int WITHDRAW = WithdrawDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = WITHDRAW;
+    static final int REMOTE_WRITE = RemoteWriteDecoder.TEMPLATE_ID;
+    static final int REMOTE_READ = RemoteReadDecoder.TEMPLATE_ID;
+    static final int REMOTE_REPLY = RemoteReplyDecoder.TEMPLATE_ID;
+    static final int REMOTE_ATOMIC = RemoteAtomicDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = REMOTE_ATOMIC;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -74,7 +82,7 @@ final class ShmFrameReader {
 
     private final ShmConnection connection;
     private final RecordConsumer consumer;
-    /** Of the last plain message. */
+    /** The channel of the last plain message. */
     private ShmChannel lastChannel;
     private final DirectBuffer ring;
     private final EagerDecoder eager = new EagerDecoder();
@@ -90,19 +98,21 @@ final class ShmFrameReader {
     private final EagerToAcknowledgeDecoder toAcknowledge = new EagerToAcknowledgeDecoder();
     private final AcknowledgeDecoder acknowledge = new AcknowledgeDecoder();
     private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
+    private final ShmRemoteReader remoteReader;
     private final RemotePayload payload = new RemotePayload();
 
     ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
         this.connection = connection;
         this.consumer = consumer;
         this.ring = ring;
+        this.remoteReader = new ShmRemoteReader(connection, ring);
     }
 
     /**
-     * Takes records.
+     * Processes records.
      *
-     * @param limit at most.
-     * @return how many were taken, or -1: the peer is broken and the connection must be ended.
+     * @param limit largest number of records.
+     * @return number of records processed, or -1 if the peer has violated the protocol and the connection was ended.
      */
     int poll(int limit) {
         int count = 0;
@@ -129,16 +139,16 @@ final class ShmFrameReader {
             count++;
         }
         records.batchTaken(count);
-        // also without a record: padding was passed, or what came before a fault
+        // also without a record: padding, or a record before a fault, may have been consumed
         records.release();
         return count;
     }
 
     /**
-     * Takes plain messages, with as few steps as possible: the fields are read where the codec has them.
+     * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec.
      *
-     * @param limit at most.
-     * @return messages taken, or -1 - that number if what is next is none, or is impossible.
+     * @param limit largest number of messages.
+     * @return number of messages processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.
      */
     int pollPlain(int limit) {
         RecordConsumer records = consumer;
@@ -209,8 +219,17 @@ final class ShmFrameReader {
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
             case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
             case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
-            default -> onClose(offset, length);
+            case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC ->
+                remoteReader.onFrame(type, offset, length, consumer.address(offset));
+            case CLOSE -> onClose(offset, length);
+            default -> unknown(type);
         };
+    }
+
+    /** The id of a message that is no ordinary record. */
+    private boolean unknown(int type) {
+        connection.broken("sent a record of type " + type + ", which is no record's");
+        return false;
     }
 
     private boolean onShort(int offset, int length) {
@@ -271,7 +290,7 @@ final class ShmFrameReader {
             long flags = toAcknowledge.flags();
             long levels = flags & LEVELS;
             if (levels != Flags.DELIVERY_COMPLETE && (levels & ~Flags.FENCE) != Flags.MATCH_COMPLETE) {
-                connection.broken("wants the levels 0x" + Long.toHexString(levels) + " acknowledged");
+                connection.broken("requested acknowledgement of the levels 0x" + Long.toHexString(levels));
                 return false;
             }
             boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
@@ -469,7 +488,7 @@ final class ShmFrameReader {
 
     private byte[] authKey(int offset, int end) {
         if (offset == end) {
-            // of a driver from before there were keys: its endpoints have none
+            // a driver of a version without keys: its endpoints have none
             return NO_KEY;
         }
         int start = offset + OpenDecoder.authKeyHeaderLength();
@@ -485,7 +504,7 @@ final class ShmFrameReader {
         return key;
     }
 
-    /** A peer's short number of its channel; what cannot be one counts as none. */
+    /** The peer's short number of its channel; an invalid number counts as none. */
     static int shortNumber(long sent) {
         return sent <= SHORT_NUMBER_MASK ? (int) sent : ShmShortNumbers.NONE;
     }

@@ -3,18 +3,18 @@ package org.jfabric.driver.link.shm;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.codec.wire.HelloEncoder;
 import org.jfabric.codec.wire.MessageHeaderDecoder;
 import org.jfabric.codec.wire.MessageHeaderEncoder;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
 /**
- * The first message between two drivers: who one is, and which ring one writes.
+ * The first message between two drivers: it names the sender and the ring that the sender writes.
  *
  * <pre>
  *  +-----------------+----------------+-------------------------------------------+
@@ -22,22 +22,24 @@ import org.jfabric.layout.OwnerId;
  *  +-----------------+----------------+-------------------------------------------+
  * </pre>
  *
- * @param owner      random identity of the driver.
- * @param driverName its name.
+ * @param owner      random id of the driver.
+ * @param driverName name of the driver.
  * @param ringNumber number of the {@code .ring} file that it writes, 0 if it refuses.
  * @param ringLength bytes of that ring.
- * @param features   what it understands beyond the first version of the wire.
- * @param errno      0, or why the connection is refused.
- * @param reason     the refusal in words.
+ * @param features   features beyond the first version of the wire that it supports.
+ * @param errno      0, or the errno with which the connection is refused.
+ * @param reason     text of the refusal.
  */
 record ShmHello(
     OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int errno, String reason) {
-    /** Takes messages to acknowledge, and acknowledges them. */
+    /** Supports messages that request an acknowledgement. */
     static final long FEATURE_ACKNOWLEDGES = 1;
-    /** Takes announcements of several pieces. */
+    /** Supports announcements of several pieces. */
     static final long FEATURE_VECTORS = 2;
-    /** Connects connection-oriented endpoints. */
+    /** Supports connection-oriented endpoints. */
     static final long FEATURE_CONNECTS = 4;
+    /** Takes requests for remote memory access, and answers them. */
+    static final long FEATURE_REMOTE_ACCESS = 8;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -46,14 +48,14 @@ record ShmHello(
         return new ShmHello(owner, driverName, 0, 0, 0, errno, reason);
     }
 
-    /** What a driver of this version says of itself. */
+    /** The hello of a driver of this version. */
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
         return new ShmHello(
-            owner, driverName, ringNumber, (int) ringLength, FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS,
-            0, "");
+            owner, driverName, ringNumber, (int) ringLength,
+            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS, 0, "");
     }
 
-    /** Sends the message; it is short, so a socket that does not take it as a whole is broken. */
+    /** Sends the message. It is so short that a socket which does not accept all of it is broken. */
     void send(int fd) {
         int result = trySend(fd);
         if (result < 0) {
@@ -62,7 +64,7 @@ record ShmHello(
         }
     }
 
-    /** Sends the message if the peer is still there; 0 or a negative errno. */
+    /** Sends the message if the peer still exists; 0 or a negative errno. */
     int trySend(int fd) {
         long memory = UnsafeApi.allocateMemory(MAX_LENGTH);
         try {
@@ -87,10 +89,10 @@ record ShmHello(
     }
 
     /**
-     * Receives a message that was announced by a readable descriptor.
+     * Receives a message after its descriptor has become readable.
      *
-     * @return the message, or null if nothing is there yet.
-     * @throws FabricException if the peer has closed or sends anything else.
+     * @return the message, or null if nothing has arrived yet.
+     * @throws FabricException if the peer has closed the connection or sends something else.
      */
     static ShmHello receive(int fd) {
         long memory = UnsafeApi.allocateMemory(MAX_LENGTH);
@@ -101,8 +103,8 @@ record ShmHello(
             }
             UnsafeBuffer buffer = new UnsafeBuffer(memory, MAX_LENGTH);
             int length = received <= LENGTH_PREFIX ? 0 : buffer.getInt(0);
-            // doorbells may follow: who answers is up, and may have written and rung before the answer is read. They
-            // are not missed, because the ring is looked at when it is mapped
+            // doorbells may follow: a peer that answers is up, and may have written records and rung before the answer
+            // is read. They are not missed, because the ring is polled once it is mapped
             if (length <= 0 || length > received - LENGTH_PREFIX) {
                 throw new FabricException(
                     FabricErrno.ECONNRESET, "a peer driver closed the connection or sent no hello (" + received
@@ -115,9 +117,9 @@ record ShmHello(
     }
 
     /**
-     * Decodes a message whose every byte may be wrong.
+     * Decodes a message, of which every byte may be wrong.
      *
-     * @throws FabricException saying what is wrong.
+     * @throws FabricException if the message is invalid; its text names the error.
      */
     static ShmHello decode(DirectBuffer buffer, int length) {
         MessageHeaderDecoder header = new MessageHeaderDecoder();
@@ -128,7 +130,7 @@ record ShmHello(
         header.wrap(buffer, 0);
         if (header.schemaId() != HelloDecoder.SCHEMA_ID || header.templateId() != HelloDecoder.TEMPLATE_ID
             || header.blockLength() < HelloDecoder.BLOCK_LENGTH) {
-            throw new FabricException(FabricErrno.EIO, "a peer driver's first message is no hello (schema "
+            throw new FabricException(FabricErrno.EIO, "a peer driver's first message is not a hello (schema "
                 + header.schemaId() + ", template " + header.templateId() + ')');
         }
         HelloDecoder hello = new HelloDecoder().wrap(
@@ -137,14 +139,14 @@ record ShmHello(
             || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
             throw new FabricException(
                 FabricErrno.EIO,
-                "a peer driver speaks version " + hello.majorVersion() + '.' + hello.minorVersion()
+                "a peer driver uses version " + hello.majorVersion() + '.' + hello.minorVersion()
                     + " of the wire, this one " + FileHeaderDescriptor.MAJOR_VERSION + '.'
                     + FileHeaderDescriptor.MINOR_VERSION,
                 "Use the same major version of JFabric on both sides");
         }
         if (hello.cipherId() != 0) {
             throw new FabricException(
-                FabricErrno.EIO, "a peer driver wants cipher " + hello.cipherId() + ", which is not known here");
+                FabricErrno.EIO, "a peer driver requests cipher " + hello.cipherId() + ", which is not supported here");
         }
         OwnerId owner = new OwnerId(hello.ownerIdHigh(), hello.ownerIdLow());
         long ring = hello.ringNumber();

@@ -5,7 +5,7 @@ import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LocalEndpoint;
 
-/** A request of another driver's endpoint. Owner: progress agent. */
+/** A connection request of another driver's endpoint. Owner: progress agent. */
 final class ShmIncoming extends IncomingConnection {
     private final ShmRequests requests;
     private final int source;
@@ -24,7 +24,7 @@ final class ShmIncoming extends IncomingConnection {
         this.cmData = cmData;
     }
 
-    /** The peer's number of its channel. */
+    /** The peer's id of its channel. */
     int source() {
         return source;
     }
@@ -34,12 +34,12 @@ final class ShmIncoming extends IncomingConnection {
         return shortSource;
     }
 
-    /** Credit that came with the request. */
+    /** Byte credit that the request carried. */
     int grant() {
         return grant;
     }
 
-    /** Whether its peer has given up, or its driver is gone. */
+    /** Whether the peer has withdrawn the request, or its driver has died. */
     boolean isGone() {
         return gone;
     }

@@ -6,8 +6,8 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.layout.RecordConsumer;
 
 /**
- * A peer's ring while messages in it are lent. As long as they are, its position is not published beyond the oldest of
- * them, and its memory stays mapped, whatever becomes of the connection.
+ * A peer's ring in which messages are lent to an application. While any is lent, the read position is not published
+ * beyond the oldest one, and the memory stays mapped, even if the connection ends.
  *
  * <p>Owner: progress agent, in INVOKER mode: the thread of the application.
  */
@@ -16,7 +16,7 @@ final class ShmLentRing extends LentRing {
     private final ShmFiles files;
     private final RecordConsumer consumer;
     private int holders;
-    /** Not null when the connection has ended: for giving back its memory. */
+    /** Set when the connection has ended, to release its memory later; null before. */
     private LinkServices ended;
 
     ShmLentRing(ShmConnection connection, ShmFiles files, RecordConsumer consumer) {
@@ -37,7 +37,7 @@ final class ShmLentRing extends LentRing {
 
     @Override
     public void giveBack() {
-        // of what the application has read; in front of what cannot be done again
+        // reports faults of the application's reads, before steps that must not be repeated
         FaultPoint.pass();
         if (--holders == 0) {
             if (ended == null) {
@@ -57,7 +57,7 @@ final class ShmLentRing extends LentRing {
         return true;
     }
 
-    /** The connection has ended: gives its memory back, now or when nothing of it is lent any more. */
+    /** The connection has ended: releases its memory, now or when the last lent message is given back. */
     void release(LinkServices services) {
         if (holders == 0) {
             files.release(services);

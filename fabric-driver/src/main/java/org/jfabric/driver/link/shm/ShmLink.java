@@ -1,29 +1,28 @@
 package org.jfabric.driver.link.shm;
 
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.link.ResidentRing;
+import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
-
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * Reaches the endpoints of other drivers of this user on this host: one connection for each driver, whatever number of
- * endpoints.
+ * The link to endpoints of this user's other drivers on this host. There is one connection for each driver, for any
+ * number of endpoints.
  *
  * <p>Owner: progress agent.
  */
@@ -74,7 +73,7 @@ final class ShmLink extends Link {
         return connection(remoteAddress).open(endpoint, remoteAddress, handler);
     }
 
-    /** The connection to the driver of an address, made if there is none. */
+    /** The connection to the driver of an address; made if there is none. */
     ShmConnection connection(String remoteAddress) {
         String driver = FabricName.driverOf(remoteAddress);
         ShmConnection connection = byDriver.get(driver);
@@ -137,7 +136,7 @@ final class ShmLink extends Link {
         connections.close();
     }
 
-    /** Hands a request to the endpoint that listens there; 0, or why it is refused. */
+    /** Passes a request to the endpoint that listens at an address; 0, or the errno with which it is refused. */
     int offer(String address, byte[] authKey, ShmIncoming request) {
         return connections.offer(address, authKey, request);
     }
@@ -147,14 +146,14 @@ final class ShmLink extends Link {
     }
 
     /**
-     * Does something in a later cycle that belongs to no living connection. It takes the way over the resource thread,
-     * so that the duty cycle need not look for what hardly ever is there.
+     * Runs a task that belongs to no open connection in a later cycle. The task goes by way of the resource thread, so
+     * that the duty cycle need not poll a queue that is almost always empty.
      */
     void later(Runnable step) {
         services.submit(new ResourceTask() {
             @Override
             protected void execute() {
-                // nothing slow
+                // no slow work
             }
 
             @Override
@@ -188,7 +187,7 @@ final class ShmLink extends Link {
     }
 
     void copied(long lengthBytes) {
-        // one writer, read by tools: no ordering is needed but no tearing is wanted
+        // one writer, read by tools: no ordering is needed, but the store must not tear
         UnsafeApi.putLongOpaque(
             null, copiedBytesCounter, UnsafeApi.getLong(copiedBytesCounter) + lengthBytes);
     }
@@ -207,7 +206,7 @@ final class ShmLink extends Link {
         return connection;
     }
 
-    /** Takes the hellos of drivers that dial us. */
+    /** Accepts the hellos of drivers that connect to this one. */
     private final class Acceptor extends PeerAcceptor {
         @Override
         public void onPeer(int fd, DirectBuffer message, int length) {
@@ -230,15 +229,15 @@ final class ShmLink extends Link {
         private void accept(int fd, ShmHello hello, String peer) {
             ShmConnection connection = byDriver.get(peer);
             if (connection != null && isStale(connection, hello)) {
-                connection.fail(FabricErrno.ECONNRESET, null);
+                replace(connection, fd);
                 connection = null;
             }
             if (connection != null) {
                 boolean dialing = connection.state() == ShmConnection.DIALING
                     || connection.state() == ShmConnection.GREETING;
-                // of two drivers that dial each other the one with the smaller name goes on
-                boolean oursGoesOn = dialing && services.driverName().compareTo(peer) < 0;
-                if (oursGoesOn || !dialing && connection.state() != ShmConnection.AWAITING) {
+                // of two drivers that connect to each other the attempt of the one with the smaller name continues
+                boolean isOursKept = dialing && services.driverName().compareTo(peer) < 0;
+                if (isOursKept || !dialing && connection.state() != ShmConnection.AWAITING) {
                     refuse(fd, FabricErrno.EALREADY, "the two drivers are connecting already");
                     return;
                 }
@@ -248,6 +247,17 @@ final class ShmLink extends Link {
             connector.accept(connection, fd, hello);
         }
 
+        /** The peer was killed, and another driver has its name before the end of the old socket was seen. */
+        private void replace(ShmConnection connection, int fd) {
+            try {
+                connection.onReplaced();
+            } catch (InternalError e) {
+                // of some memory: the new driver asks again
+                refuse(fd, FabricErrno.ECONNRESET, "the connection of the driver before it is being ended");
+                throw e;
+            }
+        }
+
         private boolean isStale(ShmConnection connection, ShmHello hello) {
             boolean settled = connection.state() == ShmConnection.UP || connection.state() == ShmConnection.MAPPING;
             return settled && connection.files() != null && connection.files().peerOwner() != null
@@ -255,7 +265,7 @@ final class ShmLink extends Link {
         }
 
         private void refuse(int fd, int errno, String reason) {
-            // a peer that has taken our own hello meanwhile has closed this one, and needs no answer
+            // a peer that has accepted this driver's hello in the meantime has closed this socket, and needs no answer
             ShmHello.refusal(services.ownerId(), services.driverName(), errno, reason).trySend(fd);
             services.unwatchAndClose(fd);
         }

@@ -1,16 +1,16 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
 
 /**
- * Makes the shm link.
+ * Provider of the shm link.
  */
 public final class ShmLinkProvider extends ReliableLinkProvider {
     /** The link's name. */
@@ -18,7 +18,7 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
 
     private static final int SCORE = 90;
 
-    /** A provider; it has no state. */
+    /** Makes a provider, which has no state. */
     public ShmLinkProvider() {
         super(NAME, Protocol.JFABRIC_SHM, SCORE);
     }
@@ -35,6 +35,11 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
             destination,
             FabricName.of("<driver>", "<endpoint>"),
             "Shm reaches endpoints of this user's drivers on this host only");
+    }
+
+    @Override
+    protected long remoteCaps() {
+        return REMOTE_CAPS;
     }
 
     @Override

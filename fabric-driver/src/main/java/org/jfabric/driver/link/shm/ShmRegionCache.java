@@ -1,27 +1,27 @@
 package org.jfabric.driver.link.shm;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.OwnerId;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
 /**
  * Regions of one peer driver that are mapped here, read-only, for single copy. A region is opened by number, relative
- * to the directory that was checked at connect, without following links; type, owner, size, magic, owner id, generation
- * are verified. Until it is mapped its payloads come in segments.
+ * to the directory that was checked when the connection was made, without following links; type, owner, size, magic,
+ * owner id and generation are verified. Until a region is mapped its payloads arrive in segments.
  *
- * <p>At most a fixed number is mapped at any time, those in the resource thread's hands included; the one that was used
- * longest ago goes. Owner: progress agent.
+ * <p>The number of mapped regions is limited; it includes those that the resource thread is mapping. The least recently
+ * used one is evicted. Owner: progress agent.
  */
 final class ShmRegionCache {
     private final LinkServices services;
@@ -37,9 +37,9 @@ final class ShmRegionCache {
         final long number;
         final long generation;
         long lastUse;
-        /** The resource thread has it, so it counts as mapped and cannot go. */
+        /** The resource thread is mapping it, so that it counts as mapped and cannot be evicted. */
         boolean isBeingMapped = true;
-        /** Null while it is being mapped, and for this generation if that failed. */
+        /** Null while it is being mapped, and if that has failed for this generation. */
         MappedFile file;
         long address;
         long lengthBytes;
@@ -58,17 +58,17 @@ final class ShmRegionCache {
     }
 
     /**
-     * Where the pieces of a payload are mapped here.
+     * Finds the addresses of a payload's pieces in this process.
      *
-     * @param length    bytes of the payload that are wanted, from its start.
-     * @param addresses filled with the native address of each piece that has some of them.
-     * @return false if one of these pieces cannot be reached (yet).
+     * @param length    bytes of the payload to read, from its start.
+     * @param addresses filled with the native address of each piece that holds some of them.
+     * @return false if one of these pieces is not mapped (yet).
      */
     boolean find(RemotePayload payload, long length, long[] addresses) {
         boolean found = true;
         long covered = 0;
-        // also after a piece that is not there: all that are missing are mapped at once. What was found before is
-        // used only if nothing was mapped, so that none of it can have been evicted
+        // continues after a piece that is not mapped: all missing ones are mapped at once. The addresses are used only
+        // if nothing had to be mapped, so that none of them can have been evicted
         for (int i = 0; i < payload.count() && covered < length; i++) {
             long bytes = payload.length(i);
             addresses[i] = find(
@@ -90,13 +90,13 @@ final class ShmRegionCache {
             latest = entry;
         }
         if (entry.generation != generation && !entry.isBeingMapped) {
-            // the number means another region now, or did when it was mapped
+            // the number names another region now, or did when it was mapped
             drop(entry);
             map(number, generation);
             return 0;
         }
         entry.lastUse = ++uses;
-        // offset and length come from the peer, so nothing may overflow
+        // offset and length come from the peer, so that no sum may overflow
         if (entry.address == 0 || entry.generation != generation
             || offset < 0 || length < 0 || offset > entry.lengthBytes || length > entry.lengthBytes - offset) {
             return 0;
@@ -104,15 +104,15 @@ final class ShmRegionCache {
         return entry.address + offset;
     }
 
-    /** Forgets regions that were cut: what comes from them next comes in segments, from their own driver. */
+    /** Drops regions whose files were truncated: later payloads from them arrive in segments, from their own driver. */
     void dropCut() {
         latest = null;
         for (Entry entry : entries.values()) {
             if (entry.address != 0 && entry.file.isCut()) {
                 entry.address = 0;
                 services.onError(new FabricException(FabricErrno.EIO,
-                    "region " + entry.file.path() + " of a peer was cut under our mapping of " + entry.lengthBytes
-                        + " bytes", "Only messages from this region are concerned."));
+                    "region " + entry.file.path() + " of a peer was truncated while " + entry.lengthBytes
+                        + " bytes of it were mapped here", "Only messages from this region are concerned."));
             }
         }
     }
@@ -132,7 +132,7 @@ final class ShmRegionCache {
             return;
         }
         if (entries.size() >= maxEntries && !evict()) {
-            // all of them are just being mapped: one more would be mapped beyond the bound
+            // all of them are being mapped: one more would exceed the limit
             return;
         }
         Entry entry = new Entry(number, generation);
@@ -148,7 +148,7 @@ final class ShmRegionCache {
         services.submit(new MapTask(entry, others));
     }
 
-    /** Makes room for one; the resource thread unmaps it before it maps what is asked for later. */
+    /** Makes room for one region; the resource thread unmaps the old one before it maps later ones. */
     private boolean evict() {
         Entry oldest = null;
         for (Entry entry : entries.values()) {
@@ -195,7 +195,10 @@ final class ShmRegionCache {
             ShmRing.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
         }
 
-        /** A region that its owner closed has no name any more, but keeps its memory while it is mapped here. */
+        /**
+         * Finds closed regions: a region that its owner has closed has no name any more, but keeps its memory while it
+         * is mapped here.
+         */
         private void findClosed() {
             for (long number : others) {
                 if (FileStatus.of(peerDirectoryFd, FileType.MEMORY_REGION.fileName(number)) == null) {
@@ -237,14 +240,14 @@ final class ShmRegionCache {
         protected void onFailed(Throwable cause) {
             entry.isBeingMapped = false;
             dropClosed();
-            // its payloads come in segments
+            // the region's payloads arrive in segments
             int errno = ShmFiles.errnoOf(cause);
             if (errno != FabricErrno.ENOENT) {
-                // a region that was closed meanwhile has no name any more, which is nobody's fault
+                // a region that was closed in the meantime has no name any more, which is no error
                 services.onError(new FabricException(errno,
                     "region " + entry.number + " of a client of driver " + peerOwner + " cannot be mapped: "
                         + cause.getMessage(),
-                    "Its messages come in segments instead; look who replaces files there.", cause));
+                    "Its messages arrive in segments instead; find the process that replaces files there.", cause));
             }
         }
     }

@@ -1,9 +1,9 @@
 package org.jfabric.driver.link.shm;
 
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.client.VarDataReader;
 import org.jfabric.codec.wire.ConnectAnswerDecoder;
 import org.jfabric.codec.wire.ConnectAnswerEncoder;
@@ -14,16 +14,16 @@ import org.jfabric.codec.wire.WithdrawEncoder;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * Requests for connections between the endpoints of this driver and those of one other, in both directions.
+ * Connection requests between the endpoints of this driver and those of another one, in both directions.
  *
  * <pre>
  *   CONNECT(source, data) ──────────────▶ ShmIncoming waits at its listener
- *   ◀── CONNECT_ANSWER(source, errno, data)   accepted: a channel of theirs; refused: an errno
- *   WITHDRAW(source) ───────────────────▶ instead of waiting for the answer; one that comes all the same is answered
+ *   ◀── CONNECT_ANSWER(source, errno, data)   accepted: the peer's channel; refused: an errno
+ *   WITHDRAW(source) ───────────────────▶ instead of waiting for the answer; a later acceptance is answered
  *                                         with CLOSE
  * </pre>
  *
@@ -32,7 +32,7 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 final class ShmRequests {
     private final ShmConnection connection;
     private final ShmLink link;
-    /** By the peer's number of the channel; until they are answered. */
+    /** Requests that are not answered yet, by the peer's id of the channel. */
     private final Int2ObjectHashMap<ShmIncoming> incoming = new Int2ObjectHashMap<>();
 
     ShmRequests(ShmConnection connection, ShmLink link) {
@@ -40,7 +40,7 @@ final class ShmRequests {
         this.link = link;
     }
 
-    // ---- the side that asks ----
+    // ---- requesting side ----
 
     Channel connect(LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
         ShmChannel channel = new ShmChannel(
@@ -54,7 +54,7 @@ final class ShmRequests {
         return channel;
     }
 
-    /** The ring is there: asks in the next step. */
+    /** The connection is up: sends the request in the next step. */
     void begin(ShmChannel channel) {
         connection.later(() -> sendConnect(channel));
     }
@@ -92,7 +92,7 @@ final class ShmRequests {
         ShmConnecting connecting = channel == null || !channel.announced ? null : channel.connecting;
         if (connecting == null || connecting.incoming() != null) {
             if (errno == 0) {
-                // it was withdrawn before the answer came
+                // the request was withdrawn before the answer arrived
                 connection.sendClose(source, FabricErrno.ESHUTDOWN);
             }
         } else if (errno == 0) {
@@ -103,7 +103,7 @@ final class ShmRequests {
         }
     }
 
-    // ---- the side that is asked ----
+    // ---- accepting side ----
 
     Channel accept(ShmIncoming request, LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
         ShmChannel channel = new ShmChannel(
@@ -182,7 +182,7 @@ final class ShmRequests {
         int source, int shortSource, int grant, String sourceAddress, String destAddress, byte[] authKey,
         byte[] cmData) {
         if (incoming.containsKey(source)) {
-            connection.broken("asked twice for connection " + source);
+            connection.broken("requested connection " + source + " twice");
             return false;
         }
         int refused = FabricErrno.ECONNREFUSED;
@@ -207,12 +207,12 @@ final class ShmRequests {
 
     // ---- both sides ----
 
-    /** A channel was closed before its connection was made. */
-    void givenUp(ShmConnecting connecting) {
+    /** A channel was closed before its connection was established. */
+    void abandon(ShmConnecting connecting) {
         ShmChannel channel = connecting.channel();
         ShmIncoming request = connecting.incoming();
         if (request != null) {
-            // whoever accepts and gives up at once has refused
+            // an endpoint that accepts and closes before the answer is sent has refused
             reject(request, ShmConnecting.NO_DATA);
         } else if (channel.announced && connection.state() == ShmConnection.UP) {
             sendWithdraw(channel.localId);
@@ -230,7 +230,7 @@ final class ShmRequests {
         connection.commit(offset, length, ShmFrameReader.WITHDRAW);
     }
 
-    /** The other driver is gone: nobody waits for an answer any more. */
+    /** The connection to the other driver has ended: no peer waits for an answer any more. */
     void onDown() {
         incoming.values().forEach(ShmIncoming::gone);
         incoming.clear();
@@ -238,7 +238,7 @@ final class ShmRequests {
 
     // ---- frames ----
 
-    /** Takes one of the three frames; false if the peer is broken and the connection was ended. */
+    /** Processes one of the three frames; false if the peer has violated the protocol and the connection was ended. */
     boolean onFrame(DirectBuffer ring, int type, int offset, int length) {
         int block = offset + WORD_LENGTH;
         int end = offset + length;

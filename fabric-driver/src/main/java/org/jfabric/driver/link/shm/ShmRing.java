@@ -1,21 +1,21 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * One {@code .ring} file: the records that its driver sends, and that driver's position in the reverse ring.
+ * A {@code .ring} file: the records that its driver sends, and that driver's read position in the reverse ring.
  *
  * <pre>
  *    our file                        peer's file (read-only here)
- *    128  our read position   ---->  tells the peer what we have read of its records
+ *    128  our read position   ---->  read by the peer: end of its records that were consumed here
  *    512  our records         ---->  read by the peer
  * </pre>
  */
@@ -23,7 +23,7 @@ final class ShmRing {
     private ShmRing() {
     }
 
-    /** Makes our ring; resource thread. */
+    /** Makes this side's ring; resource thread. */
     static MappedFile create(int directoryFd, long number, int length, OwnerId owner) {
         MappedFile file = MappedFile.create(
             directoryFd, FileType.RING.fileName(number), RecordRingDescriptor.HEADER_LENGTH + (long) length);
@@ -39,12 +39,12 @@ final class ShmRing {
         return file;
     }
 
-    /** Opens the peer's ring read-only after checking everything that it says of itself; resource thread. */
+    /** Opens the peer's ring read-only, after checking the ring's number, length and header; resource thread. */
     static MappedFile open(int peerDirectoryFd, ShmHello hello) {
         if (!RecordRingDescriptor.isValidCapacity(hello.ringLength()) || hello.ringNumber() <= 0) {
             throw new FabricException(
                 FabricErrno.EIO, "peer driver " + hello.driverName() + " offers ring " + hello.ringNumber() + " of "
-                + hello.ringLength() + " bytes, which cannot be");
+                + hello.ringLength() + " bytes, which is invalid");
         }
         String name = FileType.RING.fileName(hello.ringNumber());
         MappedFile file = MappedFile.open(
@@ -72,7 +72,7 @@ final class ShmRing {
         }
     }
 
-    /** Deletes our ring's name; the peer's mapping lives on. */
+    /** Deletes the name of this side's ring; the peer's mapping stays valid. */
     static void delete(int directoryFd, long number) {
         Libc.unlinkat(directoryFd, FileType.RING.fileName(number));
     }

@@ -7,16 +7,16 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 
 /**
- * Numbers of 16 bits by which the peer names our channels in its short records. They have no room for a generation, so
- * a number is given again only when no record with it can be on its way:
+ * Numbers of 16 bits by which the peer names this side's channels in its short records. They have no room for a
+ * generation, so that a number is reused only when no record with it can be on its way:
  *
  * <pre>
  *   the peer closed the channel     at once: its CLOSE is the last record with that number
- *   we closed it                    when the peer has taken our CLOSE, and we have read all that it wrote before
+ *   this side closed it             when the peer has consumed the CLOSE, and all that it wrote before is read
  *   it ended in any other way       never, while the connection lives
  * </pre>
  *
- * <p>A channel that finds no number left is named by its long one. Owner: progress agent.
+ * <p>If no number is left, a channel is named by its long id. Owner: progress agent.
  */
 final class ShmShortNumbers {
     /** Number of a channel without a short one. */
@@ -28,13 +28,13 @@ final class ShmShortNumbers {
     private ShmChannel[] channels = new ShmChannel[16];
     private int last;
 
-    /** The channel with that number, or null. */
+    /** The channel with a number, or null. */
     ShmChannel find(int number) {
         ShmChannel[] table = channels;
         return number < table.length ? table[number] : null;
     }
 
-    /** Gives a channel a number. */
+    /** Assigns a number to a channel, if one is left. */
     void add(ShmChannel channel) {
         if (!free.isEmpty()) {
             channel.localShort = free.popInt();
@@ -49,7 +49,7 @@ final class ShmShortNumbers {
         channels[channel.localShort] = channel;
     }
 
-    /** The channel is gone; its number is not given again unless one of the calls below says when. */
+    /** Removes a channel. Its number is not reused unless one of the methods below follows. */
     void remove(ShmChannel channel) {
         if (channel.localShort != NONE) {
             channels[channel.localShort] = null;
@@ -61,14 +61,14 @@ final class ShmShortNumbers {
         giveBack(channel.localShort);
     }
 
-    /** The channel was removed because we have closed it; our CLOSE ends at that position. */
+    /** The channel was removed because this side has closed it; its CLOSE ends at {@code closeEnd}. */
     void closedByUs(int number, long closeEnd) {
         if (number != NONE) {
             closed.add(new Closed(number, closeEnd));
         }
     }
 
-    /** A number becomes free once the peer has taken our CLOSE and we have read what it sent before. */
+    /** Frees numbers whose CLOSE the peer has consumed, if everything that it sent before is read. */
     void reclaim(RecordProducer producer, ShmFrameReader reader) {
         // in this order: the peer publishes its position behind its last record with that number
         while (!closed.isEmpty() && producer.isTaken(closed.peekFirst().closeEnd) && !reader.hasMore()) {

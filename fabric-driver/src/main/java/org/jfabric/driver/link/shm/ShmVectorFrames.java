@@ -1,20 +1,20 @@
 package org.jfabric.driver.link.shm;
 
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Flags;
 import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.codec.wire.AnnounceVectorEncoder;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import org.jfabric.info.Flags;
 
 /**
- * The announcement of a payload in several pieces, which the receiver's driver copies once, piece by piece. Only to
- * peers that know it: others get an ordinary announcement without region, and segments.
+ * The announcement of a payload in several pieces, which the receiver's driver copies once, piece by piece. It is sent
+ * only to peers that support it; others get a plain announcement without a region, and then segments.
  *
  * <p>Owner: progress agent.
  */
@@ -30,7 +30,7 @@ final class ShmVectorFrames {
     private final AnnounceVectorEncoder encoder = new AnnounceVectorEncoder();
     private final AnnounceVectorDecoder decoder = new AnnounceVectorDecoder();
 
-    /** Whether the peer can map every piece of what is sent. */
+    /** Whether the peer can map every piece of the payload. */
     static boolean isReachable(TransmitOperation operation) {
         PieceList pieces = operation.pieces;
         for (int i = 0; i < pieces.count(); i++) {
@@ -60,7 +60,7 @@ final class ShmVectorFrames {
         }
     }
 
-    /** The frame's fields in front of the pieces; null if the record is too short for what it says. */
+    /** Reads the fields in front of the pieces; null if the record is too short. */
     AnnounceVectorDecoder read(DirectBuffer ring, int offset, int recordLength) {
         if (recordLength < HEAD_LENGTH) {
             return null;
@@ -70,9 +70,9 @@ final class ShmVectorFrames {
     }
 
     /**
-     * Takes the pieces, each field once; their number, their lengths and the record's length must fit together.
+     * Reads the pieces, each field once. Their number, their lengths and the record's length must be consistent.
      *
-     * @return false if they cannot be.
+     * @return false if they are not.
      */
     static boolean readPieces(AnnounceVectorDecoder frame, int recordLength, long length, RemotePayload payload) {
         DirectBuffer ring = frame.buffer();

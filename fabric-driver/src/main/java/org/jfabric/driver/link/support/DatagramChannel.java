@@ -1,17 +1,18 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * A remote address as one endpoint for datagrams sees it. There is no connection: the channel is up as soon as it is
- * made, and nothing tells when the other side goes.
+ * A remote address, as one datagram endpoint sees it. There is no connection: the channel is up as soon as it is made,
+ * and the end of the remote endpoint is not detected.
  *
- * <p>Its key is what a received datagram says of its sender; how it is made of an address is the link's to say.
+ * <p>The key of a channel identifies the sender of a received datagram. The link defines how an address is converted to
+ * a key.
  *
  * <p>Owner: progress agent.
  */
@@ -22,6 +23,7 @@ public abstract class DatagramChannel extends Channel {
     public final long keyLow;
     /** Third part of the key. */
     public final long keyRest;
+    private final String address;
     private final boolean isGroup;
     private final long notCarried;
     private boolean closed;
@@ -29,18 +31,20 @@ public abstract class DatagramChannel extends Channel {
     /**
      * A channel that is not up yet.
      *
-     * @param limits     what a datagram can carry.
+     * @param limits     limits of a datagram.
      * @param handler    the engine's side.
+     * @param address    address of the remote end, as text.
      * @param keyHigh    first part of the key.
      * @param keyLow     second part of the key.
      * @param keyRest    third part of the key.
      * @param isGroup    whether the address is that of a multicast group.
-     * @param notCarried flags of operations that a datagram has no room for, or that nobody can tell.
+     * @param notCarried flags of operations that a datagram cannot carry, or whose completion the wire cannot report.
      */
     protected DatagramChannel(
-        ChannelLimits limits, ChannelHandler handler, long keyHigh, long keyLow, long keyRest, boolean isGroup,
-        long notCarried) {
+        ChannelLimits limits, ChannelHandler handler, String address, long keyHigh, long keyLow, long keyRest,
+        boolean isGroup, long notCarried) {
         super(limits, handler);
+        this.address = address;
         this.keyHigh = keyHigh;
         this.keyLow = keyLow;
         this.keyRest = keyRest;
@@ -48,10 +52,19 @@ public abstract class DatagramChannel extends Channel {
         this.notCarried = notCarried;
     }
 
-    /** The engine may use it now. */
+    /** Reports to the engine that the channel can be used. */
     public final void up() {
         handler().onOpening();
         handler().onUp(this);
+    }
+
+    /**
+     * The remote end.
+     *
+     * @return its address as text, or {@link DatagramEndpoint#UNKNOWN_SENDERS}.
+     */
+    public final String address() {
+        return address;
     }
 
     /**
@@ -64,19 +77,19 @@ public abstract class DatagramChannel extends Channel {
     }
 
     /**
-     * Whether the engine has closed it.
+     * Whether the engine has closed the channel.
      *
-     * @return true if nothing may be told to its handler any more.
+     * @return true if the handler must not be called any more.
      */
     public final boolean isClosed() {
         return closed;
     }
 
     /**
-     * Why a message cannot be sent here.
+     * Checks whether this channel can send a message.
      *
-     * @param operation to be sent.
-     * @return 0 or a negative errno.
+     * @param operation operation to be sent.
+     * @return 0, or a negative fabric errno if it cannot.
      */
     protected final int refusal(TransmitOperation operation) {
         if ((operation.flags & notCarried) != 0) {
@@ -91,6 +104,6 @@ public abstract class DatagramChannel extends Channel {
         onClosed();
     }
 
-    /** The engine has closed it. */
+    /** The engine has closed the channel. */
     protected abstract void onClosed();
 }

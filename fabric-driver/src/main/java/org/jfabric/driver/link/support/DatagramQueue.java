@@ -4,8 +4,8 @@ import java.util.Arrays;
 import org.jfabric.driver.link.TransmitOperation;
 
 /**
- * Messages of one endpoint for datagrams that wait to be sent, to whomever, in the order of posting. It grows to as
- * many as the endpoint has had waiting at once.
+ * The messages of one datagram endpoint that wait to be sent, to any destination, in the order of posting. The queue
+ * grows to the largest number of messages that have waited at once.
  *
  * <p>Owner: progress agent.
  */
@@ -22,38 +22,38 @@ public final class DatagramQueue {
     }
 
     /**
-     * Whether nothing waits.
+     * Whether no message waits.
      *
-     * @return true if there is no message.
+     * @return true if the queue is empty.
      */
     public boolean isEmpty() {
         return head == tail;
     }
 
     /**
-     * How many wait.
+     * Number of messages that wait.
      *
-     * @return messages.
+     * @return number of messages.
      */
     public int size() {
         return (int) (tail - head);
     }
 
     /**
-     * Whom a message is for.
+     * The destination of a message.
      *
      * @param index from 0, the oldest.
-     * @return its channel, perhaps closed.
+     * @return the channel of the destination, perhaps closed.
      */
     public DatagramChannel channel(int index) {
         return channels[(int) (head + index) & channels.length - 1];
     }
 
     /**
-     * A message.
+     * The operation of a message.
      *
      * @param index from 0, the oldest.
-     * @return its operation; not to be looked at if the channel is closed.
+     * @return the operation; not valid if the channel is closed.
      */
     public TransmitOperation operation(int index) {
         return operations[(int) (head + index) & operations.length - 1];
@@ -62,8 +62,8 @@ public final class DatagramQueue {
     /**
      * Adds a message.
      *
-     * @param channel   whom it is for.
-     * @param operation of it.
+     * @param channel   channel of the destination.
+     * @param operation operation of the message.
      */
     public void add(DatagramChannel channel, TransmitOperation operation) {
         if (size() == operations.length) {
@@ -75,7 +75,7 @@ public final class DatagramQueue {
         tail++;
     }
 
-    /** Takes the oldest message away. */
+    /** Removes the oldest message. */
     public void drop() {
         int index = (int) head & operations.length - 1;
         operations[index] = null;
@@ -83,14 +83,17 @@ public final class DatagramQueue {
         head++;
     }
 
-    /** Takes away the oldest messages that are for closed channels: those end with the endpoint's own records. */
+    /**
+     * Removes messages for closed channels from the head of the queue. The engine ends their operations by the
+     * endpoint's own records.
+     */
     public void dropClosed() {
         while (head != tail && channels[(int) head & channels.length - 1].isClosed()) {
             drop();
         }
     }
 
-    /** Takes all messages away. */
+    /** Removes all messages. */
     public void clear() {
         head = tail;
         Arrays.fill(operations, null);

@@ -1,8 +1,8 @@
 package org.jfabric.driver.link.support;
 
 /**
- * The channels of one endpoint for datagrams by the key of their remote end: a lookup for each datagram, without an
- * object. Open addressing in a table that is at most half full.
+ * The channels of one datagram endpoint by the key of their remote end. Each received datagram needs one lookup, which
+ * allocates nothing. The table uses open addressing and is at most half full.
  *
  * <p>Owner: progress agent.
  */
@@ -12,7 +12,7 @@ public final class DatagramSources {
     private DatagramChannel[] table = new DatagramChannel[16];
     private int size;
 
-    /** No channels. */
+    /** Makes an empty table. */
     public DatagramSources() {
     }
 
@@ -37,9 +37,9 @@ public final class DatagramSources {
     }
 
     /**
-     * Adds a channel; one with the same key is replaced.
+     * Adds a channel, and replaces one with the same key.
      *
-     * @param channel with its key.
+     * @param channel the channel.
      */
     public void put(DatagramChannel channel) {
         remove(channel.keyHigh, channel.keyLow, channel.keyRest);
@@ -50,9 +50,9 @@ public final class DatagramSources {
     }
 
     /**
-     * Removes a channel, if it is the one with its key.
+     * Removes a channel, unless another one with its key has replaced it.
      *
-     * @param channel with its key.
+     * @param channel the channel.
      */
     public void remove(DatagramChannel channel) {
         if (find(channel.keyHigh, channel.keyLow, channel.keyRest) == channel) {
@@ -72,7 +72,7 @@ public final class DatagramSources {
             hole = hole + 1 & mask;
         }
         table[hole] = null;
-        // those behind it may have been displaced by it
+        // the entries behind it may have been displaced by it
         for (int i = hole + 1 & mask; table[i] != null; i = i + 1 & mask) {
             DatagramChannel displaced = table[i];
             table[i] = null;

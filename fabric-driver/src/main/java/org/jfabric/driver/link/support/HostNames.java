@@ -1,16 +1,15 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * Turns what people write, a host and a port, into a socket address. Looking a name up may take seconds.
+ * Resolves a host and a port, as users write them, to a socket address. The resolution of a name may take seconds.
  *
  * <p>Stateless; resource thread.
  */
@@ -33,7 +32,7 @@ public final class HostNames {
     }
 
     /**
-     * Whether a host is written as a number, so that nothing has to be looked up.
+     * Whether a host is a numeric address, which needs no resolution.
      *
      * @param node any text.
      * @return true for an IPv4 or IPv6 address.
@@ -55,11 +54,11 @@ public final class HostNames {
     }
 
     /**
-     * Looks the host of a text up.
+     * Resolves a host and port in one text.
      *
-     * @param text for which {@link #isHost} is true.
+     * @param text text for which {@link #isHost} is true.
      * @return its socket address.
-     * @throws FabricException {@code FI_ENODATA} if nobody knows the host.
+     * @throws FabricException {@code FI_ENODATA} if the host cannot be resolved.
      */
     public static SocketName resolve(String text) {
         int colon = text.lastIndexOf(':');
@@ -71,17 +70,18 @@ public final class HostNames {
     }
 
     /**
-     * Looks a host up. Of several addresses the first IPv4 one is taken, as C libfabric does.
+     * Resolves a host. Of several addresses the first IPv4 address is used, as in C libfabric.
      *
-     * @param node    name or number; empty for any address of this host.
+     * @param node    name or numeric address; empty for any address of this host.
      * @param service port, or empty for none.
      * @return its socket address.
-     * @throws FabricException {@code FI_ENODATA} if nobody knows the host, {@code FI_EINVAL} if the service is no port.
+     * @throws FabricException {@code FI_ENODATA} if the host cannot be resolved, {@code FI_EINVAL} if the service is
+     *     not a port.
      */
     public static SocketName resolve(String node, String service) {
         if (!service.isEmpty() && !isPort(service)) {
             throw new FabricException(FabricErrno.EINVAL,
-                "the service \"" + service + "\" is no port", "Give a number from 0 to 65535.");
+                "the service \"" + service + "\" is not a port", "Give a number from 0 to 65535.");
         }
         int port = service.isEmpty() ? 0 : Integer.parseInt(service);
         InetAddress literal = node.isEmpty() ? null : literal(node);

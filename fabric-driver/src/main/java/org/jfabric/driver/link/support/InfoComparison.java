@@ -1,32 +1,34 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.AddressFormat;
-import org.jfabric.AddressVectorType;
-import org.jfabric.DomainAttr;
-import org.jfabric.EndpointAttr;
-import org.jfabric.EndpointType;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Mode;
-import org.jfabric.Order;
-import org.jfabric.Progress;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
-import org.jfabric.RxAttr;
-import org.jfabric.TrafficClass;
-import org.jfabric.TxAttr;
-import org.jfabric.client.BufferedMode;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.BufferedMode;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.Codes;
+import org.jfabric.info.DomainAttr;
+import org.jfabric.info.EndpointAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
+import org.jfabric.info.Order;
+import org.jfabric.info.Progress;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.TrafficClass;
+import org.jfabric.info.TxAttr;
 
 /**
- * Compares what an application asks for with what a link offers, and keeps a reason for each difference.
+ * Compares an application's hints with the attributes that a link offers, and collects a reason for each difference.
  *
- * <p>Zero and unspecified members of the hints ask for nothing. One object for each comparison; any thread.
+ * <p>Zero and unspecified members of the hints request nothing. One object for each comparison; any thread.
  */
 public final class InfoComparison {
-    /** Longest authorization key: peers show theirs to each other when they meet. */
+    /** Length of the longest authorization key: peers exchange their keys when they connect. */
     private static final int MAX_AUTH_KEY_BYTES = 128;
 
     private final List<Reason> reasons = new ArrayList<>();
@@ -38,9 +40,9 @@ public final class InfoComparison {
     /**
      * Compares all members.
      *
-     * @param hints   what is asked for.
-     * @param offered what the link offers; its operation flags name the default level.
-     * @param levels  completion levels that can be asked for, as {@code Flags.*_COMPLETE} bits.
+     * @param hints   the application's hints.
+     * @param offered attributes that the link offers; the operation flags name the default completion level.
+     * @param levels  completion levels that can be requested, as {@code Flags.*_COMPLETE} bits.
      * @return one reason for each condition that does not hold; empty if the link suits.
      */
     public static List<Reason> compare(Info hints, Info offered, long levels) {
@@ -48,13 +50,13 @@ public final class InfoComparison {
         comparison.bits("caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
         if ((hints.caps() & (Flags.SOURCE | Flags.SOURCE_ERR)) == Flags.SOURCE_ERR) {
             comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
-                "Ask for SOURCE too: what is not reported cannot be in error"));
+                "Ask for SOURCE too: SOURCE_ERR must be combined with it"));
         }
         if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
             comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
         }
         comparison.transmit(hints.txAttr(), offered.txAttr(), levels);
-        // a flag as default needs the capability, which is asked for unless nothing is
+        // a default operation flag needs the capability; hints without capabilities get all that are offered
         long multiReceive = hints.caps() == 0 ? offered.caps() : hints.caps() & offered.caps();
         comparison.receive(hints.rxAttr(), offered.rxAttr(), multiReceive & Flags.MULTI_RECV);
         comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
@@ -62,18 +64,39 @@ public final class InfoComparison {
         comparison.buffered(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
-            // applications of older versions may have anything there: the member did not exist
+            // in applications of older versions this member has no defined value, because it did not exist
             comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
+            comparison.atMost(
+                "domain_attr.auth_key_size", hints.domainAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
         }
         comparison.domain(hints.domainAttr(), offered.domainAttr());
-        String provider = hints.fabricAttr().provName();
-        if (provider != null && !provider.isEmpty() && !provider.equals(offered.fabricAttr().provName())) {
-            comparison.differs("fabric_attr.prov_name", offered.fabricAttr().provName(), provider);
-        }
+        comparison.domainLimits(hints.domainAttr(), offered.domainAttr());
+        comparison.registration(hints, offered.domainAttr().mrMode());
+        comparison.fabric(hints.fabricAttr(), offered.fabricAttr());
         return comparison.reasons;
     }
 
-    /** What one direction asks for must be asked for by the whole too (fi_endpoint(3), caps and mode). */
+    /**
+     * Refuses authorization keys, for links whose wire carries none.
+     *
+     * @param hints   what is asked for; an application of an API version without keys asks for none.
+     * @param reasons gets one for each key.
+     * @param remedy  why there is none.
+     */
+    static void refuseKeys(Info hints, List<Reason> reasons, String remedy) {
+        if (hints.fabricAttr().precedes(1, 5)) {
+            return;
+        }
+        int[] lengths = {hints.epAttr().authKeySize(), hints.domainAttr().authKeySize()};
+        for (int i = 0; i < lengths.length; i++) {
+            if (lengths[i] != 0) {
+                reasons.add(new Reason((i == 0 ? "ep_attr" : "domain_attr") + ".auth_key_size", "0",
+                    Integer.toString(lengths[i]), remedy));
+            }
+        }
+    }
+
+    /** The hints as a whole must include what is requested for one direction (fi_endpoint(3), caps and mode). */
     private void subset(String context, Info hints, long caps, long mode) {
         long requested = InfoNarrowing.requested(hints.caps());
         if (hints.caps() != 0 && (caps & ~requested) != 0) {
@@ -87,7 +110,10 @@ public final class InfoComparison {
         }
     }
 
-    /** A message in the driver's memory needs no room in a buffer, and an error entry for it would lose it. */
+    /**
+     * With buffered receives a message lies in the driver's memory and needs no room in a posted buffer. An error entry
+     * for such a message would lose it.
+     */
     private void buffered(Info hints) {
         long excluded = hints.caps() & BufferedMode.EXCLUDED_CAPS;
         if (BufferedMode.isAskedFor(hints) && excluded != 0) {
@@ -137,27 +163,80 @@ public final class InfoComparison {
         atMost("ep_attr.protocol_version", Integer.toUnsignedLong(hints.protocolVersion()),
             Integer.toUnsignedLong(offered.protocolVersion()), null);
         atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
+        atMost("ep_attr.msg_prefix_size", hints.msgPrefixSize(), offered.msgPrefixSize(), null);
         atMost("ep_attr.max_order_raw_size", hints.maxOrderRawSize(), offered.maxOrderRawSize(), null);
         atMost("ep_attr.max_order_war_size", hints.maxOrderWarSize(), offered.maxOrderWarSize(), null);
         atMost("ep_attr.max_order_waw_size", hints.maxOrderWawSize(), offered.maxOrderWawSize(), null);
+        if (offered.memTagFormat() == 0 && hints.memTagFormat() != 0) {
+            differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.memTagFormat()));
+        }
         atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
         atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {
-        if (hints.name() != null && !hints.name().isEmpty() && !hints.name().equals(offered.name())) {
-            differs("domain_attr.name", offered.name(), hints.name());
-        }
+        named("domain_attr.name", hints.name(), offered.name());
         trafficClass("domain_attr.tclass", hints.tclass());
-        if (hints.dataProgress() == Progress.AUTO && offered.dataProgress() != Progress.AUTO) {
-            differs("domain_attr.data_progress", offered.dataProgress(), hints.dataProgress());
-        }
+        progress("domain_attr.control_progress", hints.controlProgress(), offered.controlProgress());
+        progress("domain_attr.data_progress", hints.dataProgress(), offered.dataProgress());
         if (hints.avType() != AddressVectorType.UNSPEC && hints.avType() != offered.avType()
             && offered.avType() != AddressVectorType.UNSPEC) {
             differs("domain_attr.av_type", offered.avType(), hints.avType());
         }
-        atMost("domain_attr.cq_data_size", hints.cqDataSize(), offered.cqDataSize(), null);
         bits("domain_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+    }
+
+    private void domainLimits(DomainAttr hints, DomainAttr offered) {
+        atMost("domain_attr.mr_key_size", hints.mrKeySize(), offered.mrKeySize(), null);
+        atMost("domain_attr.cq_data_size", hints.cqDataSize(), offered.cqDataSize(), null);
+        atMost("domain_attr.cq_cnt", hints.cqCnt(), offered.cqCnt(), null);
+        atMost("domain_attr.ep_cnt", hints.epCnt(), offered.epCnt(), null);
+        atMost("domain_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
+        atMost("domain_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+        atMost("domain_attr.max_ep_tx_ctx", hints.maxEpTxCtx(), offered.maxEpTxCtx(), null);
+        atMost("domain_attr.max_ep_rx_ctx", hints.maxEpRxCtx(), offered.maxEpRxCtx(), null);
+        atMost("domain_attr.max_ep_stx_ctx", hints.maxEpStxCtx(), offered.maxEpStxCtx(), null);
+        atMost("domain_attr.max_ep_srx_ctx", hints.maxEpSrxCtx(), offered.maxEpSrxCtx(), null);
+        atMost("domain_attr.cntr_cnt", hints.cntrCnt(), offered.cntrCnt(), null);
+        atMost("domain_attr.mr_iov_limit", hints.mrIovLimit(), offered.mrIovLimit(), null);
+        atMost("domain_attr.max_err_data", hints.maxErrDataSize(), offered.maxErrDataSize(), null);
+        atMost("domain_attr.mr_cnt", hints.mrCnt(), offered.mrCnt(), null);
+    }
+
+    /**
+     * The bits of a hint are what the application is able to do: an offer must not need another one (fi_domain(3),
+     * mr_mode). FI_LOCAL_MR is the form of API versions below 1.5 for FI_MR_LOCAL.
+     */
+    private void registration(Info hints, long needed) {
+        long able = hints.domainAttr().mrMode();
+        if ((hints.mode() & Mode.LOCAL_MR) != 0) {
+            able |= MrMode.LOCAL;
+        }
+        if (hints.domainAttr().mrMode() != 0 && (needed & ~able) != 0) {
+            reasons.add(new Reason("domain_attr.mr_mode", MrMode.toString(needed),
+                MrMode.toString(hints.domainAttr().mrMode()),
+                "Register memory as the bits seen say and add them to the hint, or leave it 0"));
+        }
+    }
+
+    private void fabric(FabricAttr hints, FabricAttr offered) {
+        named("fabric_attr.name", hints.name(), offered.name());
+        named("fabric_attr.prov_name", hints.provName(), offered.provName());
+        atMost("fabric_attr.prov_version", Integer.toUnsignedLong(hints.provVersion()),
+            Integer.toUnsignedLong(offered.provVersion()), null);
+    }
+
+    /** Progress without calls serves an application that makes them too, but not the other way round. */
+    private void progress(String name, Progress needed, Progress seen) {
+        if (needed == Progress.AUTO && seen != Progress.AUTO) {
+            differs(name, seen, needed);
+        }
+    }
+
+    private void named(String name, String needed, String seen) {
+        if (needed != null && !needed.isEmpty() && !needed.equals(seen)) {
+            differs(name, seen, needed);
+        }
     }
 
     private void bits(String name, long needed, long seen, Flags.Kind kind) {

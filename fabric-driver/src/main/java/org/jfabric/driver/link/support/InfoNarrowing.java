@@ -1,16 +1,16 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.AddressVectorType;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Mode;
-import org.jfabric.ResourceManagement;
-import org.jfabric.Threading;
-import org.jfabric.TrafficClass;
 import org.jfabric.client.BufferedMode;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.Threading;
+import org.jfabric.info.TrafficClass;
 
 /**
- * Turns what a link offers to everybody into what one application gets.
+ * Narrows the attributes that a link offers to those that one application gets.
  *
  * <p>Stateless; any thread.
  */
@@ -24,29 +24,31 @@ public final class InfoNarrowing {
         | Flags.REMOTE_WRITE | Flags.RECV | Flags.HMEM | Flags.TRIGGER | Flags.RMA_PMEM | Flags.DIRECTED_RECV
         | Flags.VARIABLE_MSG | Flags.MULTI_RECV | Flags.SOURCE | Flags.RMA_EVENT | Flags.SOURCE_ERR | Flags.COLLECTIVE
         | Flags.XPU;
-    /** Given to everybody, because they cost nothing. */
+    /** Granted to every application, because they cost nothing. */
     private static final long FREE_CAPS = Flags.FENCE | Flags.LOCAL_COMM;
+
+    private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
 
     private InfoNarrowing() {
     }
 
     /**
-     * Gives a caller the capabilities that it asked for and those that cost nothing, and takes over what is its own
-     * choice.
+     * Grants an application the capabilities that it requests and those that cost nothing, and copies the attributes
+     * that are its own choice.
      *
-     * @param hints   what it asked for, which the offer meets.
-     * @param offered all that the link offers; changed.
+     * @param hints   the application's hints, which the offer meets.
+     * @param offered attributes that the link offers; changed by this call.
      * @return the same object.
      */
     public static Info narrow(Info hints, Info offered) {
         if (hints.caps() == 0) {
-            // it turns successes into errors: only for those who say that they expect it
-            offered.caps(offered.caps() & ~Flags.SOURCE_ERR);
+            // one turns successes into errors, the other takes slots of queues: only for those who expect it
+            offered.caps(offered.caps() & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT));
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }
         if (BufferedMode.isAskedFor(hints)) {
-            // the one mode that is a wish: it costs a slab, and changes what receives are
+            // the only mode that is granted on request: it costs a slab and changes the meaning of receives
             offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
             offered.mode(Mode.BUFFERED_RECV);
             offered.rxAttr().mode(Mode.BUFFERED_RECV);
@@ -58,7 +60,7 @@ public final class InfoNarrowing {
             offered.epAttr().authKey(hints.epAttr().authKey());
             offered.domainAttr().authKey(hints.domainAttr().authKey());
         }
-        // links on one host have one way for everything: the class is kept for the application
+        // links on one host treat all classes alike; the class is only reported back to the application
         if (hints.domainAttr().tclass() != TrafficClass.UNSPEC.code()) {
             offered.domainAttr().tclass(hints.domainAttr().tclass());
         }
@@ -69,30 +71,33 @@ public final class InfoNarrowing {
         }
         offered.rxAttr().opFlags(hints.rxAttr().opFlags());
         if (hints.epAttr().memTagFormat() != 0) {
-            // every bit of a tag counts and every mask is allowed: whatever the fields are, they are here
+            // every bit of a tag is compared and every mask is allowed, so that every format is supported
             offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
         }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
-            // the client's own matter: it locks where the level asks for it
+            // only the client uses it: it locks as the level requires
             offered.domainAttr().threading(hints.domainAttr().threading());
         }
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());
         }
         if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
-            // nothing that a link does depends on it: the client counts the slots, or does not
+            // no link depends on it: only the client decides by it whether it counts the slots
             offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
         }
         return offered;
     }
 
-    /** Capabilities that an endpoint may use if it asks for these; both directions, unless one is named. */
+    /** Capabilities that an endpoint may use if it requests these. Without a direction both directions are granted. */
     static long requested(long caps) {
-        boolean bothDirections = (caps & (Flags.SEND | Flags.RECV)) == 0;
-        return caps | FREE_CAPS | (bothDirections ? Flags.SEND | Flags.RECV : 0);
+        boolean accesses = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+        boolean exchanges = !accesses || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
+        boolean bothDirections = exchanges && (caps & (Flags.SEND | Flags.RECV)) == 0;
+        boolean everyAccess = accesses && (caps & ACCESSES) == 0;
+        return caps | FREE_CAPS | (bothDirections ? Flags.SEND | Flags.RECV : 0) | (everyAccess ? ACCESSES : 0);
     }
 
-    /** 0 takes over what applies of the endpoint's. */
+    /** Capabilities of one direction; for a request of 0 all of the endpoint's that apply to it. */
     private static long narrow(long asked, long applicable) {
         return asked == 0 ? applicable : applicable & (asked | FREE_CAPS);
     }

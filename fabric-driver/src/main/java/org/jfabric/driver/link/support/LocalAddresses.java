@@ -1,12 +1,5 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.AddressFormat;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.TcpConfig;
-
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
@@ -18,27 +11,34 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import org.jfabric.driver.config.TcpConfig;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
 
 /**
- * Chooses the address of this host for an endpoint that peers know by its name, so never the wildcard:
- * the source address asked for; else of the interface that an option names; else of the one that leads to the
- * destination; else the first of one that is up and not loopback, IPv4 before IPv6.
+ * Chooses an address of this host for an endpoint. Peers use the address as the endpoint's name, so that it is never
+ * the wildcard. The choice is the requested source address; else an address of the interface that an option names; else
+ * the local address of the route to the destination; else the first address of an interface that is up and not
+ * loopback, IPv4 before IPv6.
  *
- * <p>Stateless; resource thread, because names are looked up.
+ * <p>Stateless; resource thread, because host names are resolved.
  */
 public final class LocalAddresses {
     private LocalAddresses() {
     }
 
     /**
-     * Chooses.
+     * Chooses an address.
      *
      * @param wanted           source and destination address and format of the endpoint.
-     * @param networkInterface name of an interface, an address as a number, or {@link TcpConfig#ANY_INTERFACE}.
-     * @param option           that says so, for messages.
-     * @return address with the port asked for, 0 for any.
-     * @throws FabricException {@code FI_EADDRNOTAVAIL} if there is none, {@code FI_EHOSTUNREACH} if no way leads to the
-     *     destination, {@code FI_ENODATA} if nobody knows a host.
+     * @param networkInterface name of an interface, a numeric address, or {@link TcpConfig#ANY_INTERFACE}.
+     * @param option           name of the option that sets the interface, for messages.
+     * @return address with the requested port, 0 for any.
+     * @throws FabricException {@code FI_EADDRNOTAVAIL} if there is no such address, {@code FI_EHOSTUNREACH} if there is
+     *     no route to the destination, {@code FI_ENODATA} if a host cannot be resolved.
      */
     public static SocketName choose(Info wanted, String networkInterface, String option) {
         SocketName source = named(wanted.srcAddr());
@@ -63,18 +63,18 @@ public final class LocalAddresses {
     }
 
     /**
-     * Whether nothing goes between two addresses because one is of IPv4 and the other of IPv6. Any thread.
+     * Whether two addresses cannot reach each other because one is IPv4 and the other IPv6. Any thread.
      *
      * @param own    address of an endpoint.
      * @param remote address of another one.
-     * @return false also if one of them is no socket address.
+     * @return false also if one of them is not a socket address.
      */
     public static boolean areOfTwoFamilies(String own, String remote) {
         return SocketName.isName(own) && SocketName.isName(remote)
             && SocketName.parse(own).isIn6() != SocketName.parse(remote).isIn6();
     }
 
-    /** A socket address as it is written, its host looked up; null for none. */
+    /** Parses a socket address, or resolves a host and port; null for other texts. */
     private static SocketName named(String text) {
         if (SocketName.isName(text)) {
             return SocketName.parse(text);
@@ -90,20 +90,23 @@ public final class LocalAddresses {
         List<InetAddress> all = new ArrayList<>();
         interfaces().stream().filter(LocalAddresses::isUp)
             .forEach(each -> all.addAll(Collections.list(each.getInetAddresses())));
-        // link-local ones are only known on their own network
+        // link-local addresses are valid only on their own network
         all.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(InetAddress::isLinkLocalAddress)
             .thenComparing(address -> !(address instanceof Inet4Address)));
         return all;
     }
 
-    /** The address from which a destination is reached: nothing is sent, the system only says which way it would go. */
+    /**
+     * The local address of the route to a destination. Nothing is sent: connecting a datagram socket only selects the
+     * route.
+     */
     private static InetAddress towards(SocketName target) {
         try (DatagramSocket probe = new DatagramSocket(null)) {
             probe.connect(new InetSocketAddress(target.inetAddress(), Math.max(1, target.port())));
             return probe.getLocalAddress();
         } catch (IOException | IllegalArgumentException noWay) {
             throw new FabricException(FabricErrno.EHOSTUNREACH,
-                "no way leads to " + target + ": " + noWay.getMessage(), "Check the address and the routes.", noWay);
+                "no route to " + target + ": " + noWay.getMessage(), "Check the address and the routes.", noWay);
         }
     }
 
@@ -113,7 +116,7 @@ public final class LocalAddresses {
         }
         List<InetAddress> addresses = new ArrayList<>();
         for (NetworkInterface each : interfaces()) {
-            // up or not: who names it knows, and a cable may be a moment away
+            // also if it is down: its name was configured explicitly, and it may come up later
             if (each.getName().equals(name)) {
                 addresses.addAll(Collections.list(each.getInetAddresses()));
             }

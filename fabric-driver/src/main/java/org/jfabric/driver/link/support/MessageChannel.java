@@ -9,17 +9,17 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 
 /**
- * A channel of connected endpoints over a wire of messages and remote reads, which the engine can use as it is, or a
- * protocol of packets that makes its own announcements ({@link #usedBy}).
+ * A channel of connected endpoints over a wire of messages and remote reads. Its user is the engine, or a protocol of
+ * packets that makes its own announcements ({@link #usedBy}).
  *
  * <p>Owner: progress agent.
  */
 public abstract class MessageChannel extends Channel {
-    /** Answer of {@link #probe()}: not known yet. */
+    /** Result of {@link #probe()}: not known yet. */
     public static final int ASKING = 0;
-    /** Answer of {@link #probe()}: the peer's host still has its end of the connection. */
+    /** Result of {@link #probe()}: the peer's host still has its end of the connection. */
     public static final int LIVES = 1;
-    /** Answer of {@link #probe()}: the connection is over, or this link cannot tell. */
+    /** Result of {@link #probe()}: the connection has ended, or this link cannot find out. */
     public static final int OVER = 2;
 
     private MessageHandler protocol;
@@ -27,24 +27,24 @@ public abstract class MessageChannel extends Channel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  what this channel can carry.
-     * @param handler of the engine, or of the protocol above.
+     * @param limits  limits of this channel.
+     * @param handler handler of the engine, or of the protocol above.
      */
     protected MessageChannel(ChannelLimits limits, ChannelHandler handler) {
         super(limits, handler);
     }
 
     /**
-     * A protocol above begins to use the channel; called before the link's next poll.
+     * Sets the protocol above, which uses the channel from now on. Called before the link's next poll.
      *
-     * @param user what is reported to it.
+     * @param user handler of the protocol's events.
      */
     public final void usedBy(MessageHandler user) {
         protocol = user;
     }
 
     /**
-     * What is reported to the protocol above.
+     * The handler of the protocol above.
      *
      * @return null if the engine uses the channel.
      */
@@ -53,13 +53,13 @@ public abstract class MessageChannel extends Channel {
     }
 
     /**
-     * Reads a payload that the peer has exposed straight into its destination.
+     * Reads a payload that the peer has exposed directly into its destination.
      *
-     * @param source      where the payload is, as {@link #expose} has described it there, or a C program.
-     * @param destRegion  region of a destination in one piece, held until the read has ended or the channel is down;
-     *                    null if it lies in none that an application has registered.
-     * @param destAddress native address of the destination, if that is in one piece.
-     * @param destPieces  pieces of the destination, or null; good until the read has ended or the channel is down.
+     * @param source      location of the payload, as the peer's {@link #expose}, or a C program, has described it.
+     * @param destRegion  region of a contiguous destination, retained until the read has ended or the channel is down;
+     *                    null if the destination lies in no region that an application has registered.
+     * @param destAddress native address of a contiguous destination.
+     * @param destPieces  pieces of the destination, or null; valid until the read has ended or the channel is down.
      * @param length      bytes to read, at most those of the payload.
      * @return {@link #DONE}; or {@link #PENDING}: {@link MessageHandler#onPulled} follows; or {@code -FI_EAGAIN}: not
      *     now, {@code -FI_EOPNOTSUPP}: never.
@@ -68,64 +68,64 @@ public abstract class MessageChannel extends Channel {
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length);
 
     /**
-     * Lets the peer's network layer read a payload, until {@link #conceal}.
+     * Allows the peer's network layer to read a payload, until {@link #conceal}.
      *
-     * @param operation whose payload, in one piece or several, stays where it is; at most
-     *                  {@link PieceList#MAX_PIECES}.
-     * @param target    filled with one piece for each: its key as region number, its place under that key as offset.
+     * @param operation operation whose payload stays where it is; at most {@link PieceList#MAX_PIECES} pieces.
+     * @param target    filled with one entry for each piece: its key as region number, its position under that key as
+     *                  offset.
      * @return {@link #DONE}, or a negative fabric errno ({@code -FI_EOPNOTSUPP}: not this payload).
      */
     public abstract int expose(TransmitOperation operation, RemotePayload target);
 
     /**
-     * Ends what {@link #expose} began; a read that comes later is refused.
+     * Reverses {@link #expose}; a read that arrives later is refused.
      *
-     * @param target as filled.
+     * @param target as filled by {@link #expose}.
      */
     public abstract void conceal(RemotePayload target);
 
     /**
-     * Receives that are posted for messages of the peer now, of links that count them
-     * ({@link MessageConnections#postedReceives()}).
+     * Number of receives that are currently posted for messages of the peer, for links that count them
+     * ({@link MessageConnector#postedReceives()}).
      *
-     * @return a count; 0 for links that do not.
+     * @return number of receives; 0 for links that do not count them.
      */
     public int postedReceives() {
         return 0;
     }
 
     /**
-     * Whether nothing is read of the peer because there is no place for what it has sent.
+     * Whether the link has stopped reading from the peer because there is no room for the messages that it has sent.
      *
-     * @return false for links that are always read.
+     * @return false for links that always read.
      */
     public boolean isPaused() {
         return false;
     }
 
     /**
-     * Whether the peer has closed its end, and what it had sent before was not read yet.
+     * Whether the peer has closed its end, and data that it had sent before is still unread.
      *
-     * @return false also where the link does not see it.
+     * @return false also if the link cannot detect it.
      */
     public boolean hasLeft() {
         return false;
     }
 
     /**
-     * Whether a message of the peer has begun to come and makes no progress; see {@link StallWatch}.
+     * Whether a message of the peer has begun to arrive and makes no progress; see {@link StallWatch}.
      *
-     * @param nowNs     time.
-     * @param timeoutNs allowed without progress.
-     * @return false also where the link does not see it.
+     * @param nowNs     current time in nanoseconds.
+     * @param timeoutNs nanoseconds allowed without progress.
+     * @return false also if the link cannot detect it.
      */
     public boolean isStalled(long nowNs, long timeoutNs) {
         return false;
     }
 
     /**
-     * Finds out whether the peer still has its end of the connection, without its program: to be called again and again
-     * until the answer is another one than {@link #ASKING}, or {@link #endProbe()}.
+     * Finds out whether the peer's host still has its end of the connection, without an answer of the peer's program.
+     * To be called repeatedly until the result differs from {@link #ASKING}, or until {@link #endProbe()}.
      *
      * @return {@link #ASKING}, {@link #LIVES} or {@link #OVER}.
      */
@@ -133,8 +133,8 @@ public abstract class MessageChannel extends Channel {
         return OVER;
     }
 
-    /** Ends {@link #probe()} before its answer is known. */
+    /** Ends {@link #probe()} before its result is known. */
     public void endProbe() {
-        // nothing was asked
+        // no probe was sent
     }
 }

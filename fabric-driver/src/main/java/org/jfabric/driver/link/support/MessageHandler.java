@@ -1,8 +1,8 @@
 package org.jfabric.driver.link.support;
 
 /**
- * What a {@link MessageChannel} reports to the protocol that uses it, besides what it reports to any handler. Called
- * from the link's poll only.
+ * The events that a {@link MessageChannel} reports to the protocol that uses it, in addition to those of every handler.
+ * Called only from the link's poll.
  *
  * <p>Owner: progress agent.
  */
@@ -16,20 +16,20 @@ public abstract class MessageHandler {
     public abstract void onPulled(long operation, int errno);
 
     /**
-     * The link has posted receives of this connection again; of links that count them
-     * ({@link MessageConnections#postedReceives()}).
+     * The link has posted receives of this connection again. Called by links that count them
+     * ({@link MessageConnector#postedReceives()}).
      *
-     * @param count since the last call.
+     * @param count number of receives posted since the last call.
      */
     public abstract void onReposted(int count);
 
     /**
-     * A message waits, itself or behind another, because there is no room: whether it can be taken all the same. Asked
-     * once for each by links that count receives, so that credit does not wait behind messages.
+     * Offers a message that waits because there is no room for it or for one before it. Links that count receives call
+     * this once for each such message, so that credit does not wait behind messages.
      *
      * @param address native address of the payload, valid during the call.
      * @param length  bytes of the payload.
-     * @return true if it was taken; false if it has to wait for its turn.
+     * @return true if the message was consumed; false if it must wait for its turn.
      */
     public abstract boolean takesEarly(long address, int length);
 }

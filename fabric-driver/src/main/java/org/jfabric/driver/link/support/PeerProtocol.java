@@ -1,10 +1,10 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.ProtocolErrno;
+import org.jfabric.info.ProtocolErrno;
 
 /**
- * Recognises the protocol of a peer by the connect data with which it begins or answers. Lengths and fixed bytes are
- * those of libfabric. Pure functions; any thread.
+ * Recognises the protocol of a peer by the connect data of its request or answer. Lengths and fixed bytes are those of
+ * libfabric. Pure functions; any thread.
  */
 public final class PeerProtocol {
     private static final int TCP_LENGTH = 8;
@@ -17,9 +17,9 @@ public final class PeerProtocol {
     }
 
     /**
-     * The protocol.
+     * Determines the protocol.
      *
-     * @param connectData of a request, an acceptance or a refusal.
+     * @param connectData connect data of a request, an acceptance or a refusal.
      * @return a code of {@link ProtocolErrno}.
      */
     public static int of(byte[] connectData) {

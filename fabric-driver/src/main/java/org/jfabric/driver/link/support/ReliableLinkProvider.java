@@ -1,39 +1,38 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.AddressFormat;
-import org.jfabric.AddressVectorType;
-import org.jfabric.EndpointType;
+import java.util.List;
 import org.jfabric.EventEntry;
-import org.jfabric.FabricAddress;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Order;
-import org.jfabric.Progress;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
-import org.jfabric.ResourceManagement;
-import org.jfabric.Threading;
-import org.jfabric.TrafficClass;
-import org.jfabric.Verdict;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LinkProvider;
-import org.jfabric.driver.link.PieceList;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Order;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
-import java.util.List;
-
 /**
- * What links with reliable datagrams and connections have in common: addresses {@code jfabric://driver/endpoint}, the
- * limits of the engine, what our own wire can do. A link of another wire says in {@link #offer} what differs.
+ * Base class of the providers of links with reliable datagrams and connections: addresses
+ * {@code jfabric://driver/endpoint}, the limits of the engine, and the capabilities of JFabric's own wire. A link with
+ * another wire overrides {@link #offer}.
  *
  * <p>Stateless; any thread.
  */
 public abstract class ReliableLinkProvider extends LinkProvider {
-    /** Private data of connections: what one event of an event queue carries. */
+    /** Largest private data of connections: as many bytes as one event of an event queue carries. */
     public static final int CM_DATA_BYTES = EventEntry.MAX_DATA_LENGTH;
-    /** Capabilities that concern several peers, of which a connection has one. */
+    /** Capabilities that concern several peers; a connection has only one. */
     private static final long CONNECTIONLESS_CAPS = Flags.SOURCE | Flags.SOURCE_ERR | Flags.DIRECTED_RECV;
+
+    /** Remote memory access of our own wire. */
+    protected static final long REMOTE_CAPS = Flags.RMA | Flags.ATOMIC | Flags.READ | Flags.WRITE
+        | Flags.REMOTE_READ | Flags.REMOTE_WRITE | Flags.RMA_EVENT;
+
+    private static final int MR_KEY_BYTES = 8;
 
     private final String name;
     private final Protocol protocol;
@@ -43,7 +42,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
      * A provider of one link.
      *
      * @param name     the link's name.
-     * @param protocol what endpoints of the link report.
+     * @param protocol protocol that endpoints of the link report.
      * @param score    greater is preferred.
      */
     protected ReliableLinkProvider(String name, Protocol protocol, int score) {
@@ -82,16 +81,16 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     }
 
     /**
-     * Why a destination cannot be reached.
+     * Checks whether the link can reach a destination.
      *
      * @param destination address of a remote endpoint.
      * @param driverName  name of this driver.
-     * @return the reason, or null if it can be tried.
+     * @return null if the connection can be tried, else the reason.
      */
     protected abstract Reason unreachable(String destination, String driverName);
 
     /**
-     * What channels of the link can carry.
+     * The limits of the link's channels.
      *
      * @param config options of the driver.
      * @return the limits.
@@ -99,10 +98,10 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     protected abstract ChannelLimits limits(DriverConfig config);
 
     /**
-     * Limits of a channel of our own wire.
+     * The limits of a channel of JFabric's own wire.
      *
      * @param config            options of the driver.
-     * @param segmentLimitBytes longest segment, 0 if the link needs none.
+     * @param segmentLimitBytes longest segment in bytes, 0 if the link needs no segments.
      * @return the limits.
      */
     protected static ChannelLimits limits(DriverConfig config, int segmentLimitBytes) {
@@ -112,58 +111,49 @@ public abstract class ReliableLinkProvider extends LinkProvider {
             MemoryRegionDescriptor.MAX_LENGTH,
             Long.BYTES,
             Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE,
-            Order.SAS);
+            Order.STRICT | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAR | Order.RMA_WAW | Order.ATOMIC_RAR
+                | Order.ATOMIC_RAW | Order.ATOMIC_WAR | Order.ATOMIC_WAW);
     }
 
     /**
-     * Everything that the link offers, to whoever asks.
+     * The capabilities of remote memory access.
      *
-     * @param hints      what the application asks for: some members are its choice.
+     * @return 0 unless the link has it.
+     */
+    protected long remoteCaps() {
+        return 0;
+    }
+
+    /**
+     * All attributes that the link offers.
+     *
+     * @param hints      the application's hints: some members are its choice.
      * @param driverName name of the driver.
      * @param config     options of the driver.
-     * @return a new object, which a link of another wire may change.
+     * @return a new object, which a link with another wire may change.
      */
     protected Info offer(Info hints, String driverName, DriverConfig config) {
-        ChannelLimits limits = limits(config);
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM;
+            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM | remoteCaps();
         EndpointType type = EndpointType.RDM;
         if (hints.epAttr().type() == EndpointType.MSG) {
             type = EndpointType.MSG;
             caps &= ~CONNECTIONLESS_CAPS;
         }
-        long order = limits.messageOrder();
-        Info info = new Info();
-        info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(name);
-        // STRICT makes entries wait for each other, so only applications that ask have it; DATA is never offered,
-        // because the bytes of a message are copied in any order
-        info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order)
-            .compOrder(completionOrder(hints.txAttr().compOrder()))
-            .opFlags(Flags.TRANSMIT_COMPLETE).size(size(hints.txAttr().size(), config.queue().txSize()))
-            .iovLimit(PieceList.MAX_PIECES)
-            .injectSize(config.queue().injectSizeBytes());
-        info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order)
-            .compOrder(completionOrder(hints.rxAttr().compOrder()))
-            .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES)
-            .totalBufferedRecv(config.engine().unexpectedBudgetBytes());
-        info.epAttr().type(type).protocol(protocol).protocolVersion(1)
-            .maxMsgSize(limits.maxMessageBytes()).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC)
-            .txCtxCnt(1).rxCtxCnt(1);
-        Progress progress = config.threading().mode().isManualProgress() ? Progress.MANUAL : Progress.AUTO;
-        info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
-            .dataProgress(progress).resourceManagement(ResourceManagement.ENABLED)
-            .avType(AddressVectorType.UNSPEC).cqDataSize(limits.cqDataBytes()).mrKeySize(8)
-            .maxErrDataSize(104).maxEpTxCtx(1).maxEpRxCtx(1).caps(Flags.LOCAL_COMM)
-            .tclass(TrafficClass.BEST_EFFORT.code());
-        info.fabricAttr().name("jfabric").provName(name).provVersion(1);
+        Info info = new Offer(name, type, protocol, caps, limits(config)).info(hints, driverName, config);
+        info.rxAttr().totalBufferedRecv(config.engine().unexpectedBudgetBytes());
+        info.epAttr().protocolVersion(1).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC);
+        info.domainAttr().mrKeySize(MR_KEY_BYTES);
+        long accesses = Flags.RMA | Flags.ATOMIC;
+        if ((caps & accesses) != 0 && (hints.caps() == 0 || (hints.caps() & accesses) != 0)) {
+            long any = FabricAddress.ORDER_SIZE_UNLIMITED;
+            info.txAttr().rmaIovLimit(1);
+            info.epAttr().maxOrderRawSize(any).maxOrderWarSize(any).maxOrderWawSize(any);
+        } else {
+            // without accesses there is nothing else that is kept in order
+            info.txAttr().msgOrder(info.txAttr().msgOrder() & Order.SAS);
+            info.rxAttr().msgOrder(info.rxAttr().msgOrder() & Order.SAS);
+        }
         return info;
-    }
-
-    private static long completionOrder(long asked) {
-        return asked == Order.NONE ? Order.NONE : Order.STRICT;
-    }
-
-    private static int size(long asked, int standard) {
-        return asked == 0 ? standard : (int) Math.min(Math.max(asked, 1), standard);
     }
 }

@@ -1,22 +1,21 @@
 package org.jfabric.driver.link.support;
 
-import org.jfabric.AddressFormat;
-import org.jfabric.EndpointType;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
-import org.jfabric.SocketName;
-import org.jfabric.Verdict;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.link.ChannelLimits;
-import org.jfabric.layout.MemoryRegionDescriptor;
-
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
+import org.jfabric.info.SocketName;
+import org.jfabric.info.Verdict;
+import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * What the links that speak libfabric's protocols over sockets have in common: reliable datagrams by socket addresses,
+ * Base class of the providers of links with libfabric's protocols over sockets: reliable datagrams by socket addresses,
  * messages of every length in one stream, no authorization keys.
  *
  * <p>Stateless; any thread.
@@ -28,9 +27,9 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
      * A provider of one link.
      *
      * @param name     the link's name.
-     * @param protocol what endpoints of the link report.
+     * @param protocol protocol that endpoints of the link report.
      * @param score    greater is preferred.
-     * @param levels   completion levels that can be asked for.
+     * @param levels   completion levels that can be requested.
      */
     protected SocketLinkProvider(String name, Protocol protocol, int score, long levels) {
         super(name, protocol, score);
@@ -51,9 +50,12 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     public Verdict verdict(Info hints, String driverName, DriverConfig config) {
         Verdict verdict = super.verdict(hints, driverName, config);
         List<Reason> reasons = new ArrayList<>(verdict.reasons());
-        if (!hints.fabricAttr().precedes(1, 5) && hints.epAttr().authKeySize() != 0) {
-            reasons.add(new Reason("ep_attr.auth_key_size", "0", Long.toString(hints.epAttr().authKeySize()),
-                "Leave the key out: libfabric's wire carries none, so nobody could check it"));
+        InfoComparison.refuseKeys(
+            hints, reasons, "Leave the key out: libfabric's wire carries no key, so that no peer could check it");
+        String source = hints.srcAddr();
+        if (source != null && !source.isEmpty() && !SocketName.isName(source) && !HostNames.isHost(source)) {
+            reasons.add(new Reason("source", source, SocketName.IN_SCHEME + "<address>:<port>, port 0 to 65535",
+                "Endpoints of this link have socket addresses; name one, or ask for another link"));
         }
         if (hints.epAttr().type() == EndpointType.MSG && cmDataBytes() == 0) {
             reasons.add(new Reason("ep_attr.type", "FI_EP_RDM", "FI_EP_MSG",
@@ -67,7 +69,7 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        // an endpoint opened by the offer is bound where the application asked for
+        // an endpoint that is opened with the offer is bound to the requested address
         offer.srcAddr(hints.srcAddr()).destAddr(hints.destAddr());
         offer.caps(offer.caps() | Flags.REMOTE_COMM).addrFormat(format(hints));
         offer.txAttr().opFlags(Flags.INJECT_COMPLETE);
@@ -76,7 +78,7 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
         return offer;
     }
 
-    /** That of the addresses that are asked for, where these say; the text form is another form of both. */
+    /** The requested format, else that of the addresses in the hints; the text format stands for both families. */
     private static AddressFormat format(Info hints) {
         AddressFormat asked = hints.addrFormat();
         if (asked == AddressFormat.SOCKADDR_IN || asked == AddressFormat.SOCKADDR_IN6

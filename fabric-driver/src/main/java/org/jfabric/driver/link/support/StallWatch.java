@@ -1,16 +1,19 @@
 package org.jfabric.driver.link.support;
 
 /**
- * Notes whether something that waits for a peer makes progress: a message has {@link #LEAST_BYTES} or its end within
- * the time allowed, or it is stalled. Time without a check does not count, since the connection is not read then
- * either.
+ * Detects that a transfer with a peer makes no progress. A message is stalled if neither {@link #LEAST_BYTES} more of
+ * it nor its end arrive within the time allowed. Time without checks does not count, because the connection is not read
+ * then either.
  *
  * <p>Owner: progress agent.
  */
 public final class StallWatch {
-    /** Fewer bytes in the time allowed are no progress: one now and then would hold what waits for ever. */
+    /**
+     * Fewer bytes in the time allowed are no progress: a peer that sends a byte now and then could occupy resources for
+     * ever.
+     */
     public static final int LEAST_BYTES = 16 << 10;
-    /** Askings in the time allowed. */
+    /** Number of checks in the time allowed. */
     public static final int CHECKS = 4;
 
     private boolean isWatching;
@@ -19,19 +22,19 @@ public final class StallWatch {
     private long sinceNs;
     private long askedNs;
 
-    /** Watches nothing yet. */
+    /** Makes an object that watches nothing yet. */
     public StallWatch() {
     }
 
     /**
-     * Asks, {@link #CHECKS} times in the time allowed.
+     * Checks the progress. To be called {@link #CHECKS} times in the time allowed.
      *
-     * @param waits      whether something waits for the peer now.
-     * @param newNumber  of what waits: a message more is another number.
-     * @param newBytes   that have come so far, of this message or of all.
-     * @param nowNs      time.
-     * @param timeoutNs  allowed without progress.
-     * @return true if what waits has made none for so long.
+     * @param waits      whether a transfer waits for the peer now.
+     * @param newNumber  number of the transfer; each message has a number of its own.
+     * @param newBytes   bytes transferred so far, of this message or in total.
+     * @param nowNs      current time in nanoseconds.
+     * @param timeoutNs  nanoseconds allowed without progress.
+     * @return true if the transfer has made no progress for longer than that.
      */
     public boolean isStalled(boolean waits, long newNumber, long newBytes, long nowNs, long timeoutNs) {
         boolean wasAsked = isWatching && nowNs - askedNs <= timeoutNs / 2;

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The descriptors of connection events, completion channels and devices, in an epoll of their own, which the driver's
- * sleeping thread watches. Level triggered: what is not read yet keeps it from sleeping.
+ * sleeping thread watches. It is level triggered: unread events keep the thread from sleeping.
  *
  * <p>Owner: progress agent.
  */
@@ -25,9 +25,9 @@ public final class WatchedDescriptors {
     private boolean sleptOn;
 
     /**
-     * None yet.
+     * Makes an object without descriptors.
      *
-     * @param services of the driver.
+     * @param services services of the driver.
      */
     public WatchedDescriptors(LinkServices services) {
         this.services = services;
@@ -36,8 +36,8 @@ public final class WatchedDescriptors {
     /**
      * Watches a descriptor.
      *
-     * @param fd      until {@link #remove} or {@link #close()}.
-     * @param handler told when it is readable.
+     * @param fd      descriptor, watched until {@link #remove} or {@link #close()}.
+     * @param handler called when the descriptor is readable.
      */
     public void add(int fd, Runnable handler) {
         if (epoll == null) {
@@ -49,7 +49,7 @@ public final class WatchedDescriptors {
     }
 
     /**
-     * Ends watching one. A broken descriptor is readable for ever, and would let no thread sleep.
+     * Stops watching a descriptor. A broken descriptor is always readable and would keep the thread from sleeping.
      *
      * @param fd watched before.
      */
@@ -58,16 +58,16 @@ public final class WatchedDescriptors {
             epoll.delete(fd);
             Integer place = places.remove(fd);
             if (place != null) {
-                // what this poll has still in its hand for it is nobody's matter
+                // an event that the current poll has already fetched for it is ignored
                 handlers.set(place, NOTHING);
             }
         }
     }
 
     /**
-     * Has those told that are readable.
+     * Calls the handlers of the readable descriptors.
      *
-     * @return how many there were.
+     * @return number of events.
      */
     public int poll() {
         if (epoll == null) {
@@ -80,7 +80,7 @@ public final class WatchedDescriptors {
         return Math.max(0, events);
     }
 
-    /** Wakes the driver's thread when one becomes readable from now on. */
+    /** Lets every descriptor that becomes readable from now on wake the driver's thread. */
     public void arm() {
         if (epoll == null) {
             return;
@@ -89,12 +89,12 @@ public final class WatchedDescriptors {
             services.rearm(epoll.fd());
         } else {
             sleptOn = true;
-            // nothing to do when it wakes: the cycle that follows looks
+            // the handler does nothing: the cycle after the wake-up polls this epoll
             services.watch(epoll.fd(), fd -> { });
         }
     }
 
-    /** Ends watching; the descriptors stay open. */
+    /** Stops watching all descriptors; they stay open. */
     public void close() {
         if (epoll == null) {
             return;

@@ -1,10 +1,11 @@
 package org.jfabric.driver.link.tcp;
 
 /**
- * Our messages on one connection that the peer has yet to acknowledge, the oldest first: acknowledgements carry no name
- * and come in the order of the messages.
+ * The messages sent on one connection that the peer has not acknowledged yet, the oldest first. Acknowledgements carry
+ * no id and arrive in the order of the messages.
  *
- * <p>Grows to the greatest number that was ever outstanding, which the endpoint's size bounds. Owner: progress agent.
+ * <p>The list grows to the largest number of messages that were outstanding at once, which the size of the endpoint's
+ * transmit queue limits. Owner: progress agent.
  */
 final class AwaitedAcks {
     private long[] operations = new long[16];
@@ -20,10 +21,10 @@ final class AwaitedAcks {
     }
 
     /**
-     * Adds the youngest.
+     * Appends a message.
      *
-     * @param operation id.
-     * @param level     that the engine awaits of the peer, 0 if the link itself tells of the end.
+     * @param operation id of the operation.
+     * @param level     level that the engine awaits from the peer, 0 if the link itself reports the completion.
      */
     void add(long operation, long level) {
         if (count == operations.length) {
@@ -40,12 +41,12 @@ final class AwaitedAcks {
         return operations[first];
     }
 
-    /** What is awaited of the oldest. */
+    /** Levels awaited for the oldest. */
     long levels() {
         return levels[first];
     }
 
-    /** Takes the oldest out. */
+    /** Removes the oldest. */
     void remove() {
         first = first + 1 & operations.length - 1;
         count--;

@@ -5,8 +5,8 @@ import org.agrona.UnsafeApi;
 import java.util.Arrays;
 
 /**
- * Native memory for what connections have read ahead or not yet written: only those in use have any, so that a thousand
- * idle ones cost nothing. Owner: progress agent.
+ * Native buffers for bytes that connections have read ahead or not written yet. Only connections in use have buffers,
+ * so that a thousand idle connections cost nothing. Owner: progress agent.
  */
 final class BufferPool {
     private final int length;
@@ -14,7 +14,7 @@ final class BufferPool {
     private int freeCount;
     private int taken;
 
-    /** Of buffers with that many bytes. */
+    /** A pool of buffers of {@code length} bytes. */
     BufferPool(int length) {
         this.length = length;
     }
@@ -24,7 +24,7 @@ final class BufferPool {
         return length;
     }
 
-    /** Buffers that are in use. */
+    /** Number of buffers in use. */
     int taken() {
         return taken;
     }
@@ -42,7 +42,7 @@ final class BufferPool {
         free[freeCount++] = buffer;
     }
 
-    /** Frees what is not in use; nothing may be. */
+    /** Frees all buffers; none may be in use. */
     void close() {
         while (freeCount > 0) {
             UnsafeApi.freeMemory(free[--freeCount]);

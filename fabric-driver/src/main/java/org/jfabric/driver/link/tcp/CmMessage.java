@@ -1,14 +1,13 @@
 package org.jfabric.driver.link.tcp;
 
+import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
-import java.nio.ByteOrder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
- * The one message that each side of a connection sends before all others.
+ * The connection management message, which each side of a connection sends once, before all other messages.
  *
  * <pre>
  *    0 version u8, 3 | 1 type u8 | 2 length of the data u16, network order | 4 not used, 4 bytes
@@ -18,12 +17,12 @@ import java.nio.ByteOrder;
  *   32 data, 0 to 256 bytes
  * </pre>
  *
- * <p>Libfabric reads header and data with one call each and takes less for an error, so that a message must be written
- * by one call. Immutable.
+ * <p>Libfabric reads header and data with one call each and treats a short read as an error, so that each message must
+ * be written by one call. Immutable.
  *
  * @param type        one of the constants.
- * @param isBigEndian the sender's byte order; false in a rejection, which does not tell.
- * @param data        for the layer above; not changed afterwards.
+ * @param isBigEndian the sender's byte order; false for a rejection, which does not contain it.
+ * @param data        data of the layer above; not changed afterwards.
  */
 record CmMessage(int type, boolean isBigEndian, byte[] data) {
     static final int REQUEST = 0;
@@ -39,7 +38,7 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     private static final int PROBE_OFFSET = 24;
     private static final long PROBE = 1L;
 
-    /** Of this machine, which says so in its probe. */
+    /** A message of this machine, which is little endian. */
     CmMessage(int type, byte[] data) {
         this(type, false, data);
     }
@@ -48,7 +47,7 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
         return HEADER_LENGTH + data.length;
     }
 
-    /** Writes it, as a little-endian machine does; {@link #length()} bytes. */
+    /** Writes the message in the form of a little-endian machine; {@link #length()} bytes. */
     void encode(MutableDirectBuffer buffer, int offset) {
         buffer.setMemory(offset, HEADER_LENGTH, (byte) 0);
         buffer.putByte(offset, VERSION);
@@ -59,14 +58,14 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     }
 
     /**
-     * Reads it.
+     * Reads a message.
      *
-     * @param available bytes there so far.
-     * @return null if more must come.
-     * @throws FabricException {@code FI_EIO} if this is no such message.
+     * @param available bytes that have arrived so far.
+     * @return null if the message is incomplete.
+     * @throws FabricException {@code FI_EIO} if the bytes are not such a message.
      */
     static CmMessage decode(DirectBuffer buffer, int offset, int available) {
-        // a port scanner's garbage is refused at its first bytes, and never waited for
+        // the bytes of a port scanner are refused as soon as the first of them is wrong
         if (available >= 1 && buffer.getByte(offset) != VERSION) {
             throw broken("version " + (buffer.getByte(offset) & 0xFF) + " instead of " + VERSION);
         }
@@ -97,7 +96,7 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     }
 
     private static FabricException broken(String what) {
-        return new FabricException(FabricErrno.EIO, "no message that begins a connection: " + what,
-            "See whether the other end is an endpoint of libfabric's tcp provider, or of net in 1.17.");
+        return new FabricException(FabricErrno.EIO, "not a message that begins a connection: " + what,
+            "Check that the peer is an endpoint of libfabric's tcp provider, or of net in 1.17.");
     }
 }

@@ -1,24 +1,24 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Decides what becomes of a connection: whom it joins, and what follows its end. Owner: progress agent.
+ * The owner of connections: decides which endpoints a connection joins, and handles its end. Owner: progress agent.
  */
 abstract class ConnectionOwner {
-    /** The socket that we have asked for is connected; the owner sends its request. */
+    /** An outgoing socket is connected; the owner sends its request. */
     abstract void onConnected(TcpConnection connection);
 
-    /** The one message that begins a connection has come. */
+    /** The message that begins a connection has arrived. */
     abstract void onCm(TcpConnection connection, CmMessage message);
 
-    /** What it means that the peer has closed the connection in an orderly way: a positive fabric errno. */
+    /** The positive fabric errno to report when the peer closes the connection in an orderly way. */
     int errnoOfEnd() {
         return FabricErrno.ECONNRESET;
     }
 
     /**
-     * The connection is closed; nothing follows.
+     * The connection is closed. No further call follows.
      *
      * @param errno positive fabric errno.
      */

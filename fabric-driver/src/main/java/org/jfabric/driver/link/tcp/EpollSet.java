@@ -6,8 +6,8 @@ import org.jfabric.ffi.Epoll;
 import java.util.Arrays;
 
 /**
- * Descriptors in an epoll of their own, level triggered. The driver's thread sleeps in another one, which watches this
- * one: what is not read yet keeps it from sleeping.
+ * Descriptors in an epoll of their own, level triggered. The driver's thread sleeps in another epoll, which watches
+ * this one: unread data keeps the thread from sleeping.
  *
  * <p>Owner: progress agent.
  */
@@ -17,7 +17,7 @@ final class EpollSet extends WatchedSet {
     private final LinkServices services;
     private final Epoll epoll = new Epoll(MAX_EVENTS);
     private Watched[] watched = new Watched[16];
-    /** How often a place was used, so that an event of a former user finds nobody. */
+    /** How often each slot was used, so that an event of a former user of the slot is ignored. */
     private int[] uses = new int[16];
     private int firstFree;
     private boolean sleptOn;
@@ -79,7 +79,7 @@ final class EpollSet extends WatchedSet {
             services.rearm(epoll.fd());
         } else {
             sleptOn = true;
-            // nothing to do when it wakes: the cycle that follows looks
+            // the handler does nothing: the cycle after the wake-up polls this epoll
             services.watch(epoll.fd(), fd -> { });
         }
         return true;

@@ -8,15 +8,15 @@ import org.jfabric.driver.link.TransmitOperation;
 import java.util.ArrayDeque;
 
 /**
- * Memory that the peer of one connection may read, by the keys that were told to it, and its reads that wait for their
- * turn. What is not here cannot be read, whatever a peer asks for.
+ * The memory that the peer of one connection may read, by the keys that were sent to it, and the peer's reads that wait
+ * for their answers. A read of other memory is refused.
  *
  * <p>Owner: progress agent.
  */
 final class ExposedMemory {
-    /** As libfabric's tcp provider counts them. */
+    /** The first key of libfabric's tcp provider. */
     private static final long FIRST_KEY = 0x8000_0000L;
-    /** More requests than any peer of ours has outstanding; each holds memory here. */
+    /** Limit of waiting requests: more than any JFabric peer has outstanding. Each request occupies memory here. */
     private static final int MAX_WAITING = 4096;
 
     private record Piece(long address, long length) {
@@ -47,7 +47,10 @@ final class ExposedMemory {
         nextKey++;
     }
 
-    /** Ends it; false if a read of it is not answered yet, so that the memory may still be looked at. */
+    /**
+     * Reverses {@link #expose}; false if a read of the memory is not answered completely yet, so that the memory may
+     * still be accessed.
+     */
     boolean conceal(RemotePayload target, PieceList inHand) {
         boolean isRead = false;
         for (int i = 0; i < target.count(); i++) {
@@ -71,7 +74,7 @@ final class ExposedMemory {
         return false;
     }
 
-    /** Takes a read of the peer; false if it names what it may not. */
+    /** Accepts a read of the peer; false if it names memory that the peer may not read, or too many reads wait. */
     boolean request(TcpHeader header) {
         if (waiting.size() == MAX_WAITING) {
             return false;
@@ -95,7 +98,7 @@ final class ExposedMemory {
         return !waiting.isEmpty();
     }
 
-    /** What the oldest read that waits wants; to be given back. */
+    /** Removes the oldest waiting read and returns its memory; the caller gives the list back. */
     PieceList take() {
         return waiting.removeFirst();
     }

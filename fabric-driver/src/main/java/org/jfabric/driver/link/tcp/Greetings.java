@@ -1,23 +1,22 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Connections that have come and have not said yet whose they are. There is always room for one more, or a crowd that
- * says nothing would keep out those with something to say: the oldest makes it, that of the newcomer's own host if this
- * has its share, so that one host drives out only its own.
+ * Incoming connections whose request has not arrived yet. When the limit is reached, a new connection replaces the
+ * oldest one; otherwise many silent connections could keep out all others. If the new connection's host already has its
+ * quota of them, its own oldest connection is replaced, so that one host cannot displace the connections of others.
  *
  * <p>Owner: progress agent.
  */
 final class Greetings {
-    /** Part of all that one host may have before it has to make room itself. */
-    private static final int SHARE_OF_HOST = 4;
+    /** Divisor of the limit that gives the quota of one host. */
+    private static final int QUOTA_DIVISOR = 4;
 
     private final int limit;
     /** The oldest first, which is the order of their deadlines. */
@@ -28,22 +27,22 @@ final class Greetings {
         this.limit = limit;
     }
 
-    /** Those that wait, the oldest first. */
+    /** The waiting connections, the oldest first. */
     List<TcpConnection> all() {
         return List.copyOf(waiting);
     }
 
     /**
-     * Makes room for one more.
+     * Makes room for one more connection.
      *
-     * @param host that it comes from.
-     * @return true if another one had to end for it.
+     * @param host host of the new connection.
+     * @return true if another connection was ended for it.
      */
     boolean makeRoom(InetAddress host) {
         if (waiting.size() < limit) {
             return false;
         }
-        boolean isItsOwnTurn = perHost.getOrDefault(host, 0) >= Math.max(1, limit / SHARE_OF_HOST);
+        boolean isItsOwnTurn = perHost.getOrDefault(host, 0) >= Math.max(1, limit / QUOTA_DIVISOR);
         TcpConnection oldest = waiting.getFirst();
         for (int i = 0; isItsOwnTurn && !host(oldest).equals(host); i++) {
             oldest = waiting.get(i);
@@ -57,7 +56,7 @@ final class Greetings {
         perHost.merge(host(connection), 1, Integer::sum);
     }
 
-    /** False if it is not one of these. */
+    /** Removes a connection; false if it does not wait here. */
     boolean remove(TcpConnection connection) {
         if (!waiting.remove(connection)) {
             return false;
@@ -66,7 +65,7 @@ final class Greetings {
         return true;
     }
 
-    /** Ends those whose time is over; how many. */
+    /** Ends the connections whose deadline has passed; returns their number. */
     int endLate(long nowNs) {
         int ended = 0;
         while (!waiting.isEmpty() && nowNs - waiting.getFirst().deadlineNs() > 0) {

@@ -9,20 +9,20 @@ import org.jfabric.driver.link.ConnectionHandler;
  * <p>Owner: progress agent.
  */
 final class MsgChannel extends TcpChannel {
-    /** On the way up. */
+    /** The connection is being established. */
     static final int CONNECTING = 0;
-    /** Messages flow. */
+    /** Messages can be exchanged. */
     static final int UP = 1;
-    /** Gone. */
+    /** Closed or lost. */
     static final int CLOSED = 2;
 
-    private final TcpConnections connections;
+    private final TcpConnector connections;
     private final ConnectionHandler connectionHandler;
     int state = CONNECTING;
-    /** Private data of our request; null at the accepting side. */
+    /** Private data of the outgoing request; null at the accepting side. */
     byte[] request;
 
-    MsgChannel(TcpConnections connections, ChannelLimits limits, ConnectionHandler connectionHandler) {
+    MsgChannel(TcpConnector connections, ChannelLimits limits, ConnectionHandler connectionHandler) {
         super(limits, connectionHandler.channelHandler());
         this.connections = connections;
         this.connectionHandler = connectionHandler;

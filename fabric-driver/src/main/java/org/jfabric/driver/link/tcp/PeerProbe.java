@@ -4,15 +4,15 @@ import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.TcpSocket;
 
 /**
- * The question whether the peer of a connection still has its end of it, put to the peer's kernel: keepalive probes
- * after a second of silence and one second later. A process that is stopped, or does not read, answers too, since its
- * kernel does.
+ * Finds out from the peer's kernel whether the peer of a connection still has its end of it: keepalive probes are sent
+ * after one second of silence and one second later. A process that is stopped, or does not read, still counts as alive,
+ * because its kernel answers.
  *
  * <pre>
  *   the other side has closed its end, or the connection is over      OVER
- *   a segment has come since the question was put                     LIVES
- *   time is up, and two probes or retransmissions had no answer       OVER
- *   time is up otherwise: nothing was asked, or the system is mute    LIVES, as nothing shows the contrary
+ *   a segment has arrived since the probe began                       LIVES
+ *   time is up, and two probes or retransmissions were not answered   OVER
+ *   time is up otherwise: no probe was sent, or the state is unknown  LIVES, as there is no sign of an end
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -25,7 +25,10 @@ final class PeerProbe {
 
     private static final long ASK_NS = 10_000_000L;
     private static final long NS_PER_MS = 1_000_000L;
-    /** A segment that came so shortly after the question may have come before it: the system's clock is coarse. */
+    /**
+     * A segment that arrives this shortly after the begin may have arrived before it, because the system's clock is
+     * coarse.
+     */
     private static final long MARGIN_MS = 20;
 
     private final TcpPort port;
@@ -33,10 +36,10 @@ final class PeerProbe {
     private long askNs;
 
     /**
-     * Puts the question.
+     * Begins the probe.
      *
-     * @param port  connected.
-     * @param nowNs of the machine's clock.
+     * @param port  connected socket.
+     * @param nowNs time of {@link System#nanoTime()}.
      */
     PeerProbe(TcpPort port, long nowNs) {
         this.port = port;
@@ -49,7 +52,7 @@ final class PeerProbe {
         return nowNs - startNs > LIMIT_NS;
     }
 
-    /** As {@link MessageChannel#probe()}. */
+    /** The result so far, as of {@link MessageChannel#probe()}. */
     int verdict(long nowNs) {
         if (nowNs - askNs < 0) {
             return MessageChannel.ASKING;

@@ -1,41 +1,41 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.support.CrossingPeer;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.info.SocketName;
 
 /**
  * A channel between reliable-datagram endpoints.
  *
  * <p>Owner: progress agent.
  */
-final class RdmChannel extends TcpChannel {
-    /** Our own attempt to connect is under way. */
+final class RdmChannel extends TcpChannel implements CrossingPeer {
+    /** This side's attempt to connect is under way. */
     static final int DIALING = 0;
-    /** The peer has rejected ours: its own may come, else ours is tried again. */
+    /** The peer has rejected this side's request: the peer's own request may arrive, else this side tries again. */
     static final int AWAITING = 1;
-    /** Messages flow. */
+    /** Messages can be exchanged. */
     static final int UP = 2;
-    /** Gone. */
+    /** Closed or lost. */
     static final int CLOSED = 3;
 
     private final RdmEndpoint endpoint;
     private final SocketName remote;
     private final String remoteAddress;
     int state = DIALING;
-    /** The peer's number for this life of its endpoint; 0 while it is not known. */
-    int processId;
-    /** When the attempts end. */
+    /** See {@link #process()}. */
+    int process;
+    /** Time at which the attempts end. */
     long deadlineNs;
     /** Time between two attempts. */
     long retryDelayNs = 5_000_000L;
-    /** When the next one begins. */
+    /** Time at which the next attempt begins. */
     long retryNs;
-    /** Counted among the endpoint's strangers. */
-    boolean isStranger;
-    /** Why it could not even begin; told in the next poll. */
+    /** Errno of an attempt that could not begin; reported in the next poll. */
     int failure;
-    /** The other protocol that the peer speaks, a {@link org.jfabric.ProtocolErrno}; 0 if it speaks ours. */
+    /** The peer's protocol if it is a different one, a {@link org.jfabric.info.ProtocolErrno}; 0 otherwise. */
     int otherProtocol;
 
     RdmChannel(
@@ -46,12 +46,49 @@ final class RdmChannel extends TcpChannel {
         this.remoteAddress = remoteAddress;
     }
 
-    SocketName remote() {
+    @Override
+    public SocketName remote() {
         return remote;
     }
 
-    String remoteAddress() {
+    @Override
+    public String remoteAddress() {
         return remoteAddress;
+    }
+
+    @Override
+    public boolean isUp() {
+        return state == UP;
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return state == DIALING;
+    }
+
+    @Override
+    public int process() {
+        return process;
+    }
+
+    @Override
+    public MessageChannel messages() {
+        return this;
+    }
+
+    @Override
+    public void dropAttempt() {
+        endpoint.dropAttempt(this);
+    }
+
+    @Override
+    public void lose(int errno) {
+        connection().end(errno);
+    }
+
+    @Override
+    public void loseStalled() {
+        connection().stalled();
     }
 
     @Override

@@ -1,25 +1,25 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.ProtocolErrno;
-import org.jfabric.driver.link.support.PeerProtocol;
-
 import java.nio.ByteBuffer;
+import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.ProtocolErrno;
 
 /**
- * What reliable-datagram endpoints tell each other in the {@link CmMessage}: who asks, by the port that it listens on.
+ * The data that reliable-datagram endpoints exchange in the {@link CmMessage}. The port on which the requester listens
+ * identifies it.
  *
  * <pre>
- *   0 version u8: bits 0 to 6, bit 7 "I look at the version" in responses | 1 features u8
+ *   0 version u8: bits 0 to 6, bit 7 "the version is checked" in responses | 1 features u8
  *   2 port on which the requester listens u16 | 4 process id u32                       both in network order
  * </pre>
  *
- * <p>Version 0 is what this link speaks, and answers whatever is asked: with 1 a peer could expect the tagged
- * rendezvous. The process id only has to be the same for all connections of one endpoint, and another one after a
+ * <p>This link uses version 0 and answers every request with it: after an answer of version 1 a peer could use the
+ * tagged rendezvous. The process id has to be the same for all connections of one endpoint and has to change with a
  * restart. Immutable.
  *
- * @param version    of the protocol.
+ * @param version    version of the protocol.
  * @param features   bit 0: the requester cannot be connected to.
  * @param listenPort 1 to 65535.
  * @param processId  not 0.
@@ -34,7 +34,7 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
         return new RdmConnectData(VERSION, 0, listenPort, processId);
     }
 
-    /** The answer of an endpoint with that process id. */
+    /** The answer of an endpoint with the process id {@code ownProcessId}. */
     RdmConnectData response(int ownProcessId) {
         return new RdmConnectData(VERSION, 0, listenPort, ownProcessId);
     }
@@ -45,9 +45,9 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
     }
 
     /**
-     * Reads it.
+     * Reads connect data.
      *
-     * @throws FabricException {@code FI_EIO} if it is none.
+     * @throws FabricException {@code FI_EIO} if the bytes are not such data.
      */
     static RdmConnectData decode(byte[] data) {
         if (data.length != LENGTH) {
@@ -59,7 +59,7 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
             buffer.get() & 0xFF, buffer.get() & 0xFF, buffer.getShort() & 0xFFFF, buffer.getInt());
         if (decoded.listenPort == 0) {
             throw new FabricException(FabricErrno.EIO, "connect data with listen port 0",
-                "The other end must tell where it listens; that is its name.");
+                "The peer must send the port on which it listens, which identifies it.");
         }
         return decoded;
     }

@@ -1,38 +1,29 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.ProtocolErrno;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.Takeover;
-import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.driver.link.support.PeerProtocol;
-import org.jfabric.driver.link.support.Strangers;
-
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.CrossingRequests;
+import org.jfabric.driver.link.support.PeerProtocol;
+import org.jfabric.driver.link.support.PeerRequest;
+import org.jfabric.driver.link.support.TrafficMarks;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.ProtocolErrno;
+import org.jfabric.info.SocketName;
 
 /**
- * A reliable-datagram endpoint on the wire: where it listens, and one connection to each peer, whichever side began.
+ * A reliable-datagram endpoint on the wire: its listening socket, and one connection to each peer, whichever side
+ * requested it.
  *
- * <p>A peer is known by the address that its connections come from and the port that it listens on, so that ours are
- * bound to the address that we listen on. When both sides connect at once, the attempt of the one with the greater
- * address goes on and the other side's is rejected.
- *
- * <pre>
- *   request of a peer while      we have none      accept
- *                                we connect too    accept if its address is greater than ours, and drop ours
- *                                we are connected  reject if its process id is the same; else hold it without an
- *                                                  answer until it is known whether the old one is over: accept then
- *                                else              reject
- *   request of a peer that the application does not know, beyond the limits of such peers: reject, and count
- *   our own attempt is rejected                    wait for the peer's; try again later
- * </pre>
+ * <p>A peer is identified by the source address of its connections and the port on which it listens. For that reason
+ * outgoing connections are bound to the address on which this endpoint listens. {@link CrossingRequests} answers the
+ * peers' requests. After a peer has rejected a request, this endpoint waits for the peer's request, and tries again
+ * later.
  *
  * <p>Owner: progress agent.
  */
@@ -45,21 +36,13 @@ final class RdmEndpoint extends ConnectionOwner {
     private final TcpAcceptor acceptor;
     private final SocketName local;
     private final int processId;
-    private final Strangers strangers;
-    private final Map<String, RdmChannel> channels = new HashMap<>();
+    private final SocketClass marks;
+    private final CrossingRequests<RdmChannel, Request> peers;
     private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
-    /** Connections of this endpoint to itself: their other ends are channels. */
+    /** Accepting ends of connections of this endpoint to itself; the other end is a channel. */
     private final List<TcpConnection> ownEnds = new ArrayList<>();
-    /** Channels of peers that the application does not know. */
-    private final List<RdmChannel> unknown = new ArrayList<>();
-    /** Requests in the name of peers that have a connection, one for each; by address. */
-    private final Map<String, Claim> claims = new HashMap<>();
-    /** Channels that wait: for their next attempt, or for telling why there will be none. */
+    /** Channels that wait for their next attempt, or for the report of their failure in the next poll. */
     private final List<RdmChannel> waiting = new ArrayList<>();
-
-    /** A request of another process under the address of a peer, which waits for its answer. */
-    private record Claim(TcpConnection connection, CmMessage message, RdmConnectData data) {
-    }
 
     RdmEndpoint(TcpLink link, LocalEndpoint endpoint, TcpListener listener) {
         this.link = link;
@@ -68,7 +51,9 @@ final class RdmEndpoint extends ConnectionOwner {
         this.acceptor = new TcpAcceptor(link, listener, this::onAccepted);
         this.local = listener.name();
         this.processId = listener.processId();
-        this.strangers = link.strangers();
+        this.marks = TrafficMarks.of(endpoint.trafficClass());
+        this.peers = new CrossingRequests<>(
+            endpoint, link.takeover(), link.unknownPeers(), this::newChannel, this::accept);
     }
 
     LocalEndpoint endpoint() {
@@ -79,18 +64,18 @@ final class RdmEndpoint extends ConnectionOwner {
         return acceptor;
     }
 
-    // ---- what the engine asks for ----
+    // ---- calls of the engine ----
 
     RdmChannel connect(String remoteAddress, ChannelHandler handler) {
-        RdmChannel known = channels.get(remoteAddress);
+        RdmChannel known = peers.find(remoteAddress);
         if (known != null) {
             return known;
         }
         RdmChannel channel = new RdmChannel(
             this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
-        // not the cycle's clock, which stands while nobody runs cycles
+        // not the cycle's clock, which stops while no thread runs cycles
         channel.deadlineNs = System.nanoTime() + link.connectTimeoutNs();
-        channels.put(remoteAddress, channel);
+        peers.add(channel);
         dial(channel);
         return channel;
     }
@@ -103,33 +88,21 @@ final class RdmEndpoint extends ConnectionOwner {
         }
     }
 
-    /** The endpoint is gone; its channels are closed by the engine. */
+    /** The endpoint is detached; the engine closes its channels. */
     void detach() {
         listener.close();
         link.waitsNoMore(this);
         List.copyOf(ownEnds).forEach(TcpConnection::release);
         ownEnds.clear();
-        claims.values().forEach(claim -> claim.connection.release());
-        claims.clear();
+        peers.close(Request::release);
     }
 
-    /** The application knows a peer from now on; also one that it forgets again, until its connection ends. */
+    /** As {@link CrossingRequests#onInserted}. */
     void onInserted(String address) {
-        RdmChannel channel = channels.get(address);
-        if (channel != null) {
-            isNoStranger(channel);
-        }
+        peers.onInserted(address);
     }
 
-    private void isNoStranger(RdmChannel channel) {
-        if (channel.isStranger) {
-            channel.isStranger = false;
-            unknown.remove(channel);
-            strangers.leave(channel.remote().inetAddress());
-        }
-    }
-
-    /** Goes on with channels that wait; 0 if there was nothing to do. */
+    /** Resumes waiting channels and answers queued requests; 0 if there was nothing to do. */
     int poll() {
         int work = 0;
         for (int i = waiting.size() - 1; i >= 0; i--) {
@@ -149,12 +122,8 @@ final class RdmEndpoint extends ConnectionOwner {
                 work++;
             }
         }
-        if (!claims.isEmpty()) {
-            for (String address : List.copyOf(claims.keySet())) {
-                work += decide(address, claims.get(address));
-            }
-        }
-        if (waiting.isEmpty() && claims.isEmpty()) {
+        work += peers.poll(local);
+        if (waiting.isEmpty() && !peers.isHolding()) {
             link.waitsNoMore(this);
         }
         return work;
@@ -169,9 +138,9 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.DIALING;
         TcpPort port;
         try {
-            port = TcpPort.connect(link.sockets(), local, channel.remote(), false);
+            port = TcpPort.connect(link.sockets(), local, channel.remote(), false, marks);
         } catch (FabricException e) {
-            // the engine is not told from inside of its call
+            // the engine's handler is not called from inside the engine's call
             channel.failure = e.errno();
             await(channel);
             return;
@@ -188,10 +157,11 @@ final class RdmEndpoint extends ConnectionOwner {
         }
     }
 
-    // ---- what comes of connections ----
+    // ---- events of connections ----
 
-    /** Somebody has connected. */
+    /** A peer has connected. */
     void onAccepted(TcpPort port, SocketName from) {
+        port.mark(marks);
         TcpConnection connection = new TcpConnection(
             link, this, from, port, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
         if (!link.add(connection)) {
@@ -221,24 +191,24 @@ final class RdmEndpoint extends ConnectionOwner {
         try {
             data = RdmConnectData.decode(message.data());
         } catch (FabricException e) {
-            endOther(channel, connection, message.data(), "sent what is refused with " + e.getMessage());
+            endOther(channel, connection, message.data(), "sent connect data that is refused: " + e.getMessage());
             return;
         }
         if (message.type() != wanted) {
             connection.broken("began with a message of type " + message.type());
             connection.end(FabricErrno.EIO);
         } else if (channel != null) {
-            channel.processId = data.processId();
+            channel.process = data.processId();
             up(channel, connection, message);
         } else {
             onRequest(connection, message, data);
         }
     }
 
-    /** The peer's connect data is none of ours. */
+    /** The peer's connect data are not those of this protocol. */
     private void endOther(RdmChannel channel, TcpConnection connection, byte[] data, String what) {
         int protocol = PeerProtocol.of(data);
-        // of the right length and still not right: ours, and broken
+        // data of the right length that are wrong belong to this protocol, and are broken
         if (channel != null && protocol != ProtocolErrno.TCP) {
             channel.otherProtocol = protocol;
         }
@@ -255,123 +225,93 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.connection(null);
         connection.release();
         channel.state = RdmChannel.AWAITING;
-        // its own request is on its way if it was rejected for that; else the peer has yet to notice an end
+        // the peer's own request is on its way if that was the reason; else the peer has not noticed an end yet
         channel.retryDelayNs = Math.min(2 * channel.retryDelayNs, MAX_RETRY_NS);
         channel.retryNs = link.nowNs() + channel.retryDelayNs;
         await(channel);
     }
 
     private void onRequest(TcpConnection connection, CmMessage message, RdmConnectData data) {
-        SocketName remote = connection.peerName().withPort(data.listenPort());
-        String address = remote.toString();
-        if (remote.equals(local)) {
+        Request request = new Request(connection, message, data);
+        if (request.remote().equals(local)) {
             acceptOwn(connection, message, data);
             return;
         }
-        RdmChannel channel = channels.get(address);
-        if (channel != null && channel.state == RdmChannel.UP) {
-            // its end may be there to be read, before it is believed that the peer has forgotten a connection
+        RdmChannel channel = peers.find(request.remote().toString());
+        if (channel != null && channel.isUp()) {
+            // the end of the old connection may have arrived unread
             channel.connection().poll(Integer.MAX_VALUE);
-            channel = channels.get(address);
         }
-        if (channel != null && isClaimed(channel, data)) {
-            if (link.takeover() == Takeover.PROBE && !claims.containsKey(address)) {
-                connection.hold();
-                claims.put(address, new Claim(connection, message, data));
-                link.waits(this);
-            } else {
-                connection.reject(message.data());
-            }
-        } else if (channel == null) {
-            boolean isStranger = !endpoint.knows(address);
-            if (isStranger && !admit(remote.inetAddress())) {
-                connection.reject(message.data());
-                return;
-            }
-            channel = newChannel(remote, address);
-            if (isStranger) {
-                channel.isStranger = true;
-                unknown.add(channel);
-            }
-            accept(channel, connection, message, data);
-        } else if (channel.state == RdmChannel.AWAITING
-            || channel.state == RdmChannel.DIALING && remote.compareTo(local) > 0) {
-            dropOwnAttempt(channel);
-            accept(channel, connection, message, data);
-        } else {
+        peers.answer(request, local);
+    }
+
+    /** A request that has arrived on a connection. */
+    private final class Request implements PeerRequest {
+        private final TcpConnection connection;
+        private final CmMessage message;
+        private final RdmConnectData data;
+        private final SocketName remote;
+
+        Request(TcpConnection connection, CmMessage message, RdmConnectData data) {
+            this.connection = connection;
+            this.message = message;
+            this.data = data;
+            this.remote = connection.peerName().withPort(data.listenPort());
+        }
+
+        @Override
+        public SocketName remote() {
+            return remote;
+        }
+
+        @Override
+        public int process() {
+            return data.processId();
+        }
+
+        @Override
+        public boolean isOver() {
+            return connection.failure() != 0;
+        }
+
+        @Override
+        public void hold() {
+            connection.hold();
+            link.waits(RdmEndpoint.this);
+        }
+
+        @Override
+        public void reject() {
             connection.reject(message.data());
         }
+
+        @Override
+        public void refuse() {
+            // the wire has the same answer for both
+            reject();
+        }
+
+        @Override
+        public void release() {
+            connection.release();
+        }
     }
 
-    /** Whether another process asks for a connection under the address of a peer that has one. */
-    private static boolean isClaimed(RdmChannel channel, RdmConnectData data) {
-        return channel.state == RdmChannel.UP && channel.processId != 0 && channel.processId != data.processId();
-    }
-
-    /** Goes on with a request that waits; 0 if its answer is not known yet. */
-    private int decide(String address, Claim claim) {
-        RdmChannel channel = channels.get(address);
-        boolean isConnected = channel != null && channel.state == RdmChannel.UP;
-        int verdict = MessageChannel.OVER;
-        if (claim.connection.failure() != 0) {
-            // it has given up
-            claims.remove(address);
-            claim.connection.release();
-            if (isConnected) {
-                channel.endProbe();
-            }
-            return 1;
-        }
-        if (isConnected) {
-            verdict = channel.probe();
-        }
-        if (verdict == MessageChannel.ASKING) {
-            return 0;
-        }
-        claims.remove(address);
-        if (verdict == MessageChannel.LIVES) {
-            claim.connection.reject(claim.message.data());
-            return 1;
-        }
-        if (isConnected) {
-            channel.connection().end(FabricErrno.ECONNRESET);
-        }
-        onRequest(claim.connection, claim.message, claim.data);
-        return 1;
-    }
-
-    /** A place for a peer that the application does not know: those that have left, but for what waits, give theirs. */
-    private boolean admit(InetAddress host) {
-        for (int i = unknown.size() - 1; i >= 0 && !strangers.hasPlace(host); i--) {
-            RdmChannel channel = i < unknown.size() ? unknown.get(i) : null;
-            if (channel != null && channel.hasLeft()
-                && strangers.couldLeaveTo(channel.remote().inetAddress(), host)) {
-                channel.connection().end(FabricErrno.ECONNRESET);
-            }
-        }
-        return strangers.admit(host);
-    }
-
-    /** Ends connections of unknown peers that have stopped inside of a message; how many. */
+    /** As {@link CrossingRequests#endStalled}. */
     int endStalled(long nowNs, long timeoutNs) {
-        int ended = 0;
-        for (int i = unknown.size() - 1; i >= 0; i--) {
-            RdmChannel channel = i < unknown.size() ? unknown.get(i) : null;
-            if (channel != null && channel.isStalled(nowNs, timeoutNs)) {
-                channel.connection().stalled();
-                ended++;
-            }
-        }
-        return ended;
+        return peers.endStalled(nowNs, timeoutNs);
     }
 
-    private RdmChannel newChannel(SocketName remote, String address) {
-        RdmChannel channel = new RdmChannel(this, link.limits(), remote, address, endpoint.handlerFor(address));
-        channels.put(address, channel);
+    private RdmChannel newChannel(Request request) {
+        String address = request.remote().toString();
+        RdmChannel channel = new RdmChannel(
+            this, link.limits(), request.remote(), address, endpoint.handlerFor(address));
+        peers.add(channel);
         return channel;
     }
 
-    private void dropOwnAttempt(RdmChannel channel) {
+    /** As {@link RdmChannel#dropAttempt}. */
+    void dropAttempt(RdmChannel channel) {
         waiting.remove(channel);
         channel.failure = 0;
         if (channel.connection() != null) {
@@ -381,13 +321,13 @@ final class RdmEndpoint extends ConnectionOwner {
         }
     }
 
-    private void accept(
-        RdmChannel channel, TcpConnection connection, CmMessage message, RdmConnectData data) {
-        channel.processId = data.processId();
+    private void accept(Request request, RdmChannel channel) {
+        TcpConnection connection = request.connection;
+        channel.process = request.process();
         channel.connection(connection);
         byConnection.put(connection, channel);
-        if (connection.respond(data.response(processId).encode())) {
-            up(channel, connection, message);
+        if (connection.respond(request.data.response(processId).encode())) {
+            up(channel, connection, request.message);
         }
     }
 
@@ -398,9 +338,9 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.handler().onUp(channel);
     }
 
-    /** The other end of this connection is a channel of ours: messages come out here, for the same peer. */
+    /** The other end of this connection is a channel of this endpoint: its messages arrive here, from the same peer. */
     private void acceptOwn(TcpConnection connection, CmMessage message, RdmConnectData data) {
-        RdmChannel channel = channels.get(local.toString());
+        RdmChannel channel = peers.find(local.toString());
         if (channel == null || data.processId() != processId
             || !connection.respond(data.response(processId).encode())) {
             connection.release();
@@ -427,8 +367,7 @@ final class RdmEndpoint extends ConnectionOwner {
 
     private void forget(RdmChannel channel) {
         channel.state = RdmChannel.CLOSED;
-        isNoStranger(channel);
         waiting.remove(channel);
-        channels.remove(channel.remoteAddress(), channel);
+        peers.remove(channel);
     }
 }

@@ -3,13 +3,13 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.driver.link.PieceList;
 
 /**
- * Our reads of the peer's memory on one connection that have no answer yet, the oldest first: answers carry no name and
- * come in the order of the requests.
+ * The reads of the peer's memory on one connection that are not answered yet, the oldest first. Answers carry no id and
+ * arrive in the order of the requests.
  *
- * <p>Grows to the greatest number that was ever outstanding. Owner: progress agent.
+ * <p>The list grows to the largest number of reads that were outstanding at once. Owner: progress agent.
  */
 final class ReadRequests {
-    /** Where the bytes of one read go. */
+    /** The destination of one read. */
     static final class Read {
         long operation;
         long address;

@@ -11,8 +11,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 
 /**
- * Channels in a selector. It has no descriptor that is known, so that nobody can sleep on it; nor does it tell of a
- * connection's end while nothing else is looked for.
+ * Channels in a selector. The selector's descriptor is not accessible, so that no thread can sleep on it. A selector
+ * does not report a connection's end unless it watches for other events of the connection too.
  *
  * <p>Owner: progress agent.
  */
@@ -54,7 +54,7 @@ final class SelectorSet extends WatchedSet {
         SelectionKey key = item.channel().keyFor(selector);
         if (key != null) {
             key.cancel();
-            // only then does closing the channel close its descriptor
+            // closing the channel closes its descriptor only after this
             select();
         }
     }
@@ -64,15 +64,15 @@ final class SelectorSet extends WatchedSet {
         select();
         SelectionKey[] ready = selector.selectedKeys().toArray(SelectionKey[]::new);
         selector.selectedKeys().clear();
-        int told = 0;
+        int handled = 0;
         for (SelectionKey key : ready) {
-            // one that was told before it may have taken others out
+            // the handler of an earlier key may have removed this one
             if (key.isValid()) {
                 ((Watched) key.attachment()).onEvents(events(key.readyOps()));
-                told++;
+                handled++;
             }
         }
-        return told;
+        return handled;
     }
 
     @Override
@@ -80,7 +80,7 @@ final class SelectorSet extends WatchedSet {
         return false;
     }
 
-    /** A selector only tells that something can be read, whatever it is. */
+    /** A selector reports only that a channel is readable, and does not distinguish the end. */
     @Override
     int eventsOfEnd() {
         return 0;

@@ -1,15 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.TcpSocket;
-
-import java.nio.channels.SelectableChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * Takes what connects to a listening socket.
+ * Accepts the connections of a listening socket.
  *
  * <p>Owner: progress agent.
  */
@@ -17,13 +16,13 @@ final class TcpAcceptor extends Watched {
     private static final int BATCH = 16;
     private static final long PAUSE_NS = 100_000_000L;
 
-    /** Told of each connection. */
+    /** Receives each connection. */
     interface Target {
         /**
-         * Somebody has connected, and has yet to say who it is.
+         * A peer has connected; its request has not arrived yet.
          *
-         * @param port connected; the target's from now on.
-         * @param from address of the other end.
+         * @param port connected socket, owned by the target from now on.
+         * @param from address of the socket's other end.
          */
         void onAccepted(TcpPort port, SocketName from);
     }
@@ -31,7 +30,7 @@ final class TcpAcceptor extends Watched {
     private final TcpLink link;
     private final TcpListener listener;
     private final Target target;
-    /** When to go on, after there were no descriptors; 0 while nothing is wrong. */
+    /** Time at which accepting resumes after descriptors had run out; 0 if it is not paused. */
     private long resumeNs;
 
     TcpAcceptor(TcpLink link, TcpListener listener, Target target) {
@@ -81,7 +80,7 @@ final class TcpAcceptor extends Watched {
         }
     }
 
-    /** The system would tell of the same connection again and again. */
+    /** Pauses accepting, because the level-triggered event of the same connection would repeat in every poll. */
     private void pause(int errno) {
         resumeNs = System.nanoTime() + PAUSE_NS;
         link.watched().modify(this, 0);
@@ -89,7 +88,7 @@ final class TcpAcceptor extends Watched {
             + FabricErrno.name(errno), "Raise the limit of open files (ulimit -n)."));
     }
 
-    /** Goes on after a pause. */
+    /** Resumes accepting after a pause. */
     void resume() {
         if (resumeNs != 0 && link.nowNs() - resumeNs > 0) {
             resumeNs = 0;

@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
@@ -8,10 +7,11 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
 
 /**
- * A pair of endpoints, which has one connection of its own. The wire has no frames for credit, announcements and
- * segments: messages of every length go as they are, and what a peer has no place for waits in TCP's windows. It has
+ * A channel over a TCP connection of its own. The wire has no frames for credit, announcements and segments: messages
+ * of every length are sent as a whole, and those for which the peer has no room wait in TCP's windows. The wire has
  * reads of remote memory, which a protocol above the channel uses for its own announcements.
  *
  * <p>Owner: progress agent.
@@ -23,7 +23,7 @@ abstract class TcpChannel extends MessageChannel {
         super(limits, handler);
     }
 
-    /** Its connection, up or on its way; null while there is none. */
+    /** The connection, up or being established; null while there is none. */
     final TcpConnection connection() {
         return connection;
     }
@@ -34,7 +34,7 @@ abstract class TcpChannel extends MessageChannel {
 
     @Override
     public final int send(TransmitOperation operation, int grant) {
-        return connection.output().send(operation);
+        return connection.writer().send(operation);
     }
 
     @Override
@@ -43,29 +43,29 @@ abstract class TcpChannel extends MessageChannel {
         if (source.count() > TcpHeader.MAX_DESCRIPTORS || length > source.lengthBytes()) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        if (!connection.output().request(source, length)) {
+        if (!connection.writer().request(source, length)) {
             return -FabricErrno.EAGAIN;
         }
-        connection.input().await(source.operation(), destAddress, destPieces, length);
+        connection.reader().await(source.operation(), destAddress, destPieces, length);
         return PENDING;
     }
 
     @Override
     public final int expose(TransmitOperation operation, RemotePayload target) {
-        connection.output().exposed().expose(operation, target);
+        connection.writer().exposed().expose(operation, target);
         return DONE;
     }
 
     @Override
     public final void conceal(RemotePayload target) {
         if (connection != null) {
-            connection.output().conceal(target);
+            connection.writer().conceal(target);
         }
     }
 
     @Override
     public final boolean isPaused() {
-        return connection != null && connection.input().isPaused();
+        return connection != null && connection.reader().isPaused();
     }
 
     @Override

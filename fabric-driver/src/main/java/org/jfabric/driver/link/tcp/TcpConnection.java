@@ -1,23 +1,22 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.TcpSocket;
-
-import java.nio.channels.SelectableChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * A socket and what is on its way through it.
+ * A TCP connection: its socket, its state, and its reader and writer.
  *
  * <pre>
- *   we begin:    CONNECTING --connected--> GREETING --request sent, response--> UP
- *   they begin:                            GREETING --request, response sent--> UP
+ *   outgoing:    CONNECTING --connected--> GREETING --request sent, response--> UP
+ *   incoming:                              GREETING --request, response sent--> UP
  *                                          GREETING --request, the application decides--> HELD --response sent--> UP
  *   end:         UP --closed by the engine, something not yet written--> LINGERING --> CLOSED
  * </pre>
@@ -26,7 +25,7 @@ import java.nio.channels.SelectableChannel;
  */
 final class TcpConnection extends Watched {
     static final int CONNECTING = 0;
-    /** Waits for the message that begins the connection, a request or the answer to ours. */
+    /** Waits for the message that begins the connection, a request or the response to this side's request. */
     static final int GREETING = 1;
     static final int UP = 2;
     static final int LINGERING = 3;
@@ -40,8 +39,8 @@ final class TcpConnection extends Watched {
     private final ConnectionOwner owner;
     private final SocketName peerName;
     private final boolean isIncoming;
-    private final TcpInput input;
-    private final TcpOutput output;
+    private final TcpReader reader;
+    private final TcpWriter writer;
     private final TcpPort port;
     private int state;
     private boolean isBigEndian;
@@ -49,22 +48,28 @@ final class TcpConnection extends Watched {
     private ChannelHandler handler;
     private StreamHandler streams;
     private long deadlineNs;
-    /** Why it is about to end: seen inside of a call of the engine, or in the middle of what was read. */
+    /**
+     * Errno with which the connection is about to end; detected inside a call of the engine, or while messages were
+     * processed.
+     */
     private int failure;
     private String reason;
-    /** What the system says of the connection, once what came before is read; 0 if nothing is wrong. */
+    /**
+     * Error that the system has reported for the socket, to be used once all data before it is read; 0 if there is
+     * none.
+     */
     private int fault;
-    /** The peer has closed its end while nothing was read of it. */
+    /** The peer has closed its end while reading was paused. */
     private boolean hasLeft;
-    /** Whether the peer still has its end is being found out; usually null. */
+    /** The current probe of the peer; usually null. */
     private PeerProbe probe;
-    /** Polls that found nothing, since the last that did. */
+    /** Polls without work since the last poll with work. */
     int idlePolls;
-    /** In the list of those that are read in each poll. */
+    /** Whether the connection is in the list of those that are read in each poll. */
     boolean isHot;
 
     /**
-     * A connection that is in no list yet.
+     * A connection that is not in any list of the link yet.
      *
      * @param peerName address of the socket's other end.
      */
@@ -76,8 +81,8 @@ final class TcpConnection extends Watched {
         this.state = state;
         this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
-        this.input = new TcpInput(this, link.readPool(), link.vector());
-        this.output = new TcpOutput(this, link.writePool(), link.vector(), link.copyLimitBytes(),
+        this.reader = new TcpReader(this, link.readPool(), link.vector());
+        this.writer = new TcpWriter(this, link.writePool(), link.vector(), link.copyLimitBytes(),
             link.writesCounter());
     }
 
@@ -103,7 +108,7 @@ final class TcpConnection extends Watched {
         return peerName;
     }
 
-    /** Whether the other side has begun it. */
+    /** Whether the peer has opened the connection. */
     boolean isIncoming() {
         return isIncoming;
     }
@@ -124,39 +129,39 @@ final class TcpConnection extends Watched {
         return handler;
     }
 
-    /** The handler's part for messages that come in pieces. */
+    /** The handler for messages that arrive in pieces. */
     StreamHandler streams() {
         return streams;
     }
 
-    /** A read of the peer's memory has ended; only protocols above the channel read. */
+    /** A read of the peer's memory has ended; only protocols above the channel make such reads. */
     void onPulled(long operation, int errno) {
         user.protocol().onPulled(operation, errno);
     }
 
-    TcpInput input() {
-        return input;
+    TcpReader reader() {
+        return reader;
     }
 
-    TcpOutput output() {
-        return output;
+    TcpWriter writer() {
+        return writer;
     }
 
     long deadlineNs() {
         return deadlineNs;
     }
 
-    /** What the socket has to tell: while it connects whether it can be written. */
+    /** The events to watch for, as in epoll. */
     int events() {
         return switch (state) {
             case CONNECTING -> Epoll.EPOLLOUT;
             case GREETING -> READ_EVENTS;
             case HELD -> Epoll.EPOLLRDHUP;
-            default -> (input.isPaused() ? eventsOfEnd() : READ_EVENTS) | (output.isBlocked() ? Epoll.EPOLLOUT : 0);
+            default -> (reader.isPaused() ? eventsOfEnd() : READ_EVENTS) | (writer.isBlocked() ? Epoll.EPOLLOUT : 0);
         };
     }
 
-    /** Nothing but the end, and that only once: it would be told again and again. */
+    /** Only the end of the stream, and only until it is reported, because a level-triggered event repeats. */
     private int eventsOfEnd() {
         return hasLeft ? 0 : link.watched().eventsOfEnd();
     }
@@ -165,7 +170,7 @@ final class TcpConnection extends Watched {
         link.watched().modify(this, events());
     }
 
-    // ---- the way up ----
+    // ---- establishment ----
 
     /** Sends the request; false if the connection has ended. */
     boolean request(byte[] data) {
@@ -181,19 +186,22 @@ final class TcpConnection extends Watched {
 
     /** Sends a refusal and closes. */
     void reject(byte[] data) {
-        output.writeWhole(new CmMessage(CmMessage.REJECT, data));
+        writer.writeWhole(new CmMessage(CmMessage.REJECT, data));
         release();
     }
 
-    /** Answers connect data of another protocol with ours, by which the peer can recognise it, and ends. */
+    /**
+     * Rejects connect data of another protocol with {@code data}, by which the peer can recognise this protocol, and
+     * ends the connection.
+     */
     void refuse(byte[] data, String what) {
-        output.writeWhole(new CmMessage(CmMessage.REJECT, data));
+        writer.writeWhole(new CmMessage(CmMessage.REJECT, data));
         broken(what);
         end(FabricErrno.EIO);
     }
 
     private boolean write(CmMessage message) {
-        if (output.writeWhole(message)) {
+        if (writer.writeWhole(message)) {
             return true;
         }
         lost(awaitsAnswer() ? FabricErrno.ECONNREFUSED : FabricErrno.ECONNABORTED);
@@ -201,24 +209,24 @@ final class TcpConnection extends Watched {
         return false;
     }
 
-    /** Whether we have asked for it and nothing has come yet. */
+    /** Whether this side has sent its request and nothing has arrived yet. */
     private boolean awaitsAnswer() {
-        return state == GREETING && !isIncoming && !input.isInMessage();
+        return state == GREETING && !isIncoming && !reader.isInMessage();
     }
 
-    /** The request is known and its answer will take long. */
+    /** Holds the connection until its request is answered, which may take long. */
     void hold() {
         state = HELD;
         link.settled(this);
         updateInterest();
     }
 
-    /** Why it has ended already, 0 if it has not. */
+    /** The errno with which it is about to end, 0 if it is not. */
     int failure() {
         return failure;
     }
 
-    /** Messages flow from now on. */
+    /** Messages can be exchanged from now on. */
     void up(CmMessage ofPeer, TcpChannel channel) {
         isBigEndian = ofPeer.isBigEndian();
         user = channel;
@@ -243,21 +251,21 @@ final class TcpConnection extends Watched {
             case GREETING -> greet();
             case HELD -> {
                 lost(FabricErrno.ECONNABORTED);
-                // nothing more is to be learnt, and the end would be told again and again
+                // no other event matters, and the level-triggered event of the end would repeat
                 link.watched().remove(this);
             }
             default -> {
                 if ((events & Epoll.EPOLLOUT) != 0) {
-                    output.onWritable();
+                    writer.onWritable();
                 }
                 if ((events & Epoll.EPOLLERR) != 0) {
                     noteFault();
                 }
-                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && input.isPaused()) {
-                    // what is not read yet went with the connection
+                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && reader.isPaused()) {
+                    // data that is not read yet is lost with the connection
                     lost(fault == 0 ? FabricErrno.ECONNRESET : fault);
-                } else if ((events & Epoll.EPOLLRDHUP) != 0 && input.isPaused()) {
-                    // what came before can still be read
+                } else if ((events & Epoll.EPOLLRDHUP) != 0 && reader.isPaused()) {
+                    // data that arrived before can still be read
                     hasLeft = true;
                     updateInterest();
                 }
@@ -269,7 +277,7 @@ final class TcpConnection extends Watched {
     private void greet() {
         CmMessage message = null;
         try {
-            message = input.readCm();
+            message = reader.readCm();
         } catch (FabricException e) {
             broken(e.getMessage());
         }
@@ -282,15 +290,15 @@ final class TcpConnection extends Watched {
 
     // ---- messages ----
 
-    /** One step; 0 if there was nothing to do. */
+    /** Makes one step; 0 if there was nothing to do. */
     int poll(int limit) {
         int work = 0;
         if (state == UP) {
             if (failure == 0) {
-                work = input.poll(limit);
+                work = reader.poll(limit);
             }
             if (failure == 0) {
-                work += output.poll();
+                work += writer.poll();
                 updateInterest();
             }
         } else if (state == LINGERING) {
@@ -303,27 +311,27 @@ final class TcpConnection extends Watched {
         return work;
     }
 
-    /** Whether a thread must not sleep: there is something to do that no event will tell of. */
+    /** Whether there is work for which no event will come, so that the thread must not sleep. */
     boolean hasWork() {
-        return failure != 0 || output.hasWork() || state == UP && input.hasMore();
+        return failure != 0 || writer.hasWork() || state == UP && reader.hasMore();
     }
 
     /**
-     * Whether no event would tell that there is something to do: a paused one asks for a place again and again, one
-     * that lingers has a deadline.
+     * Whether the connection must stay in the list that is read in each poll: it has work, it is paused and asks the
+     * engine for room in each poll, or it lingers until a deadline.
      */
     boolean mustBePolled() {
-        return hasWork() || input.isPaused() || state == LINGERING;
+        return hasWork() || reader.isPaused() || state == LINGERING;
     }
 
-    /** Whether the peer has closed its end, and something of it still waits to be read. */
+    /** Whether the peer has closed its end, and data from it is still unread. */
     boolean hasLeft() {
         return state == UP && hasLeft;
     }
 
-    /** Whether the peer has begun something whose rest does not come. */
+    /** Whether the peer has begun a message or an answer and does not send the rest. */
     boolean isStalled(long nowNs, long timeoutNs) {
-        return state == UP && input.isStalled(nowNs, timeoutNs);
+        return state == UP && reader.isStalled(nowNs, timeoutNs);
     }
 
     /** As {@link MessageChannel#probe()}. */
@@ -331,14 +339,14 @@ final class TcpConnection extends Watched {
         if (!isUp()) {
             return MessageChannel.OVER;
         }
-        // the system's times of the connection are true ones, whatever the cycle's clock says
+        // the system's times of the connection are real ones, so that the cycle's clock cannot be used
         long nowNs = System.nanoTime();
         if (probe == null) {
             probe = new PeerProbe(port, nowNs);
         }
         int verdict = probe.verdict(nowNs);
-        if (verdict == MessageChannel.OVER && !input.isPaused() && !probe.isLate(nowNs)) {
-            // what the peer had sent before its end is read first
+        if (verdict == MessageChannel.OVER && !reader.isPaused() && !probe.isLate(nowNs)) {
+            // data that the peer had sent before the end is read first
             link.heat(this);
             return MessageChannel.ASKING;
         }
@@ -348,7 +356,7 @@ final class TcpConnection extends Watched {
         return verdict;
     }
 
-    /** Back to what the options say of keepalive. */
+    /** Ends the probe and restores the configured keepalive. */
     void endProbe() {
         if (probe != null) {
             probe = null;
@@ -359,73 +367,74 @@ final class TcpConnection extends Watched {
     }
 
     boolean awaitsPeer() {
-        return output.awaitsAck() || input.awaitsAnswer();
+        return writer.awaitsAck() || reader.awaitsAnswer();
     }
 
-    /** The engine uses it: the answer will be looked for. */
+    /** The engine uses the connection, so that an answer may follow: reads it in each poll. */
     void onUse() {
         if (!isHot) {
             link.heat(this);
         }
     }
 
-    /** Nothing came for long: gives memory back. */
+    /** Gives memory back, after a time without work. */
     void relax() {
-        input.relax();
-        output.relax();
+        reader.relax();
+        writer.relax();
     }
 
-    // ---- the end ----
+    // ---- end ----
 
-    /** The peer has closed it, or the system has given it up. */
+    /** The stream has ended: the peer has closed it, or the system has reset it. */
     void ended() {
         if (awaitsAnswer()) {
-            // in order or by a reset, which one is a matter of what it had not read: nobody takes the request there
+            // no endpoint accepts requests there; the end is a reset instead of an orderly one if the peer's host had
+            // unread data
             lost(FabricErrno.ECONNREFUSED);
             return;
         }
-        // in the middle of a message nobody ends in an orderly way; a read that was told of a reset has not said so
-        boolean isBroken = input.isInMessage() || port.isReset();
+        // an end in the middle of a message is never orderly; the read does not report whether the end was a reset
+        boolean isBroken = reader.isInMessage() || port.isReset();
         lost(fault != 0 ? fault : isBroken ? FabricErrno.ECONNRESET : owner.errnoOfEnd());
     }
 
-    /** The system tells it once, and to reads only after all that had come before. */
+    /** Keeps the socket's error. The system reports it once, and to reads only after all data before it. */
     private void noteFault() {
         int errno = port.connectError();
-        // this one says that we have written to a peer that had closed
+        // EPIPE only means that this side has written after the peer had closed
         if (errno != 0 && errno != TcpSocket.EPIPE) {
             fault = errno;
         }
     }
 
-    /** It is over, which is told in the next step and not inside of the caller's call. */
+    /** The connection is lost; the next step reports it, so that no handler is called inside the caller's call. */
     void lost(int errno) {
         if (failure == 0) {
             failure = errno;
         }
     }
 
-    /** The peer has begun something and does not go on with it. */
+    /** The peer has begun a message and does not send the rest: ends the connection and counts it. */
     void stalled() {
         link.counters().onStalled(new FabricException(FabricErrno.ETIMEDOUT, "peer " + peerName
             + " has begun a message and not sent the rest of it",
-            "The connection to it was closed; all others go on. See "
+            "The connection to it was closed; all others continue. See "
                 + TcpConfig.UNKNOWN_PEER_TIMEOUT_NS.name() + '.'));
         end(FabricErrno.ETIMEDOUT);
     }
 
-    /** The peer breaks the protocol. */
+    /** The peer violates the protocol. */
     void broken(String what) {
         reason = what;
         lost(FabricErrno.EIO);
     }
 
-    /** The engine has closed the channel: what it was told has been sent is sent. */
+    /** The engine has closed the channel. Messages that were reported as sent are still written. */
     void close() {
-        if (state == UP && failure == 0 && !output.isClear() && !output.hasLongPayload()) {
+        if (state == UP && failure == 0 && !writer.isClear() && !writer.hasLongPayload()) {
             state = LINGERING;
-            output.poll();
-            if (!output.isClear()) {
+            writer.poll();
+            if (!writer.isClear()) {
                 deadlineNs = link.lingerDeadlineNs();
                 link.heat(this);
                 return;
@@ -435,8 +444,8 @@ final class TcpConnection extends Watched {
     }
 
     private int linger() {
-        int work = output.poll();
-        if (output.isClear() || link.nowNs() - deadlineNs > 0) {
+        int work = writer.poll();
+        if (writer.isClear() || link.nowNs() - deadlineNs > 0) {
             release();
             return 1;
         }
@@ -444,23 +453,23 @@ final class TcpConnection extends Watched {
         return work;
     }
 
-    /** Closes the socket and tells the owner. */
+    /** Closes the socket and reports the end to the owner. */
     void end(int errno) {
         if (state == CLOSED) {
             return;
         }
-        boolean told = state != LINGERING;
+        boolean isReported = state != LINGERING;
         release();
         if (reason != null) {
             link.counters().onBroken(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
-                "The connection to it was closed; all others go on."));
+                "The connection to it was closed; all others continue."));
         }
-        if (told) {
+        if (isReported) {
             owner.onLost(this, errno);
         }
     }
 
-    /** Closes the socket and tells nobody. */
+    /** Closes the socket without a report. */
     void release() {
         if (state == CLOSED) {
             return;
@@ -468,7 +477,7 @@ final class TcpConnection extends Watched {
         state = CLOSED;
         link.remove(this);
         port.close();
-        input.close();
-        output.close();
+        reader.close();
+        writer.close();
     }
 }

@@ -4,8 +4,9 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * What the link counts of peers that are none, or are too many. The counters come when there is something to count. Of
- * errors that others can cause as often as they like only the first go to the error log, which has an end.
+ * The link's counters of connections that exceed limits or violate the protocol. A counter is allocated when it is
+ * first used. Peers can cause these errors without limit, so that only the first ones go to the error log, which has a
+ * fixed size.
  *
  * <p>Owner: progress agent.
  */
@@ -22,7 +23,7 @@ final class TcpCounters {
         this.services = services;
     }
 
-    /** Address of the counter of connections that were one too many. */
+    /** Address of the counter of connections refused because of limits. */
     long refusedAddress() {
         if (refused == 0) {
             refused = services.counterAddress("tcp: connections refused because of limits");
@@ -30,12 +31,12 @@ final class TcpCounters {
         return refused;
     }
 
-    /** A connection was one too many. */
+    /** A connection was refused because of a limit. */
     void onRefused() {
         add(refusedAddress());
     }
 
-    /** A peer has broken the protocol. */
+    /** A peer has violated the protocol. */
     void onBroken(Throwable error) {
         if (broken == 0) {
             broken = services.counterAddress("tcp: connections closed because the peer broke the protocol");
@@ -44,7 +45,7 @@ final class TcpCounters {
         log(error);
     }
 
-    /** An unknown peer did not go on with a message that it had begun. */
+    /** An unknown peer did not send the rest of a message that it had begun. */
     void onStalled(Throwable error) {
         if (stalled == 0) {
             stalled = services.counterAddress("tcp: connections closed because a message made no progress");

@@ -9,16 +9,16 @@ import org.jfabric.driver.link.RemotePayload;
  * <pre>
  *    0 version u8, 3 | 1 op u8 | 2 flags u16 | 4 op data u8 | 5 descriptors u8 | 6 length of the header u8 | 7 id u8
  *    8 length of header and payload u64
- *   16 words of 8 bytes, in this order, each if op and flags say so:
+ *   16 words of 8 bytes, in this order, each present as op and flags define:
  *      remote CQ data                      flag 0x1, ops 0, 1, 4
  *      tag                                 op 1; op 0 with flag 0x80
  *      address, length, key of each piece  ops 2 and 4, as many as byte 5 says, 1 to 4
  * </pre>
  *
- * <p>Flags, length and words are little endian, or all big endian if one of both machines is. The ops of the tagged
- * rendezvous (5 to 7) belong to a version of the protocol that this link never agrees to.
+ * <p>Flags, length and words are little endian, or all big endian if one of the two machines is. The ops of the tagged
+ * rendezvous (5 to 7) belong to a version of the protocol that this link never accepts.
  *
- * <p>One object holds what {@link #decode} has read last; nothing allocates. Owner: progress agent.
+ * <p>An object holds the header that {@link #decode} has read last; no method allocates. Owner: progress agent.
  */
 final class TcpHeader {
     static final int OP_MESSAGE = 0;
@@ -34,18 +34,18 @@ final class TcpHeader {
 
     /** Header without any further word. */
     static final int BASE_LENGTH = 16;
-    /** Longest header of a message of ours: CQ data and tag. */
+    /** Longest header of a message that this link sends: CQ data and tag. */
     static final int MAX_SENT_LENGTH = 32;
     /** Longest header of all. */
     static final int MAX_LENGTH = 120;
-    /** Answer of {@link #decode}: more bytes must come. */
+    /** Result of {@link #decode}: the header is incomplete. */
     static final int MORE = 0;
-    /** Answer of {@link #decode}: no such header, see {@link #brokenBy()}. */
+    /** Result of {@link #decode}: the header is invalid, see {@link #brokenBy()}. */
     static final int BROKEN = -1;
 
     private static final int VERSION = 3;
     private static final int OP_DATA_ACK = 2;
-    /** Most pieces of remote memory in one message. */
+    /** Largest number of pieces of remote memory in one message. */
     static final int MAX_DESCRIPTORS = 4;
     /** Bytes of the description of a piece. */
     static final int DESCRIPTOR_LENGTH = 24;
@@ -77,7 +77,7 @@ final class TcpHeader {
         return op;
     }
 
-    /** Whether it acknowledges a message; then there is nothing else in it. */
+    /** Whether it is an acknowledgement, which carries nothing else. */
     boolean isAck() {
         return op == OP_MESSAGE && opData == OP_DATA_ACK;
     }
@@ -102,22 +102,22 @@ final class TcpHeader {
         return payloadLength;
     }
 
-    /** Remote CQ data, 0 without. */
+    /** Remote CQ data, 0 if there are none. */
     long data() {
         return data;
     }
 
-    /** The tag, 0 without. */
+    /** The tag, 0 if there is none. */
     long tag() {
         return tag;
     }
 
-    /** Pieces of remote memory, 0 for messages. */
+    /** Number of pieces of remote memory, 0 for messages. */
     int pieces() {
         return pieces;
     }
 
-    /** Where a piece begins: an offset in what its key names. */
+    /** Offset of a piece in the memory that its key names. */
     long pieceOffset(int piece) {
         return descriptors[3 * piece];
     }
@@ -130,7 +130,7 @@ final class TcpHeader {
         return descriptors[3 * piece + 2];
     }
 
-    /** Why the last answer was {@link #BROKEN}. */
+    /** The reason for the last result {@link #BROKEN}. */
     String brokenBy() {
         return brokenBy + ' ' + brokenValue;
     }
@@ -138,9 +138,9 @@ final class TcpHeader {
     /**
      * Reads a header.
      *
-     * @param address     of its first byte.
-     * @param available   bytes there so far.
-     * @param isBigEndian what the two machines have agreed on.
+     * @param address     address of its first byte.
+     * @param available   bytes that have arrived so far.
+     * @param isBigEndian byte order of the connection.
      * @return bytes of the header, {@link #MORE} or {@link #BROKEN}.
      */
     int decode(long address, int available, boolean isBigEndian) {
@@ -163,7 +163,7 @@ final class TcpHeader {
         if (length != expected) {
             return broken("length of a header", length);
         }
-        // as a signed number, so that no sum of it can overflow
+        // compared as a signed number, so that no later sum can overflow
         if (size < length || (isAck() || op == OP_READ_REQUEST) && size != length) {
             return broken("length of a message", size);
         }
@@ -190,7 +190,7 @@ final class TcpHeader {
         return length;
     }
 
-    /** Bytes of a header with this op and these flags; {@link #BROKEN} if there is none. */
+    /** Bytes of a header with this op and these flags; {@link #BROKEN} if there is no such header. */
     private int expectedLength(int descriptors) {
         if ((flags & ~KNOWN_FLAGS) != 0) {
             return broken("flags", flags);
@@ -220,13 +220,13 @@ final class TcpHeader {
     /**
      * Writes the header of a message.
      *
-     * @param address     of {@link #MAX_SENT_LENGTH} free bytes.
-     * @param isBigEndian what the two machines have agreed on.
-     * @param isTagged    which of the two kinds.
+     * @param address     address of {@link #MAX_SENT_LENGTH} free bytes.
+     * @param isBigEndian byte order of the connection.
+     * @param isTagged    whether the message is tagged.
      * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
-     * @param tag         not looked at unless it is tagged.
-     * @param data        not looked at without the flag.
-     * @param payload     bytes that follow.
+     * @param tag         tag, ignored unless the message is tagged.
+     * @param data        remote CQ data, ignored without {@link #FLAG_CQ_DATA}.
+     * @param payload     bytes of the payload.
      * @return bytes written.
      */
     static int encodeMessage(
@@ -250,12 +250,12 @@ final class TcpHeader {
     }
 
     /**
-     * Writes a request for remote memory.
+     * Writes a request to read remote memory.
      *
-     * @param address     of {@link #MAX_LENGTH} free bytes.
-     * @param isBigEndian what the two machines have agreed on.
-     * @param source      its pieces: number of the region as key.
-     * @param length      bytes wanted, from the first on.
+     * @param address     address of {@link #MAX_LENGTH} free bytes.
+     * @param isBigEndian byte order of the connection.
+     * @param source      the pieces; the region number is the key.
+     * @param length      bytes requested, from the start of the first piece.
      * @return bytes written.
      */
     static int encodeReadRequest(long address, boolean isBigEndian, RemotePayload source, long length) {

@@ -5,16 +5,16 @@ import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LocalEndpoint;
 
 /**
- * A request for a connection that waits for its answer.
+ * A connection request that waits for its answer.
  *
  * <p>Owner: progress agent.
  */
 final class TcpIncoming extends IncomingConnection {
-    private final TcpConnections connections;
+    private final TcpConnector connections;
     private final TcpConnection connection;
     private final CmMessage request;
 
-    TcpIncoming(TcpConnections connections, TcpConnection connection, CmMessage request) {
+    TcpIncoming(TcpConnector connections, TcpConnection connection, CmMessage request) {
         this.connections = connections;
         this.connection = connection;
         this.request = request;
@@ -37,7 +37,7 @@ final class TcpIncoming extends IncomingConnection {
 
     @Override
     public MsgChannel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
-        return connections.accept(connection, request, cmData, handler);
+        return connections.accept(endpoint, connection, request, cmData, handler);
     }
 
     @Override

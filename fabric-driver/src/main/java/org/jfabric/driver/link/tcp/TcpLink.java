@@ -1,8 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
@@ -16,36 +22,34 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.StallWatch;
-import org.jfabric.driver.link.support.Strangers;
+import org.jfabric.driver.link.support.UnknownPeers;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
-
-import java.net.InetAddress;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
-import java.util.IdentityHashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * Reaches endpoints anywhere, also those of C programs: one connection for each pair of endpoints.
+ * The link to endpoints on any host, also those of C programs. Each pair of endpoints has one connection.
  *
- * <p>Connections that were used lately are read in each poll; a {@link WatchedSet} tells, now and then, which others
- * have something. A link without endpoints does nothing at all.
+ * <p>Connections that were used recently are read in each poll. A {@link WatchedSet} is polled less often and reports
+ * events of the others. A link without endpoints does no work.
  *
  * <p>Owner: progress agent.
  */
 final class TcpLink extends Link {
-    /** Polls between two looks at the epoll: its price is that of several cycles without work. */
-    private static final int POLLS_PER_LOOK = 32;
-    /** The same while every connection is read in each poll: only new ones and deadlines wait for the look then. */
-    private static final int POLLS_PER_IDLE_LOOK = 256;
-    /** The same while the system takes no more of a connection in use: the epoll tells when it does. */
-    private static final int POLLS_PER_BLOCKED_LOOK = 2;
-    /** Empty reads after which a connection is left to the epoll, shared by all that are read in each poll. */
+    /** Polls between two checks of the epoll: a check costs as much as several cycles without work. */
+    private static final int POLLS_PER_CHECK = 32;
+    /**
+     * The same while every connection is read in each poll: then only new connections and deadlines wait for the check.
+     */
+    private static final int POLLS_PER_IDLE_CHECK = 256;
+    /** The same while the socket of a connection in use is not writable: the epoll reports when it is. */
+    private static final int POLLS_PER_BLOCKED_CHECK = 2;
+    /**
+     * Polls without work after which a connection is left to the epoll, divided by the number of connections that are
+     * read in each poll.
+     */
     private static final int IDLE_POLLS = 2048;
     private static final long LINGER_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
@@ -53,7 +57,10 @@ final class TcpLink extends Link {
     private final LinkServices services;
     private final TcpConfig config;
     private final ChannelLimits limits;
-    /** System calls that have written messages; over those sent it tells how well they are put together. */
+    /**
+     * Counter of the system calls that have written messages; relative to the messages sent it shows how well they are
+     * batched.
+     */
     private final long writesCounter;
     private final WatchedSet watched;
     private final BufferPool readPool;
@@ -61,20 +68,20 @@ final class TcpLink extends Link {
     private final IoVector vector = new IoVector(MAX_PLACES);
     private final Map<LocalEndpoint, RdmEndpoint> endpoints = new IdentityHashMap<>();
     private final List<TcpAcceptor> acceptors = new ArrayList<>();
-    /** Endpoints with channels that wait for something else than an event. */
+    /** Endpoints with channels or requests that wait for something other than an event. */
     private final List<RdmEndpoint> waiting = new ArrayList<>();
-    private final TcpConnections connections = new TcpConnections(this);
-    /** What is to be told in the next poll. */
-    private final ArrayDeque<Runnable> news = new ArrayDeque<>();
+    private final TcpConnector connections = new TcpConnector(this);
+    /** Calls of handlers that are deferred to the next poll. */
+    private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
     private final Set<TcpConnection> open = new HashSet<>();
     private final Greetings greetings;
-    /** Connections of ours that have no answer yet. */
+    /** Outgoing connections that are not answered yet. */
     private final List<TcpConnection> dialing = new ArrayList<>();
     private final TcpCounters counters;
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
-    private int pollsToLook;
-    /** When unknown peers in the middle of a message are checked again. */
+    private int pollsToCheck;
+    /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
 
     TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
@@ -145,7 +152,7 @@ final class TcpLink extends Link {
 
     @Override
     public boolean isIdle() {
-        return watched.size() == 0 && news.isEmpty();
+        return watched.size() == 0 && deferred.isEmpty();
     }
 
     @Override
@@ -154,16 +161,16 @@ final class TcpLink extends Link {
             return 0;
         }
         int work = 0;
-        for (int i = news.size(); i > 0; i--) {
-            news.removeFirst().run();
+        for (int i = deferred.size(); i > 0; i--) {
+            deferred.removeFirst().run();
             work++;
         }
-        if (--pollsToLook < 0) {
-            work += look();
-            pollsToLook = hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_LOOK : POLLS_PER_LOOK;
+        if (--pollsToCheck < 0) {
+            work += check();
+            pollsToCheck = hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_CHECK : POLLS_PER_CHECK;
         }
         for (int i = hotCount - 1; i >= 0; i--) {
-            // one that ends may take others out
+            // the end of one connection may remove others
             if (i < hotCount) {
                 work += poll(hot[i], limit);
             }
@@ -173,8 +180,8 @@ final class TcpLink extends Link {
 
     private int poll(TcpConnection connection, int limit) {
         int work = connection.poll(limit);
-        if (connection.output().isBlocked()) {
-            pollsToLook = Math.min(pollsToLook, POLLS_PER_BLOCKED_LOOK);
+        if (connection.writer().isBlocked()) {
+            pollsToCheck = Math.min(pollsToCheck, POLLS_PER_BLOCKED_CHECK);
         }
         if (work > 0) {
             connection.idlePolls = 0;
@@ -185,8 +192,11 @@ final class TcpLink extends Link {
         return work;
     }
 
-    /** What need not be looked at in each poll. */
-    private int look() {
+    /**
+     * Checks everything that need not be checked in each poll: events, deadlines, stalled messages and waiting
+     * endpoints.
+     */
+    private int check() {
         int work = watched.poll();
         work += greetings.endLate(services.nowNs());
         for (int i = dialing.size() - 1; i >= 0; i--) {
@@ -218,7 +228,7 @@ final class TcpLink extends Link {
 
     @Override
     public boolean arm() {
-        if (!news.isEmpty()) {
+        if (!deferred.isEmpty()) {
             return false;
         }
         if (watched.size() == 0) {
@@ -229,8 +239,8 @@ final class TcpLink extends Link {
                 return false;
             }
         }
-        // what wakes the thread is something that the epoll knows
-        pollsToLook = 0;
+        // the thread wakes for an event of the epoll, so that the next poll must check it
+        pollsToCheck = 0;
         return watched.arm();
     }
 
@@ -247,7 +257,7 @@ final class TcpLink extends Link {
         vector.close();
     }
 
-    // ---- for its connections ----
+    // ---- calls of connections and endpoints ----
 
     ChannelLimits limits() {
         return limits;
@@ -297,7 +307,7 @@ final class TcpLink extends Link {
         services.onError(error);
     }
 
-    /** Takes what connects to a listening socket. */
+    /** Begins to accept the connections of a listening socket. */
     void add(TcpAcceptor acceptor) {
         if (!watched.add(acceptor, Epoll.EPOLLIN)) {
             throw new FabricException(FabricErrno.ENOSPC, "the socket at " + acceptor.name() + " cannot be watched",
@@ -306,27 +316,27 @@ final class TcpLink extends Link {
         acceptors.add(acceptor);
     }
 
-    /** Ends {@link #add(TcpAcceptor)}; the socket stays open. */
+    /** Reverses {@link #add(TcpAcceptor)}; the socket stays open. */
     void remove(TcpAcceptor acceptor) {
         watched.remove(acceptor);
         acceptors.remove(acceptor);
     }
 
-    /** Asks an endpoint from time to time, as long as it has channels that wait. */
+    /** Polls an endpoint with each check, as long as it has waiting channels or requests. */
     void waits(RdmEndpoint endpoint) {
         if (!waiting.contains(endpoint)) {
             waiting.add(endpoint);
         }
     }
 
-    /** Nothing of that endpoint waits any more. */
+    /** Reverses {@link #waits}. */
     void waitsNoMore(RdmEndpoint endpoint) {
         waiting.remove(endpoint);
     }
 
-    /** Does something in the next poll: a handler is not told from inside of its own call. */
+    /** Runs a task in the next poll: a handler is not called from inside a call of the engine. */
     void later(Runnable task) {
-        news.add(task);
+        deferred.add(task);
     }
 
     LinkServices services() {
@@ -337,18 +347,18 @@ final class TcpLink extends Link {
         return counters;
     }
 
-    /** What strangers may have of one endpoint. */
-    Strangers strangers() {
-        return new Strangers(
-            new Strangers.Limits(config.strangerLimit(), config.strangersPerHost()), counters::refusedAddress);
+    /** Limits of the unknown peers of one endpoint. */
+    UnknownPeers unknownPeers() {
+        return new UnknownPeers(
+            new UnknownPeers.Limits(config.unknownPeerLimit(), config.unknownPeersPerHost()), counters::refusedAddress);
     }
 
-    /** What becomes of a peer's connection when somebody else says to be that peer. */
+    /** Whether a peer's connection can be taken over when another process connects with the same address. */
     Takeover takeover() {
         return config.takeover();
     }
 
-    /** One more has connected, from that host. */
+    /** Makes room for a new incoming connection from a host. */
     void makeRoomToGreet(InetAddress host) {
         if (greetings.makeRoom(host)) {
             counters.onRefused();
@@ -359,7 +369,7 @@ final class TcpLink extends Link {
         return config.backlog();
     }
 
-    /** Watches a new connection; false if the system does not. */
+    /** Adds a new connection to the watched ones; false if the system refuses that. */
     boolean add(TcpConnection connection) {
         if (!watched.add(connection, connection.events())) {
             return false;
@@ -373,14 +383,17 @@ final class TcpLink extends Link {
         return true;
     }
 
-    /** It is known whose it is, and it may be silent for long from now on. */
+    /**
+     * The connection's request or answer has arrived: the deadline ends, and keepalive begins because it may be silent
+     * for long.
+     */
     void settled(TcpConnection connection) {
         if (greetings.remove(connection) || dialing.remove(connection)) {
             keepAlive(connection.port());
         }
     }
 
-    /** Lets the system notice that the peer's host is gone while nothing is sent to it. */
+    /** Lets the system detect the loss of the peer's host while nothing is sent to it. */
     void keepAlive(TcpPort port) {
         port.keepAlive(seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
             config.keepaliveProbes());
@@ -393,7 +406,7 @@ final class TcpLink extends Link {
         return (int) Math.ceilDiv(durationNs, 1_000_000_000L);
     }
 
-    /** It is about to be closed. */
+    /** Removes a connection that is about to be closed. */
     void remove(TcpConnection connection) {
         watched.remove(connection);
         open.remove(connection);
@@ -403,7 +416,7 @@ final class TcpLink extends Link {
         cool(connection);
     }
 
-    /** Reads it in each poll from now on. */
+    /** Reads a connection in each poll from now on. */
     void heat(TcpConnection connection) {
         connection.idlePolls = 0;
         if (!connection.isHot) {

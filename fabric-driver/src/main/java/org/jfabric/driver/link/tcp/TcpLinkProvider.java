@@ -1,12 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.EndpointType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Protocol;
-import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.TcpConfig;
@@ -15,21 +8,28 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.SocketName;
 
 /**
- * Makes the tcp link: reliable datagrams by the protocol that libfabric's {@code tcp} provider has for them (since
- * 1.18; {@code net} in 1.17).
+ * Provider of the tcp link: reliable datagrams and connections with the protocol of libfabric's {@code tcp} provider
+ * (since 1.18; {@code net} in 1.17).
  */
 public final class TcpLinkProvider extends SocketLinkProvider {
     /** The link's name. */
     public static final String NAME = "tcp";
 
-    /** Below the links of one host: they are faster. */
+    /** Below the score of the links within one host, which are faster. */
     private static final int SCORE = 50;
-    /** A socket's buffers take what is sent; a peer acknowledges that it has taken a message off the wire. */
+    /** A message is injected into the socket's buffers; the peer acknowledges that it has received the message. */
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
 
-    /** A provider; it has no state. */
+    /** Makes a provider, which has no state. */
     public TcpLinkProvider() {
         super(NAME, Protocol.XNET, SCORE, LEVELS);
     }
@@ -39,7 +39,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         TcpConfig tcp = config.tcp();
         if (tcp.sockets() == Sockets.NIO && tcp.userTimeoutNs() > 0) {
             throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " is "
-                + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such bound",
+                + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
                 "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
         return new TcpLink(services, tcp, limits(config));
@@ -65,7 +65,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         boolean connects = wanted.epAttr().type() == EndpointType.MSG;
         if (connects && SocketName.isName(wanted.srcAddr())
             && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
-            // who listens for connections may do so at every address; a datagram endpoint is known by its address
+            // an endpoint may listen for connections at every address; a datagram endpoint is identified by its address
             return TcpReservation.open(SocketName.parse(wanted.srcAddr()));
         }
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());

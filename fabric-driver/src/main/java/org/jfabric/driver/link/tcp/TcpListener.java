@@ -1,20 +1,19 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.Sockets;
-import org.jfabric.driver.link.BoundAddress;
-
 import java.nio.channels.SelectableChannel;
 import java.util.concurrent.ThreadLocalRandom;
+import org.jfabric.driver.config.Sockets;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * A socket that listens: what an endpoint is reached by, and named after.
+ * A listening socket, whose address is the endpoint's address.
  *
- * <p>Made on the resource thread; owner then: progress agent.
+ * <p>Made on the resource thread; owner afterwards: progress agent.
  */
 abstract class TcpListener extends BoundAddress {
-    /** What is to be done about a name that is not to be had. */
+    /** Remedy for an address that cannot be bound. */
     static final String REMEDY = "Name an address of this host and a free port in srcAddr or in jfabric.tcp.interface.";
 
     private final SocketName name;
@@ -22,17 +21,17 @@ abstract class TcpListener extends BoundAddress {
 
     TcpListener(SocketName name) {
         this.name = name;
-        // another one after a restart, which is what peers look at
+        // random, because peers detect a restart by a changed number
         this.processId = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
     }
 
     /**
-     * Listens.
+     * Opens a listening socket.
      *
-     * @param kind    of sockets.
-     * @param wanted  address, the wildcard only for connections; port 0 for any.
-     * @param backlog connections that the system keeps.
-     * @throws FabricException why not.
+     * @param kind    kind of sockets.
+     * @param wanted  address; the wildcard only for connection-oriented endpoints; port 0 for any.
+     * @param backlog connections that the system queues.
+     * @throws FabricException if the address cannot be bound.
      */
     static TcpListener open(Sockets kind, SocketName wanted, int backlog) {
         return kind == Sockets.NATIVE
@@ -52,25 +51,26 @@ abstract class TcpListener extends BoundAddress {
         return name.toString();
     }
 
-    /** Its descriptor, -1 if it is closed or has none that is known. */
+    /** The descriptor, -1 if the socket is closed or its descriptor is not accessible. */
     abstract int fd();
 
-    /** Its channel, or null if it has none. */
+    /** The socket's channel, or null if it has none. */
     abstract SelectableChannel channel();
 
     abstract boolean isOpen();
 
     /**
-     * Takes the next connection.
+     * Accepts the next connection.
      *
-     * @return 0: {@link #accepted()} is it; {@code -FI_EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE},
-     *     {@code -FI_ENOMEM}; others for a connection that is broken already.
+     * @return 0 if {@link #accepted()} has it; {@code -FI_EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE},
+     *     {@code -ENOBUFS} or {@code -FI_ENOMEM} if resources have run out; another errno if the connection has failed
+     *     already.
      */
     abstract int accept();
 
-    /** The connection that was taken last; the caller's from now on. */
+    /** The connection that was accepted last, owned by the caller from now on. */
     abstract TcpPort accepted();
 
-    /** Address of that connection's other end, or null if it is gone already. */
+    /** Address of that connection's other end, or null if it is lost already. */
     abstract SocketName acceptedFrom();
 }

@@ -1,14 +1,13 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
-import java.nio.channels.SelectableChannel;
-
-/** One by its descriptor. Owner: as {@link TcpListener}. */
+/** A listening socket by its descriptor. Owner: as {@link TcpListener}. */
 final class TcpNativeListener extends TcpListener {
     private int fd;
     private TcpNativePort accepted;

@@ -1,13 +1,13 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
-
-import java.nio.channels.SelectableChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /** A socket by its descriptor. Owner: as {@link TcpPort}. */
 final class TcpNativePort extends TcpPort {
@@ -18,9 +18,9 @@ final class TcpNativePort extends TcpPort {
     }
 
     /** As {@link TcpPort#connect}. */
-    static TcpNativePort connect(SocketName local, SocketName remote, boolean keepsPort) {
-        int fd = keepsPort ? TcpSocket.connectFrom(local.toBytes(), remote.toBytes())
-            : TcpSocket.connect(local.toBytes(), remote.toBytes());
+    static TcpNativePort connect(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
+        int fd = keepsPort ? TcpSocket.connectFrom(local.toBytes(), remote.toBytes(), marks)
+            : TcpSocket.connect(local.toBytes(), remote.toBytes(), marks);
         if (fd < 0) {
             throw new FabricException(-fd, "cannot connect " + local + " to " + remote + ": "
                 + FabricErrno.name(-fd), "Check the address, the routes, and the limit of open files.");
@@ -45,7 +45,7 @@ final class TcpNativePort extends TcpPort {
 
     @Override
     boolean isReset() {
-        // one that was closed in order still has its other end
+        // a connection that was closed in order still has a peer name
         return TcpSocket.peerName(fd) == null;
     }
 
@@ -93,6 +93,14 @@ final class TcpNativePort extends TcpPort {
     @Override
     void userTimeout(int milliseconds) {
         TcpSocket.userTimeout(fd, milliseconds);
+    }
+
+    @Override
+    void mark(SocketClass marks) {
+        SocketName local = marks.equals(SocketClass.NONE) ? null : localName();
+        if (local != null) {
+            marks.apply(fd, local.isIn6());
+        }
     }
 
     @Override

@@ -1,9 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
@@ -11,8 +7,11 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
-/** One of the JDK. Owner: as {@link TcpListener}. */
+/** A listening socket of the JDK. Owner: as {@link TcpListener}. */
 final class TcpNioListener extends TcpListener {
     private final ServerSocketChannel channel;
     private TcpNioPort accepted;
@@ -66,7 +65,7 @@ final class TcpNioListener extends TcpListener {
             return 0;
         } catch (IOException ex) {
             TcpNioPort.closeQuietly(taken);
-            // which it is the JDK does not tell; it is the one that does not pass by itself
+            // the JDK does not give the errno; this one is persistent, so that the caller pauses
             return -FabricErrno.EMFILE;
         }
     }

@@ -1,13 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.TcpSocket;
-
-import jdk.net.ExtendedSocketOptions;
-
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
@@ -19,16 +11,23 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SocketChannel;
+import jdk.net.ExtendedSocketOptions;
+import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.TcpSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * A socket of the JDK, which allocates for each call and hides why one has failed: memory that was cut looks like a
- * reset. Owner: as {@link TcpPort}.
+ * A socket of the JDK. It allocates in each call and hides the errno of a failure: memory whose file was truncated
+ * appears as a reset. Owner: as {@link TcpPort}.
  */
 final class TcpNioPort extends TcpPort {
     private final SocketChannel channel;
     private boolean isReset;
 
-    /** One that is connected, by {@link TcpNioListener}, or on its way. */
+    /** A socket that is connected, from {@link TcpNioListener}, or is being connected. */
     TcpNioPort(SocketChannel channel) throws IOException {
         this.channel = channel;
         channel.configureBlocking(false);
@@ -36,12 +35,13 @@ final class TcpNioPort extends TcpPort {
     }
 
     /** As {@link TcpPort#connect}. */
-    static TcpNioPort connect(SocketName local, SocketName remote, boolean keepsPort) {
+    static TcpNioPort connect(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
         SocketChannel channel = null;
         try {
             channel = SocketChannel.open(local.isIn6() ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
             TcpNioPort port = new TcpNioPort(channel);
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, keepsPort);
+            port.mark(marks);
             channel.bind(new InetSocketAddress(local.inetAddress(), keepsPort ? local.port() : 0));
             channel.connect(address(remote));
             return port;
@@ -56,7 +56,7 @@ final class TcpNioPort extends TcpPort {
         return new InetSocketAddress(name.inetAddress(), name.port());
     }
 
-    /** The number behind an exception, as far as its class tells. */
+    /** The errno of an exception, as far as its class and message show it. */
     static int errno(IOException ex, SocketName local) {
         if (String.valueOf(ex.getMessage()).contains("Too many open files")) {
             return FabricErrno.EMFILE;
@@ -165,7 +165,7 @@ final class TcpNioPort extends TcpPort {
         return got == FAILED ? -FabricErrno.EAGAIN : got;
     }
 
-    /** The end, and how it came. */
+    /** The result of a read after a reset: the end of the stream. */
     private long reset() {
         isReset = true;
         return 0;
@@ -192,13 +192,25 @@ final class TcpNioPort extends TcpPort {
             channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, probes);
             channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
         } catch (IOException ex) {
-            // it is not watched then; the next read or write notices what has happened to it
+            // the connection has no keepalive then; the next read or write detects its loss
         }
     }
 
     @Override
     void userTimeout(int milliseconds) {
-        throw new IllegalStateException("the link is not opened with such a bound over these sockets");
+        throw new IllegalStateException("the link is not opened with this option over the sockets of the JDK");
+    }
+
+    /** The code point alone: the JDK has no option for the queue of the interface. */
+    @Override
+    void mark(SocketClass marks) {
+        try {
+            if (!marks.equals(SocketClass.NONE)) {
+                channel.setOption(StandardSocketOptions.IP_TOS, marks.tos());
+            }
+        } catch (IOException ex) {
+            // its packets are not marked then; the next read or write notices what has happened to it
+        }
     }
 
     @Override

@@ -1,84 +1,96 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
-
-import java.nio.channels.SelectableChannel;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * A socket that is connected, or on its way to be. All calls answer at once.
+ * A socket that is connected or being connected. No call blocks.
  *
  * <p>Owner: progress agent.
  */
 abstract class TcpPort {
-    /** Answer of calls that do not say why: nothing there, no room, or an error. */
+    /** Result of calls that give no reason: no data, no room, or an error. */
     static final int FAILED = TcpSocket.FAILED;
 
     /**
-     * Begins a connection from the address that an endpoint listens on, so that the peer knows whose it is.
+     * Begins a connection from the address on which an endpoint listens, by which the peer identifies the endpoint.
      *
-     * @param kind      of sockets.
-     * @param local     that address.
-     * @param remote    where the peer listens.
-     * @param keepsPort whether it comes from that port too, which must not be listened at; else from another one.
-     * @return a connection that is made or on its way, see {@link #connectError()}.
-     * @throws FabricException why not.
+     * @param kind      kind of sockets.
+     * @param local     local address.
+     * @param remote    address at which the peer listens.
+     * @param keepsPort whether the port of {@code local} is used too, on which no socket may listen; else any port.
+     * @param marks     how its packets are marked.
+     * @return a socket that is connected or being connected, see {@link #connectError()}.
+     * @throws FabricException if the attempt cannot begin.
      */
-    static TcpPort connect(Sockets kind, SocketName local, SocketName remote, boolean keepsPort) {
+    static TcpPort connect(
+        Sockets kind, SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
         if (local.isIn6() != remote.isIn6()) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, remote + " cannot be reached from " + local,
                 "Use addresses of one family on both sides.");
         }
         return kind == Sockets.NATIVE
-            ? TcpNativePort.connect(local, remote, keepsPort) : TcpNioPort.connect(local, remote, keepsPort);
+            ? TcpNativePort.connect(local, remote, keepsPort, marks)
+            : TcpNioPort.connect(local, remote, keepsPort, marks);
     }
 
-    /** Its descriptor, -1 if it is closed or has none that is known. */
+    /** The descriptor, -1 if the socket is closed or its descriptor is not accessible. */
     abstract int fd();
 
-    /** Its channel, or null if it has none. */
+    /** The socket's channel, or null if it has none. */
     abstract SelectableChannel channel();
 
-    /** How the way up has ended, once it is told as writable: 0, or a positive errno. */
+    /**
+     * Result of the connect, once the socket is reported as writable: 0, or a positive errno. Later: the socket's
+     * error.
+     */
     abstract int connectError();
 
-    /** Whether a stream that has ended was broken off instead of closed by the other side. */
+    /** Whether a stream that has ended was reset instead of closed by the peer. */
     abstract boolean isReset();
 
-    /** Address of its own end, or null if it has none. */
+    /** Address of the local end, or null if it has none. */
     abstract SocketName localName();
 
-    /** Sends bytes; how many were taken, or {@link #FAILED}. */
+    /** Sends bytes; returns how many were accepted, or {@link #FAILED}. */
     abstract long send(long address, long length);
 
-    /** Receives bytes; how many, 0 at the end of the stream, or {@link #FAILED}. */
+    /** Receives bytes; returns how many, 0 at the end of the stream, or {@link #FAILED}. */
     abstract long receive(long address, long length);
 
-    /** Sends what is in several places; how many bytes were taken, or a negative errno. */
+    /** Sends the bytes of a vector; returns how many were accepted, or a negative errno. */
     abstract long sendVector(IoVector vector);
 
-    /** Receives to several places; how many bytes, 0 at the end of the stream, or {@link #FAILED}. */
+    /** Receives into a vector; returns how many bytes, 0 at the end of the stream, or {@link #FAILED}. */
     abstract long receiveVector(IoVector vector);
 
-    /** As {@link #receiveVector}, but answers a negative errno; may allocate. */
+    /** As {@link #receiveVector}, but returns a negative errno; may allocate. */
     abstract long receiveError(IoVector vector);
 
-    /** What the system knows of the other side; null if it cannot be asked, as by the JDK's sockets. */
+    /** The system's state of the connection; null if it is not accessible, as with the JDK's sockets. */
     abstract TcpSocket.Health health();
 
     /**
-     * Lets the system ask whether the peer's host is still there, or no more; see {@link TcpSocket#keepAlive}. Nothing
-     * follows from a refusal but that this connection is not watched.
+     * Sets or ends keepalive, by which the system detects the loss of the peer's host; see {@link TcpSocket#keepAlive}.
+     * If the system refuses it, the connection has no keepalive.
      */
     abstract void keepAlive(int idleSeconds, int intervalSeconds, int probes);
 
-    /** Bounds how long sent bytes may wait; see {@link TcpSocket#userTimeout}. The JDK's sockets have no such bound. */
+    /**
+     * Limits the time that sent bytes may stay unacknowledged; see {@link TcpSocket#userTimeout}. The JDK's sockets
+     * lack it.
+     */
     abstract void userTimeout(int milliseconds);
 
-    /** Ends both directions and gives it back; again does nothing. */
+    /** Marks the packets of a connection that was accepted; what the system refuses leaves them as they were. */
+    abstract void mark(SocketClass marks);
+
+    /** Closes both directions and the socket. A second call does nothing. */
     abstract void close();
 }

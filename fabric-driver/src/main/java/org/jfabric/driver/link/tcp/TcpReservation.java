@@ -1,27 +1,26 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-import org.jfabric.driver.link.BoundAddress;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * An address that is kept for a connection-oriented endpoint, and nothing more: who connects to it is refused by the
- * system. A passive endpoint has one until it is closed, an active one that took the address over until its own close.
+ * An address that is reserved for a connection-oriented endpoint. The system refuses connections to it. A passive
+ * endpoint has a reservation until it is closed, an active endpoint that took the address over until its own close.
  *
- * <p>A socket that is bound and does not listen shares its address with others that say so too, so that one which
- * listens there, or connects from there, needs no handing over. Another one that is only bound does not see this one
- * either: whether an endpoint of this driver has the address is the conductor's matter, and another process is found
- * out when it listens.
+ * <p>A bound socket with SO_REUSEADDR that does not listen shares its address with other such sockets. For that reason
+ * another socket can listen at the address, or connect from it, while the reservation stays open. The bind of another
+ * reservation does not fail either: the conductor checks whether an endpoint of this driver has the address, and a
+ * conflict with another process shows when one of them listens.
  *
- * <p>Made on the resource thread; owner then: progress agent. Control path only, so that it is the JDK's socket
- * whatever sockets the link uses.
+ * <p>Made on the resource thread; owner afterwards: progress agent. Control path only, so that a socket of the JDK is
+ * used whichever sockets the link uses.
  */
 final class TcpReservation extends BoundAddress {
     private final SocketChannel socket;
@@ -33,7 +32,7 @@ final class TcpReservation extends BoundAddress {
     }
 
     /**
-     * Takes an address.
+     * Reserves an address.
      *
      * @param wanted address of this host or the wildcard; port 0 for any.
      * @throws FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL}, {@code FI_EMFILE}.
@@ -51,7 +50,7 @@ final class TcpReservation extends BoundAddress {
                 throw refused;
             }
         } catch (IOException refused) {
-            throw new FabricException(TcpNioPort.errno(refused, wanted), "cannot take the address " + wanted + ": "
+            throw new FabricException(TcpNioPort.errno(refused, wanted), "cannot bind the address " + wanted + ": "
                 + refused.getMessage(), "Name an address of this host and a free port in srcAddr or in"
                 + " jfabric.tcp.interface.", refused);
         }

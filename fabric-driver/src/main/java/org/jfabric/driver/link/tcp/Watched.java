@@ -7,16 +7,16 @@ abstract class Watched {
     private int slot = -1;
     private int interest;
 
-    /** The descriptor, -1 once it is closed, or if it is not known. */
+    /** The descriptor, -1 if the socket is closed or its descriptor is not accessible. */
     abstract int fd();
 
-    /** The channel, or null if it has none. */
+    /** The socket's channel, or null if it has none. */
     abstract SelectableChannel channel();
 
-    /** Something has happened to it; events as in epoll. */
+    /** Events of the socket have occurred, as in epoll. */
     abstract void onEvents(int events);
 
-    /** Its place among the watched ones; -1 while it is not. */
+    /** The slot in the set; -1 while the socket is not watched. */
     final int slot() {
         return slot;
     }
@@ -25,7 +25,7 @@ abstract class Watched {
         slot = newSlot;
     }
 
-    /** Events that are looked for. */
+    /** Events that are watched for. */
     final int interest() {
         return interest;
     }

@@ -4,14 +4,14 @@ import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The link's sockets, as far as something is to be learnt of them; events as in epoll, level triggered.
+ * The sockets of the link that are watched for events; events as in epoll, level triggered.
  *
  * <p>Owner: progress agent.
  */
 abstract class WatchedSet implements AutoCloseable {
     private int count;
 
-    /** An empty set for sockets of that kind. */
+    /** Makes an empty set for a kind of sockets. */
     static WatchedSet of(Sockets kind, LinkServices services) {
         return kind == Sockets.NATIVE ? new EpollSet(services) : new SelectorSet();
     }
@@ -20,7 +20,7 @@ abstract class WatchedSet implements AutoCloseable {
         return count;
     }
 
-    /** False if the system watches no more. */
+    /** Watches a socket; false if the system refuses that. */
     final boolean add(Watched item, int events) {
         item.interest(events);
         boolean added = begin(item, events);
@@ -35,7 +35,7 @@ abstract class WatchedSet implements AutoCloseable {
         }
     }
 
-    /** Before the socket is closed. */
+    /** Stops watching a socket, before it is closed. */
     final void remove(Watched item) {
         if (item.slot() >= 0) {
             end(item);
@@ -44,20 +44,20 @@ abstract class WatchedSet implements AutoCloseable {
         }
     }
 
-    /** Gives it a place, unless the system watches no more. */
+    /** Adds a socket to the set; false if the system refuses that. */
     abstract boolean begin(Watched item, int events);
 
     abstract void change(Watched item, int events);
 
     abstract void end(Watched item);
 
-    /** Tells of what has happened; events told. */
+    /** Calls the sockets that have events; returns the number of events. */
     abstract int poll();
 
-    /** Wakes the driver's thread when something happens from now on; false if the system cannot. */
+    /** Lets every event from now on wake the driver's thread; false if that is not possible. */
     abstract boolean arm();
 
-    /** Events that tell of a connection's end while it is not read; 0 if the system tells of none. */
+    /** Events that report a connection's end while it is not read; 0 if there are none. */
     abstract int eventsOfEnd();
 
     @Override

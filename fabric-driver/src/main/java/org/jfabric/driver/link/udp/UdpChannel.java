@@ -1,26 +1,24 @@
 package org.jfabric.driver.link.udp;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.SocketName;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.ffi.MessageVector;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.SocketName;
 
 /**
- * A remote socket address as one endpoint sees it.
+ * The channel of one endpoint to a remote socket address.
  *
  * <p>Owner: progress agent.
  */
 final class UdpChannel extends DatagramChannel {
-    /** What a message without header cannot carry, and levels that nobody here can tell. */
+    /** Flags that a message without header cannot carry, and completion levels that the wire does not report. */
     private static final long NOT_CARRIED = Flags.TAGGED | Flags.REMOTE_CQ_DATA | Flags.FENCE
         | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
@@ -29,8 +27,8 @@ final class UdpChannel extends DatagramChannel {
     private final long nameAddress;
     private final int nameLength;
 
-    /** Of messages that nobody in the address vector has sent. */
-    static UdpChannel ofStrangers(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint) {
+    /** Makes the channel of messages whose senders are in no address vector. */
+    static UdpChannel ofUnknownSenders(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint) {
         return new UdpChannel(limits, handler, endpoint, null, image(null));
     }
 
@@ -40,7 +38,8 @@ final class UdpChannel extends DatagramChannel {
 
     private UdpChannel(
         ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint, SocketName remote, MemorySegment name) {
-        super(limits, handler, keyHigh(name.address()), keyLow(name.address()), keyRest(name.address()),
+        super(limits, handler, remote == null ? UdpEndpoint.UNKNOWN_SENDERS : remote.toString(),
+            keyHigh(name.address()), keyLow(name.address()), keyRest(name.address()),
             remote != null && remote.inetAddress().isMulticastAddress(), NOT_CARRIED);
         this.endpoint = endpoint;
         this.name = name;
@@ -48,7 +47,7 @@ final class UdpChannel extends DatagramChannel {
         nameLength = remote == null ? 0 : remote.toBytes().length;
     }
 
-    /** The name as the kernel reads it; all zero for none. */
+    /** The socket address in the kernel's layout; all zero for none. */
     private static MemorySegment image(SocketName remote) {
         MemorySegment name = Arena.ofAuto().allocate(MessageVector.NAME_BYTES, Long.BYTES);
         byte[] image = remote == null ? new byte[0] : remote.toBytes();
@@ -56,7 +55,7 @@ final class UdpChannel extends DatagramChannel {
         return name;
     }
 
-    /** Whether a socket address in memory is of IPv6. */
+    /** Whether a socket address in memory is an IPv6 address. */
     static boolean isIn6(long nameAddress) {
         return UnsafeApi.getShort(nameAddress) == 10;
     }
@@ -66,19 +65,15 @@ final class UdpChannel extends DatagramChannel {
         return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 8) : 0;
     }
 
-    /** Second half of an IPv6 address; the whole one for IPv4. */
+    /** Second half of an IPv6 address; a whole IPv4 address. */
     static long keyLow(long nameAddress) {
         return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 16) : UnsafeApi.getInt(nameAddress + 4);
     }
 
-    /** Port and scope, in whatever byte order they lie there. */
+    /** Port and scope, in the byte order of the memory. */
     static long keyRest(long nameAddress) {
         long port = UnsafeApi.getShort(nameAddress + 2) & 0xffffL;
         return isIn6(nameAddress) ? port | (long) UnsafeApi.getInt(nameAddress + 24) << 16 : port;
-    }
-
-    boolean isIn6() {
-        return isIn6(nameAddress);
     }
 
     long nameAddress() {
@@ -109,7 +104,6 @@ final class UdpChannel extends DatagramChannel {
 
     @Override
     public String toString() {
-        return "UdpChannel{" + (nameLength == 0 ? "strangers" : SocketName.ofBytes(
-            name.asSlice(0, nameLength).toArray(ValueLayout.JAVA_BYTE))) + '}';
+        return "UdpChannel{" + address() + '}';
     }
 }

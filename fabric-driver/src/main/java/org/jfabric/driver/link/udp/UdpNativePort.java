@@ -1,15 +1,15 @@
 package org.jfabric.driver.link.udp;
 
-import org.jfabric.SocketName;
+import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.UdpSocket;
+import org.jfabric.info.SocketName;
 
-import java.net.InetAddress;
-
-/** A socket whose datagrams move many at a time. Owner: as {@link UdpPort}. */
+/** A socket that sends and receives many datagrams with one system call. Owner: as {@link UdpPort}. */
 final class UdpNativePort extends UdpPort {
     private int fd;
 
@@ -19,9 +19,9 @@ final class UdpNativePort extends UdpPort {
     }
 
     /**
-     * Opens it.
+     * Opens a socket.
      *
-     * @param wanted address to be bound to.
+     * @param wanted address to bind to.
      * @param local  address of the interface for multicast.
      * @param shared whether other sockets may have the same address.
      */
@@ -60,6 +60,11 @@ final class UdpNativePort extends UdpPort {
     @Override
     int send(MessageVector vector, int count) {
         return UdpSocket.send(fd, vector, count);
+    }
+
+    @Override
+    void mark(SocketClass marks) {
+        marks.apply(fd, name().isIn6());
     }
 
     @Override

@@ -1,15 +1,5 @@
 package org.jfabric.driver.link.udp;
 
-import org.agrona.BitUtil;
-import org.agrona.BufferUtil;
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.UdpConfig;
-import org.jfabric.ffi.MessageVector;
-import org.jfabric.ffi.NativeCallException;
-import org.jfabric.layout.Words;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,9 +8,19 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import org.agrona.BitUtil;
+import org.agrona.BufferUtil;
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.MessageVector;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.SocketName;
+import org.jfabric.layout.Words;
 
 /**
- * A socket of the JDK, which takes datagrams one by one and allocates an object for each sender; for systems without
+ * A socket of the JDK, which receives datagrams one by one and allocates an object for each sender; for systems without
  * the native calls. Owner: as {@link UdpPort}.
  */
 final class UdpNioPort extends UdpPort {
@@ -80,7 +80,7 @@ final class UdpNioPort extends UdpPort {
                 vector.transferred(received++, length);
             }
         } catch (IOException ex) {
-            // as with the native calls: nothing is there now
+            // as with the native calls: no datagram is available
             return received;
         }
         return received;
@@ -115,6 +115,18 @@ final class UdpNioPort extends UdpPort {
             return sent == 0 && length != 0 ? -FabricErrno.EAGAIN : 0;
         } catch (IOException ex) {
             return -FabricErrno.EIO;
+        }
+    }
+
+    /** The code point alone: the JDK has no option for the queue of the interface. */
+    @Override
+    void mark(SocketClass marks) {
+        try {
+            if (!marks.equals(SocketClass.NONE)) {
+                channel.setOption(StandardSocketOptions.IP_TOS, marks.tos());
+            }
+        } catch (IOException ex) {
+            throw new IllegalStateException("packets cannot be marked", ex);
         }
     }
 

@@ -1,14 +1,14 @@
 package org.jfabric.driver.link.udp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.MessageVector;
-
-import java.net.InetAddress;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
  * A bound UDP socket. Opened on the resource thread; owner afterwards: progress agent.
@@ -27,8 +27,8 @@ abstract class UdpPort extends BoundAddress {
     }
 
     /**
-     * A socket of its own for each group, bound to the group's address: so it receives nothing else, and who receives
-     * it knows by which socket a message came that it was sent to the group.
+     * Opens a socket for the group, bound to the group's address: it receives nothing else, so that the messages of the
+     * group can be distinguished from others.
      */
     @Override
     public final BoundAddress join(SocketName group) {
@@ -41,7 +41,7 @@ abstract class UdpPort extends BoundAddress {
         if (result < 0) {
             port.close();
             throw new FabricException(-result, "the group " + group + " cannot be joined at " + local.getHostAddress(),
-                "Bind the endpoint to an interface that has multicast, and see net.ipv4.igmp_max_memberships.");
+                "Bind the endpoint to an interface with multicast, and check net.ipv4.igmp_max_memberships.");
         }
         return port;
     }
@@ -50,7 +50,7 @@ abstract class UdpPort extends BoundAddress {
         return local;
     }
 
-    /** Has the driver woken when a datagram arrives; false if the system cannot tell. */
+    /** Makes the next datagram wake the driver; false if the system has no event for it. */
     final boolean arm(LinkServices services, Runnable onArrival) {
         if (armed) {
             return true;
@@ -72,7 +72,7 @@ abstract class UdpPort extends BoundAddress {
         return true;
     }
 
-    /** Ends watching and closes. */
+    /** Stops watching the socket and closes it. */
     final void close(LinkServices services) {
         if (watched) {
             services.unwatch(fd());
@@ -89,15 +89,18 @@ abstract class UdpPort extends BoundAddress {
         return name;
     }
 
-    /** Descriptor that becomes readable when a datagram arrives, or -1 if it is not known. */
+    /** Descriptor that becomes readable when a datagram arrives, or -1 if there is none. */
     abstract int fd();
 
-    /** Receives what is there, at most so many; the number of datagrams. */
+    /** Receives available datagrams up to a limit; their number. */
     abstract int receive(MessageVector vector, int count);
 
-    /** Sends datagrams; how many were taken, or why the first was not as a negative errno. */
+    /** Sends datagrams; the number that was taken, or a negative errno for the first. */
     abstract int send(MessageVector vector, int count);
 
-    /** Receives what is sent to a group; 0 or a negative errno. */
+    /** Marks its packets; what the system refuses leaves them as they were. */
+    abstract void mark(SocketClass marks);
+
+    /** Joins a group; 0 or a negative errno. */
     abstract int joinGroup(SocketName group);
 }

@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The events of the connection manager. They are taken on the resource thread, where all that concerns identifiers is
- * done: to take a peer's answer is to bring the queue pair up, by commands that a card may need a millisecond for, and
- * the library looks at the identifier and its queue pair meanwhile, which nobody may give back then.
+ * The events of the connection manager. They are read on the resource thread, as is every call on an identifier. When
+ * the library reads a peer's answer it brings the queue pair up, by commands that may take a card a millisecond. It
+ * uses the identifier and its queue pair during that time, so neither may be destroyed then.
  *
- * <p>Owner: progress agent. Events are told in its next poll, in the order of what else the resource thread has done:
- * an identifier that was given back is told of nothing, also where a new one has its address.
+ * <p>Owner: progress agent. Events are dispatched in its next poll, in order with the other results of the resource
+ * thread: an identifier that was destroyed gets no event, even if a new one has the same address.
  */
 final class CmEvents {
     /** 0.64 ms, as libfabric's verbs provider sets it; the connection manager's own is 655 ms. */
@@ -26,7 +26,7 @@ final class CmEvents {
     private final LinkServices services;
     private final VerbsLibraries libraries;
     private final long channel;
-    /** Under way; null if nobody looks. */
+    /** The read that is in progress; null if there is none. */
     private Taking taking;
 
     CmEvents(VerbsLink link, VerbsLibraries libraries, long channel) {
@@ -36,7 +36,7 @@ final class CmEvents {
         this.channel = channel;
     }
 
-    /** There are some. */
+    /** Reads the events that are pending, on the resource thread. */
     void take() {
         if (taking == null) {
             taking = new Taking();
@@ -44,7 +44,10 @@ final class CmEvents {
         }
     }
 
-    /** The driver has ended, and nobody was told of these: who has asked meanwhile is not answered. Resource thread. */
+    /**
+     * The driver has closed, and the events that were read are not dispatched: the identifiers of their connection
+     * requests are destroyed. Resource thread.
+     */
     void free() {
         if (taking != null) {
             for (RdmaCm.CmEvent event : taking.taken) {
@@ -56,7 +59,7 @@ final class CmEvents {
         libraries.cm().destroyEventChannel(channel);
     }
 
-    /** Takes what is there. */
+    /** Reads all pending events. */
     private final class Taking extends ResourceTask {
         private final List<RdmaCm.CmEvent> taken = new ArrayList<>();
 
@@ -66,7 +69,7 @@ final class CmEvents {
             for (RdmaCm.CmEvent event = cm.takeEvent(channel); event != null; event = cm.takeEvent(channel)) {
                 taken.add(event);
                 if (event.type() == VerbsConstants.CM_ESTABLISHED) {
-                    // before anybody sends: a peer that finds no receive waits for as long as this says
+                    // before the first send: a peer that finds no posted receive waits for this time
                     libraries.ibverbs().modifyRnrTimer(cm.queuePair(event.id()), RNR_TIMER);
                 }
             }
@@ -83,7 +86,7 @@ final class CmEvents {
                 try {
                     link.onEvent(event);
                 } catch (RuntimeException | Error e) {
-                    // those behind it are of other connections, and nobody tells of them again
+                    // the events behind it belong to other connections and are not delivered again
                     failure = failure == null ? e : failure;
                 }
             }

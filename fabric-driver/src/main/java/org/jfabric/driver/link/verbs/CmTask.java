@@ -1,15 +1,14 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.resource.ResourceTask;
-
 import java.util.function.IntConsumer;
 import java.util.function.IntSupplier;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.info.FabricErrno;
 
 /**
- * Something that the connection manager is asked to do, on the resource thread: calls that change a queue pair's state
- * are commands to the card, which would hold up the messages of all other peers.
+ * A call of the connection manager on the resource thread: calls that change a queue pair's state are commands to the
+ * card, which would delay the messages of all other peers.
  */
 final class CmTask extends ResourceTask {
     private final LinkServices services;
@@ -24,16 +23,16 @@ final class CmTask extends ResourceTask {
     }
 
     /**
-     * Has it done.
+     * Submits a call.
      *
      * @param call   result, usually 0 or negative errno; resource thread.
-     * @param answer told what the call has returned, -FI_EIO if it has thrown; progress agent.
+     * @param answer takes the result of the call, -FI_EIO if it has thrown; progress agent.
      */
     static void submit(LinkServices services, IntSupplier call, IntConsumer answer) {
         services.submit(new CmTask(services, call, answer));
     }
 
-    /** The same where nobody waits for the answer. */
+    /** Submits a call without a result. */
     static void submit(LinkServices services, Runnable call) {
         submit(services, () -> {
             call.run();

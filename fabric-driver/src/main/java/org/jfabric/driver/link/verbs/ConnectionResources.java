@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.ReceiveRequests;
@@ -8,13 +7,14 @@ import org.jfabric.driver.ffi.SendRequests;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsSelfCheck;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.info.FabricErrno;
 
 /**
- * What one connection holds of a device: memory, registration, a share of a completion queue, and the queue pair with
- * all its receives posted. Made and given back on the resource thread.
+ * The resources that one connection has of a device: memory, its registration, reserved entries of a completion queue,
+ * and the queue pair with all its receives posted. Made and freed on the resource thread.
  */
 final class ConnectionResources {
-    /** In the number of a work request: it is a receive. */
+    /** Bit in the id of a work request: it is a receive. */
     static final int RECEIVE = 1 << 30;
 
     private final VerbsDevice device;
@@ -23,13 +23,13 @@ final class ConnectionResources {
     private final VerbsSettings settings;
     private final long id;
     private PinnedMemory memory;
-    private CompletionQueue queue;
+    private CompletionRing queue;
     private long queuePair;
     private SendRequests sendRequests;
     private ReceiveRequests receiveRequests;
     private boolean isInError;
-    private SendQueue sends;
-    private ReceiveQueue receives;
+    private VerbsWriter writer;
+    private VerbsReader reader;
 
     ConnectionResources(VerbsDevice device, VerbsLibraries libraries, VerbsSettings settings, long id) {
         this.device = device;
@@ -40,10 +40,10 @@ final class ConnectionResources {
     }
 
     /**
-     * Makes everything.
+     * Makes all resources.
      *
-     * @param number of the connection, the upper half of those of its work requests.
-     * @throws org.jfabric.FabricException what could not be made; the rest has been given back.
+     * @param number of the connection, the upper half of the ids of its work requests.
+     * @throws org.jfabric.info.FabricException if one cannot be made; the others have been freed.
      */
     void open(int number) {
         try {
@@ -57,27 +57,27 @@ final class ConnectionResources {
             long firstId = (long) number << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sendRequests = new SendRequests(settings.sends(), pieces, firstId);
-            sends = new SendQueue(device.path(), queuePair, sendRequests, device.keys(), sendMemory, memory.key(),
-                settings.sendBytes(), made.inlineBytes(), settings.signalEvery());
-            receives = device.shared() == null ? openReceives(firstId | RECEIVE)
-                : new ReceiveQueue(device.shared().slots(), true);
+            writer = new VerbsWriter(new SendRing(device.path(), queuePair, sendRequests, sendMemory, memory.key(),
+                settings.sendBytes(), made.inlineBytes(), settings.signalEvery()), device.keys());
+            reader = device.shared() == null ? openReceives(firstId | RECEIVE)
+                : new VerbsReader(device.shared().slots(), true);
         } catch (RuntimeException | Error e) {
             close();
             throw e;
         }
     }
 
-    private ReceiveQueue openReceives(long firstId) {
+    private VerbsReader openReceives(long firstId) {
         int count = settings.receives();
         int bytes = settings.receiveBytes();
         receiveRequests = new ReceiveRequests(count, firstId, memory.address(), bytes, memory.key());
         ReceiveSlots slots = new OwnSlots(
             device.path(), queuePair, receiveRequests, count, memory.address(), bytes);
         VerbsDevice.checked("ibv_post_recv", slots.postAll());
-        return new ReceiveQueue(slots, false);
+        return new VerbsReader(slots, false);
     }
 
-    /** Devices do not say how many bytes they take inline: less is asked for until one says yes. */
+    /** Devices do not report their inline limit: the size is halved until the device accepts it. */
     private RdmaCm.QueuePair createQueuePair(int pieces) {
         RdmaCm.QueuePair made = null;
         for (int inline = settings.inlineBytes(); made == null || made.pointer() < 0; inline /= 2) {
@@ -85,14 +85,14 @@ final class ConnectionResources {
                 settings.sends(), settings.receives(), pieces, inline,
                 device.shared() == null ? 0 : device.shared().queue()));
             if (made.pointer() >= 0 || inline == 0 || made.pointer() != -FabricErrno.EINVAL) {
-                // a device that grants more than was asked for does not change what our own copies cost
+                // a device may grant more than was requested; the configured limit still applies to our copies
                 return new RdmaCm.QueuePair(made.pointer(), Math.min(made.inlineBytes(), settings.inlineBytes()));
             }
         }
         return made;
     }
 
-    /** The card lets go of all memory. Progress agent; again does nothing. */
+    /** Moves the queue pair to the error state: the card releases all memory. Progress agent; idempotent. */
     void toError() {
         if (!isInError) {
             isInError = true;
@@ -100,7 +100,7 @@ final class ConnectionResources {
         }
     }
 
-    /** Gives back what was made; again does nothing. */
+    /** Frees what was made; idempotent. */
     void close() {
         if (queuePair > 0) {
             cm.destroyQueuePair(id);
@@ -127,7 +127,7 @@ final class ConnectionResources {
         return device;
     }
 
-    CompletionQueue queue() {
+    CompletionRing queue() {
         return queue;
     }
 
@@ -135,11 +135,11 @@ final class ConnectionResources {
         return queuePair;
     }
 
-    SendQueue sends() {
-        return sends;
+    VerbsWriter writer() {
+        return writer;
     }
 
-    ReceiveQueue receives() {
-        return receives;
+    VerbsReader reader() {
+        return reader;
     }
 }

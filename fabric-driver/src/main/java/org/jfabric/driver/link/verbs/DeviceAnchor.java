@@ -1,21 +1,20 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.SocketName;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
-
-import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
+import org.jfabric.info.SocketName;
 
 /**
- * An identifier of the connection manager that is a device's own. Once the library has noticed that a device was taken
- * away, which any look at the list of devices may do, it closes the context when no identifier has it, whatever else
- * was made of it: everything else would be a pointer into freed memory. The identifier is also told that the device
- * goes where nobody else listens or is connected, and not every device has an asynchronous event for that.
+ * An identifier of the connection manager that belongs to a device. Any read of the device list may make the library
+ * notice that a device was removed. The library then closes the device's context when no identifier uses it, whatever
+ * else was made from it, and all other objects would be pointers into freed memory. The identifier also gets the event
+ * of the removal when there is no listener and no connection; not every device has an asynchronous event for it.
  *
- * <p>Where none can be bound, as to an address of several devices, the connections keep the context open, and nothing
- * else does.
+ * <p>If no identifier can be bound, for instance to an address of several devices, only the connections keep the
+ * context open.
  */
 final class DeviceAnchor {
     private static final long UNLISTED_NS = 1_000_000_000L;
@@ -25,15 +24,15 @@ final class DeviceAnchor {
     private final VerbsDevice device;
     private final RdmaCm cm;
     private final Ibverbs verbs;
-    /** In the library's list of devices, while there is such a device. */
+    /** Pointer in the library's device list, while the device is present. */
     private final long listed;
     private final long channel;
-    /** Not above 0 if there is none. */
+    /** 0 or negative if there is none. */
     private final long id;
     /** Progress agent. */
     private boolean isTaking;
 
-    /** Binds one to an address of the device. Resource thread. */
+    /** Binds an identifier to an address of the device. Resource thread. */
     DeviceAnchor(VerbsLink link, VerbsDevice device, SocketName local) {
         this.link = link;
         this.device = device;
@@ -58,14 +57,14 @@ final class DeviceAnchor {
         return id > 0;
     }
 
-    /** Looks whether the device is taken away, from now on. Progress agent. */
+    /** Watches for the removal of the device. Progress agent. */
     void watch() {
         if (channel > 0) {
             link.descriptors().add(cm.eventChannelFd(channel), this::look);
         }
     }
 
-    /** Ends looking. Progress agent. */
+    /** Stops watching. Progress agent. */
     void unwatch() {
         if (channel > 0) {
             link.descriptors().remove(cm.eventChannelFd(channel));
@@ -79,7 +78,7 @@ final class DeviceAnchor {
         }
     }
 
-    /** 1 if the device is taken away. Resource thread, as all that concerns identifiers. */
+    /** Returns 1 if the device was removed. Resource thread, as every call on an identifier. */
     private int take() {
         int removed = 0;
         for (RdmaCm.CmEvent event = cm.takeEvent(channel); event != null; event = cm.takeEvent(channel)) {
@@ -96,9 +95,9 @@ final class DeviceAnchor {
     }
 
     /**
-     * The last thing that is done with the device. Resource thread.
+     * Frees the anchor, as the last step of freeing the device. Resource thread.
      *
-     * @param isGone it was taken away, which the kernel does not end while the context is open.
+     * @param isGone the device was removed; the kernel does not finish that while the context is open.
      */
     void free(boolean isGone) {
         if (id > 0) {
@@ -109,11 +108,11 @@ final class DeviceAnchor {
         }
         if (isGone) {
             awaitUnlisted();
-            cm.lookAtDevices();
+            cm.refreshDevices();
         }
     }
 
-    /** The kernel tells that a device goes before it takes it out of the list. */
+    /** The kernel reports the removal of a device before it takes the device out of the list. */
     private void awaitUnlisted() {
         long deadlineNs = System.nanoTime() + UNLISTED_NS;
         while (isListed() && System.nanoTime() - deadlineNs < 0) {

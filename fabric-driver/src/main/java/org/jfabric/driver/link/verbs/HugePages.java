@@ -4,18 +4,18 @@ import org.jfabric.ffi.Libc;
 
 /**
  * Zeroed memory for a card, in huge pages where the system has some: the card then needs fewer translations, and
- * pinning is quicker. Tried in this order: pages that the administrator has set aside, an aligned mapping that the
- * kernel is asked to back by huge pages, and what there is. Resource thread.
+ * pinning is quicker. Tried in this order: pages that the administrator has reserved, an aligned mapping with advice to
+ * the kernel to back it by huge pages, and ordinary pages. Resource thread.
  */
 final class HugePages {
-    /** Of the size that x86_64 and most others have. */
+    /** Size of a huge page on x86_64 and most other processors. */
     static final int HUGE_BYTES = 2 << 20;
 
     private static final int PAGE_BYTES = 4096;
     private static final int PROT = Libc.PROT_READ | Libc.PROT_WRITE;
     private static final int FLAGS = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS;
 
-    /** The calls of the operating system; each answers as that of {@link Libc}. */
+    /** The calls of the operating system; each returns what the call of {@link Libc} returns. */
     static class Calls {
         long map(long lengthBytes, int flags) {
             return Libc.mmap(lengthBytes, PROT, flags, -1, 0);
@@ -40,10 +40,10 @@ final class HugePages {
     private long address;
 
     /**
-     * Memory of whole pages.
+     * Maps memory of whole pages.
      *
-     * @param bytes at least.
-     * @throws org.jfabric.FabricException if there is not as much.
+     * @param bytes least size.
+     * @throws org.jfabric.info.FabricException if the system does not have that much memory.
      */
     HugePages(long bytes) {
         this(bytes, new Calls());
@@ -51,7 +51,7 @@ final class HugePages {
 
     HugePages(long bytes, Calls calls) {
         this.calls = calls;
-        // what is much smaller would waste most of a huge page
+        // a smaller block would waste most of a huge page
         if (bytes < HUGE_BYTES || !mapSetAside(bytes) && !mapAligned(bytes)) {
             mappedBytes = roundUp(bytes, PAGE_BYTES);
             mapping = VerbsDevice.checked("mmap of " + mappedBytes + " bytes", calls.map(mappedBytes, FLAGS));
@@ -62,7 +62,7 @@ final class HugePages {
     private boolean mapSetAside(long bytes) {
         mappedBytes = roundUp(bytes, HUGE_BYTES);
         mapping = calls.map(mappedBytes, FLAGS | Libc.MAP_HUGETLB);
-        // a control group may forbid what is set aside; that is told here, and by a signal at the first access
+        // a control group may forbid reserved pages: this call fails then, where a first access would raise a signal
         if (mapping > 0 && calls.populate(mapping, mappedBytes) < 0) {
             calls.unmap(mapping, mappedBytes);
             mapping = 0;
@@ -78,7 +78,7 @@ final class HugePages {
             return false;
         }
         address = roundUp(mapping, HUGE_BYTES);
-        // a kernel without huge pages refuses, which changes nothing
+        // a kernel without huge pages refuses; the mapping is usable all the same
         calls.advise(address, roundUp(bytes, PAGE_BYTES), Libc.MADV_HUGEPAGE);
         return true;
     }
@@ -87,12 +87,12 @@ final class HugePages {
         return (value + unit - 1) / unit * unit;
     }
 
-    /** Where it begins, at a page. */
+    /** Address of the memory, aligned to a page. */
     long address() {
         return address;
     }
 
-    /** Gives it back; again does nothing. */
+    /** Unmaps the memory; idempotent. */
     void close() {
         if (mapping > 0) {
             calls.unmap(mapping, mappedBytes);

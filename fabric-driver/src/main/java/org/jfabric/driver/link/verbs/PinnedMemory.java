@@ -4,7 +4,7 @@ import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 
 /**
- * Zeroed memory that one device may write, in huge pages if there are some. Made and given back on the resource thread.
+ * Zeroed memory that one device may write, in huge pages if there are some. Made and freed on the resource thread.
  */
 final class PinnedMemory {
     private static final int PAGE_BYTES = 4096;
@@ -14,12 +14,12 @@ final class PinnedMemory {
     private long registration;
 
     /**
-     * Memory of whole pages.
+     * Maps and registers memory of whole pages.
      *
      * @param verbs  library.
      * @param domain protection domain.
-     * @param bytes  at least.
-     * @throws org.jfabric.FabricException if there is none, or it cannot be pinned; nothing is left of it then.
+     * @param bytes  least size.
+     * @throws org.jfabric.info.FabricException if there is no memory, or it cannot be pinned; all has been freed then.
      */
     PinnedMemory(Ibverbs verbs, long domain, long bytes) {
         this.verbs = verbs;
@@ -34,7 +34,7 @@ final class PinnedMemory {
         }
     }
 
-    /** What is pinned for so many bytes. */
+    /** Bytes that are pinned for memory of a size: whole pages. */
     static long pages(long bytes) {
         return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     }
@@ -43,12 +43,12 @@ final class PinnedMemory {
         return memory.address();
     }
 
-    /** For work requests of this side. */
+    /** Local key, for work requests of this side. */
     int key() {
         return verbs.localKey(registration);
     }
 
-    /** Gives it back; again does nothing. */
+    /** Frees the memory; idempotent. */
     void close() {
         if (registration > 0) {
             verbs.deregister(registration);

@@ -3,7 +3,7 @@ package org.jfabric.driver.link.verbs;
 import java.util.Arrays;
 
 /**
- * The envelope that libfabric puts around private data, because what arrives has a fixed length, padded with zeros.
+ * The envelope that libfabric puts around private data: the data arrives with a fixed length, padded with zeros.
  *
  * <pre>
  *    0  u8 n | n bytes of the user
@@ -26,7 +26,7 @@ final class PrivateData {
         return wrapped;
     }
 
-    /** What is in an envelope; a length that cannot be is cut to what is there. */
+    /** The content of an envelope; a length beyond its end is cut. */
     static byte[] unwrap(byte[] wrapped) {
         if (wrapped.length == 0) {
             return NONE;

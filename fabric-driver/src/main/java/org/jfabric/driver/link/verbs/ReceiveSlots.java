@@ -3,14 +3,14 @@ package org.jfabric.driver.link.verbs;
 import org.jfabric.driver.ffi.ReceiveRequests;
 
 /**
- * Receives in registered memory, those of one connection or those that all connections of a device share, with what the
- * card has told of each. A slot is with the card, or in the chain of a connection whose message it holds, or in the
- * chain of those to be posted again.
+ * Receives in registered memory, of one connection or shared by all connections of a device, with the completion of
+ * each. A slot is posted to the card, or in the chain of the connection whose message it has, or in the chain of slots
+ * to be posted again.
  *
  * <p>Owner: progress agent, after the resource thread has posted all of them once.
  */
 abstract class ReceiveSlots {
-    /** In a chain: none follows. */
+    /** End of a chain. */
     static final int NONE = -1;
 
     private final ReceiveRequests requests;
@@ -28,7 +28,7 @@ abstract class ReceiveSlots {
     private int failure;
 
     /**
-     * Slots, none of them posted.
+     * Makes slots; none of them is posted.
      *
      * @param requests  one for each slot.
      * @param count     of slots.
@@ -46,10 +46,10 @@ abstract class ReceiveSlots {
         this.next = new int[count];
     }
 
-    /** Hands a chain of requests to the card; 0 or a negative errno. */
+    /** Posts a chain of requests to the card; 0 or a negative errno. */
     abstract int post(long request);
 
-    /** Hands all slots to the card; 0 or a negative errno. */
+    /** Posts all slots to the card; 0 or a negative errno. */
     final int postAll() {
         for (int i = 0; i < count; i++) {
             give(i);
@@ -58,7 +58,7 @@ abstract class ReceiveSlots {
         return -failure;
     }
 
-    /** A message has come into a slot. */
+    /** A message has arrived in a slot. */
     final void filled(int slot, int length, boolean withData, int immediate) {
         withCard--;
         lengths[slot] = length;
@@ -67,7 +67,7 @@ abstract class ReceiveSlots {
         next[slot] = NONE;
     }
 
-    /** A slot came back without a message. */
+    /** The receive of a slot was flushed. */
     final void flushed() {
         withCard--;
     }
@@ -96,7 +96,7 @@ abstract class ReceiveSlots {
         next[slot] = follower;
     }
 
-    /** A slot is to be posted again. */
+    /** Adds a slot to those to be posted again. */
     final void give(int slot) {
         requests.follow(slot, -1);
         if (firstFree < 0) {
@@ -108,9 +108,9 @@ abstract class ReceiveSlots {
         free++;
     }
 
-    /** Hands slots back to the card, many with one call; how many. */
+    /** Posts slots again, many with one call; their number. */
     final int poll(boolean isQuiet) {
-        // a batch, unless nothing else is to be done or the card runs out of receives
+        // in batches, unless the cycle is quiet or the card runs out of receives
         return free == 0 || !isQuiet && free < count / 4 ? 0 : post();
     }
 
@@ -135,7 +135,7 @@ abstract class ReceiveSlots {
         return free != 0;
     }
 
-    /** Slots that the card has. */
+    /** Slots that are posted to the card. */
     final int withCard() {
         return withCard;
     }
@@ -145,7 +145,7 @@ abstract class ReceiveSlots {
         return failure;
     }
 
-    /** Gives the requests back; the memory is somebody else's. */
+    /** Frees the requests; the memory belongs to the caller. */
     final void close() {
         requests.close();
     }

@@ -1,41 +1,40 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
-
-import java.util.ArrayList;
-import java.util.IdentityHashMap;
-import java.util.List;
-import java.util.Map;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * The registrations of clients' regions with one device: made on the resource thread when a region is first used, kept
  * while the region is open. Memory that is in no known region is registered for one transfer.
  *
- * <p>A region is held by its registration, so that its pages stay mapped as long as the card knows them, and let go of
- * soon after it was closed.
+ * <p>A registration retains its region, so that the pages stay mapped as long as the card can use them, and releases it
+ * soon after the region was closed.
  *
- * <p>Owner: progress agent; what was registered belongs to the resource thread, whose tasks run in order: when the last
- * one gives everything back, none is under way any more.
+ * <p>Owner: progress agent; the registrations themselves belong to the resource thread. Its tasks run in order: when
+ * the last one frees everything, no other is in progress.
  */
 final class RegionKeys {
-    /** A registration, made or on its way. */
+    /** A registration, made or in progress. */
     static final class Key {
         private final RegisteredRegion region;
         private final long address;
         private final long length;
-        /** Whose transfers it is for, if it is for one transfer. */
+        /** The owner of the transfer, if the registration is for one transfer. */
         private final Object owner;
         private boolean isGivenUp;
         /** Resource thread. */
         private long registration;
         private boolean isReady;
-        /** Why it could not be made; positive, 0 if it was. */
+        /** Why it could not be made, a positive errno; 0 if it was made. */
         private int errno;
         private int local;
         private int remote;
@@ -75,10 +74,10 @@ final class RegionKeys {
     private boolean isClosed;
 
     /**
-     * No registrations.
+     * Starts without registrations.
      *
      * @param exposes peers may read the regions.
-     * @param onReady told when one is made, or was found to be impossible.
+     * @param onReady runs when a registration is made or has failed.
      */
     RegionKeys(Ibverbs verbs, LinkServices services, VerbsDevice device, boolean exposes, Runnable onReady) {
         this.verbs = verbs;
@@ -91,7 +90,7 @@ final class RegionKeys {
     /**
      * The registration of a region.
      *
-     * @return it, perhaps with {@link Key#errno()}; null if it is being made.
+     * @return registration, failed if {@link Key#errno()} is not 0; null while it is being made.
      */
     Key of(RegisteredRegion region) {
         Key key = byRegion.get(region);
@@ -108,11 +107,11 @@ final class RegionKeys {
     /**
      * A registration that covers memory whose region is not known.
      *
-     * @param owner   for whose transfer, until {@link #giveUp}.
+     * @param owner   owner of the transfer, until {@link #giveUp}.
      * @param address native.
      * @param length  in bytes.
-     * @return it, perhaps with {@link Key#errno()}; null if one is being made for this memory, to be given back by
-     *     {@link #give}.
+     * @return registration, failed if {@link Key#errno()} is not 0; null while one is being made for this memory, to be
+     *     released by {@link #give}.
      */
     Key covering(Object owner, long address, long length) {
         for (int i = 0; i < regions.size(); i++) {
@@ -133,14 +132,14 @@ final class RegionKeys {
         return null;
     }
 
-    /** A transfer has ended: what was registered for it alone is given back. */
+    /** A transfer has ended: a registration for it alone is freed. */
     void give(Key key) {
         if (key.region == null && temporary.remove(key)) {
             deregister(key);
         }
     }
 
-    /** What an owner has asked for and not used will not be used: memory can be another's at that address soon. */
+    /** Frees an owner's unused registrations: the memory at their addresses may soon have another use. */
     void giveUp(Object owner) {
         for (Key key : List.copyOf(temporary)) {
             if (key.owner == owner) {
@@ -157,7 +156,7 @@ final class RegionKeys {
             return null;
         }
         if (key.errno != 0) {
-            // the next one may try again: limits can be raised
+            // the next transfer may try again: limits can be raised
             forget(key);
         }
         return key;
@@ -171,12 +170,12 @@ final class RegionKeys {
         }
     }
 
-    /** Gives back what belongs to closed regions; registrations given back. */
+    /** Frees the registrations of closed regions; their number. */
     int sweep() {
         int work = 0;
         for (int i = regions.size() - 1; i >= 0; i--) {
             Key key = regions.get(i);
-            // 1 is our own use: no transfer is under way
+            // 1 is our own use: no transfer is in progress
             if (key.isReady && key.region.isClosed() && key.region.useCount() == 1) {
                 regions.remove(i);
                 byRegion.remove(key.region);
@@ -193,7 +192,7 @@ final class RegionKeys {
 
             @Override
             protected void execute() {
-                // what a peer is asked for it writes by itself where the protocol is iWARP
+                // with iWARP the peer answers a read by writing to this memory, which needs remote write access
                 result = verbs.register(device.domain(), key.address, key.length,
                     access | VerbsConstants.ACCESS_LOCAL_WRITE
                         | (verbs.isIwarp(device.context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
@@ -258,7 +257,7 @@ final class RegionKeys {
         });
     }
 
-    /** The driver ends, and no transfer is left: the regions are let go of. {@link #free} has to follow. */
+    /** The driver closes and no transfer is left: the regions are released. {@link #free} has to follow. */
     void close() {
         isClosed = true;
         for (Key key : regions) {
@@ -266,7 +265,7 @@ final class RegionKeys {
         }
     }
 
-    /** Gives everything back, also what was asked for last. Resource thread, its last task for this device. */
+    /** Frees all registrations, including the latest. Resource thread, its last task for this device. */
     void free() {
         for (Key key : regions) {
             free(key);

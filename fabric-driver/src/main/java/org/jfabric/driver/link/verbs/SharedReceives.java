@@ -1,27 +1,27 @@
 package org.jfabric.driver.link.verbs;
 
 import org.agrona.collections.Int2ObjectHashMap;
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.ReceiveRequests;
 import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.WorkCompletions;
+import org.jfabric.info.FabricErrno;
 
 /**
- * The receives that all connections of one device take from (a shared receive queue), so that memory does not grow with
- * the number of peers. A peer that finds none is told so by the card, and tries again for ever.
+ * The shared receive queue of all connections of one device, so that memory does not grow with the number of peers. If
+ * no receive is left, the card answers the peer with "receiver not ready", and the peer's card retries without limit.
  *
- * <p>Messages that the engine has no place for stay in their slots. A card cannot refuse messages of one connection
- * only: when hardly a slot is left, all peers wait, and if it stays so for the time that is configured, the connection
- * that holds most is ended, and its slots are free for the others.
+ * <p>Messages that the engine has no room for stay in their slots. A card cannot refuse the messages of one connection
+ * only: when few slots are left, all peers wait. If that lasts for the configured time, the connection that occupies
+ * most slots is closed, and its slots become free for the others.
  *
- * <p>Opened and closed on the resource thread, else owned by the progress agent.
+ * <p>Opened and closed on the resource thread, otherwise owned by the progress agent.
  */
 final class SharedReceives {
-    /** In the upper half of the numbers of their work requests, where others have that of their connection. */
+    /** Upper half of the ids of their work requests, in place of a connection's number. */
     static final int NUMBER = Integer.MAX_VALUE;
 
-    /** Of the slots, so many are too few for all peers. */
+    /** If at most one slot in this number is posted, too few are left for all peers. */
     private static final int FEW = 8;
 
     /** The slots. */
@@ -52,12 +52,12 @@ final class SharedReceives {
     private long shortSinceNs;
 
     /**
-     * Receives, all of them posted.
+     * Makes the queue and posts all its receives.
      *
      * @param link     of the connections.
      * @param device   opened.
      * @param settings with more than 0 shared receives.
-     * @throws org.jfabric.FabricException if the device cannot; nothing is left then.
+     * @throws org.jfabric.info.FabricException if the device cannot make it; all has been freed then.
      */
     SharedReceives(VerbsLink link, VerbsDevice device, VerbsSettings settings) {
         this.link = link;
@@ -79,7 +79,7 @@ final class SharedReceives {
         }
     }
 
-    /** What queue pairs are made with. */
+    /** The shared receive queue that queue pairs are made with. */
     long queue() {
         return queue;
     }
@@ -88,12 +88,12 @@ final class SharedReceives {
         return slots;
     }
 
-    /** A connection takes from them. */
+    /** Adds a connection that uses the queue. */
     void add(VerbsConnection connection) {
         byNumber.put(verbs.queuePairNumber(connection.queuePair()), connection);
     }
 
-    /** It does not any more. */
+    /** Removes a connection. */
     void remove(VerbsConnection connection) {
         byNumber.remove(verbs.queuePairNumber(connection.queuePair()));
     }
@@ -103,13 +103,13 @@ final class SharedReceives {
         if (connection != null) {
             connection.onCompletion(completions, entry);
         } else {
-            // its connection was not waited for any longer
+            // its connection was freed without waiting for its last receive
             slots.flushed();
             slots.give((int) completions.id(entry) & ~ConnectionResources.RECEIVE);
         }
     }
 
-    /** Posts slots again, many with one call, and sees to it that some are left; 0 if there was nothing to do. */
+    /** Posts slots again, many with one call, and enforces the limit on waiting messages; 0 if there was no work. */
     int poll(boolean isQuiet) {
         int posted = slots.poll(isQuiet);
         if (slots.withCard() > slots.count() / FEW) {
@@ -132,14 +132,14 @@ final class SharedReceives {
             }
         }
         if (greatest != null) {
-            greatest.giveUp(FabricErrno.ENOBUFS, "its messages wait in " + greatest.held() + " of " + slots.count()
-                + " receives that all peers share, and " + slots.withCard() + " are left, for more than "
+            greatest.giveUp(FabricErrno.ENOBUFS, "its messages occupy " + greatest.held() + " of " + slots.count()
+                + " shared receives, and " + slots.withCard() + " are left, for more than "
                 + holdLimitNs / 1_000_000 + " ms: post receives for its messages, or raise "
                 + "jfabric.engine.unexpectedBudgetBytes or jfabric.verbs.sharedReceives");
         }
     }
 
-    /** Gives everything back; again does nothing. No queue pair uses them any more. */
+    /** Frees everything; idempotent. No queue pair uses the queue any more. */
     void close() {
         if (queue > 0) {
             verbs.destroySharedQueue(queue);

@@ -1,14 +1,5 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.SocketName;
-import org.jfabric.driver.config.VerbsConfig;
-import org.jfabric.driver.ffi.RdmaCm;
-import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.support.HostNames;
-
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.Inet4Address;
@@ -20,16 +11,24 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import org.jfabric.driver.config.VerbsConfig;
+import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
 
 /**
- * An identifier of the connection manager with an address of an RDMA device: what an endpoint is reached by, and named
- * after. The address is the one asked for; else of the interface that the option names; else the one that leads to the
+ * An identifier of the connection manager with an address of an RDMA device, by which an endpoint is reached and named.
+ * The address is the requested one; else that of the interface that the option names; else the one with a route to the
  * destination; else the first that belongs to a device, IPv4 before IPv6.
  *
- * <p>It listens from the first moment on, with an event channel of its own until the link takes it over. Any thread.
+ * <p>It listens from the beginning, with an event channel of its own until the link takes it over. Any thread.
  */
 final class VerbsAddress extends BoundAddress {
-    /** Requests that the kernel keeps; it takes no more. Their handler has a limit of its own. */
+    /** Requests that the kernel queues at most. The handler of requests has a limit of its own. */
     private static final int BACKLOG = 1024;
 
     private final RdmaCm cm;
@@ -45,10 +44,10 @@ final class VerbsAddress extends BoundAddress {
     }
 
     /**
-     * Binds.
+     * Binds an identifier.
      *
      * @param wanted source and destination of the endpoint.
-     * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or why it is not given.
+     * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or another bind error.
      */
     static VerbsAddress open(RdmaCm cm, Info wanted, VerbsConfig config) {
         SocketName source = name(wanted.srcAddr());
@@ -70,7 +69,7 @@ final class VerbsAddress extends BoundAddress {
                 + VerbsConfig.INTERFACE.name() + '.');
     }
 
-    /** Binds to that very address; port 0 for any. */
+    /** Binds to exactly that address; port 0 for any. */
     static VerbsAddress open(RdmaCm cm, SocketName wanted) {
         long channel = VerbsDevice.checked("rdma_create_event_channel", cm.createEventChannel());
         long id = cm.createId(channel);
@@ -79,7 +78,7 @@ final class VerbsAddress extends BoundAddress {
             result = -FabricErrno.EADDRNOTAVAIL;
         }
         if (result == 0) {
-            // whoever is told the address may ask before the endpoint listens: such requests wait in the kernel
+            // a peer that has the address may connect before the endpoint listens: such requests wait in the kernel
             result = cm.listen(id, BACKLOG);
         }
         if (result < 0) {
@@ -105,13 +104,13 @@ final class VerbsAddress extends BoundAddress {
             return List.of(HostNames.resolve(option, "").inetAddress());
         }
         if (VerbsConfig.ANY_INTERFACE.equals(option) && destination != null) {
-            // nothing is sent: the system only says which way it would go
+            // nothing is sent: the system only chooses the local address of the route
             try (DatagramSocket probe = new DatagramSocket()) {
                 probe.connect(new InetSocketAddress(destination.inetAddress(), Math.max(1, destination.port())));
                 return List.of(probe.getLocalAddress());
             } catch (IOException | IllegalArgumentException noWay) {
                 throw new FabricException(FabricErrno.EHOSTUNREACH,
-                    "no way leads to " + destination + ": " + noWay.getMessage(), "Check the address and the routes.",
+                    "no route leads to " + destination + ": " + noWay.getMessage(), "Check the address and the routes.",
                     noWay);
             }
         }
@@ -141,7 +140,7 @@ final class VerbsAddress extends BoundAddress {
         return name.toString();
     }
 
-    /** Gives the identifier to the link's event channel; 0 if it is closed, or a negative errno. */
+    /** Moves the identifier to the link's event channel and returns it; 0 if it is closed, or a negative errno. */
     synchronized long take(long linkChannel) {
         if (id == 0) {
             return 0;

@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
@@ -8,10 +7,11 @@ import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
 
 /**
- * A connection as the engine sees it. A message is one SEND without any header; 32 bits of remote CQ data are its
- * immediate word. There are reads of remote memory, for a protocol above.
+ * The engine's view of a connection. A message is one SEND without any header; 32 bits of remote CQ data are its
+ * immediate data. A protocol above can also read remote memory.
  *
  * <p>Owner: progress agent.
  */
@@ -35,15 +35,15 @@ final class VerbsChannel extends MessageChannel {
         return connectionHandler;
     }
 
-    /** The handler's part for messages that may have to wait for a place. */
+    /** The handler of messages that may have to wait for a buffer. */
     StreamHandler streams() {
         return streams;
     }
 
     @Override
     public int send(TransmitOperation operation, int grant) {
-        int result = connection.sends().send(operation);
-        // there may be something to hand over
+        int result = connection.writer().send(operation);
+        // the send ring may have requests to post
         link.activate(connection);
         return result;
     }
@@ -54,8 +54,8 @@ final class VerbsChannel extends MessageChannel {
         if (length > source.lengthBytes()) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        int result = connection.sends().pull(source, destRegion, destAddress, destPieces, length);
-        // there may be something to hand over
+        int result = connection.writer().pull(source, destRegion, destAddress, destPieces, length);
+        // the send ring may have requests to post
         link.activate(connection);
         return result;
     }
@@ -81,7 +81,7 @@ final class VerbsChannel extends MessageChannel {
             }
             RegionKeys.Key key = connection.keys().of(region);
             if (key == null) {
-                return connection.sends().refuse();
+                return connection.writer().refuse();
             }
             if (key.errno() != 0) {
                 return -FabricErrno.EOPNOTSUPP;
@@ -94,15 +94,15 @@ final class VerbsChannel extends MessageChannel {
     }
 
     /**
-     * Only counts: the key is the region's, and goes with it. A peer that was told of a payload can read that region
-     * until the application closes it.
+     * Only counts: the key is that of the region and is valid as long as the region is. A peer that has the key can
+     * read the region until the application closes it.
      */
     @Override
     public void conceal(RemotePayload target) {
         exposed--;
     }
 
-    /** Whether the peer was told of a payload and has not said that it has read it. */
+    /** Whether a payload was announced to the peer and the peer has not confirmed that it has read it. */
     boolean isExposing() {
         return exposed != 0;
     }

@@ -1,49 +1,48 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
-import org.jfabric.VerbsErrno;
+import java.util.function.IntSupplier;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.WorkCompletions;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.resource.ResourceTask;
-
-import java.util.function.IntSupplier;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
+import org.jfabric.info.VerbsErrno;
 
 /**
- * A queue pair from its identifier to its end.
+ * A connection, from its identifier to the end of its queue pair.
  *
  * <pre>
- *   we ask:    RESOLVING --address, way--> BUILDING --queue pair, rdma_connect--> CONNECTING --established--> UP
- *   they ask:                              BUILDING --queue pair, rdma_accept---> CONNECTING --established--> UP
- *   end:       UP --closed by the engine--> LINGERING --all sent--> DRAINING --all came back--> CLOSED
- *              UP --the peer's end, an error--> DRAINING
+ *   active:    RESOLVING --address, route-> BUILDING --queue pair, rdma_connect--> CONNECTING --established--> UP
+ *   passive:                                BUILDING --queue pair, rdma_accept---> CONNECTING --established--> UP
+ *   shutdown:  UP --closed by the engine--> LINGERING --all sent--> DRAINING --all completed--> CLOSED
+ *              UP --closed by the peer, an error--> DRAINING
  *              before UP --> CLOSED
  * </pre>
  *
- * <p>Owner: progress agent. All calls that concern the identifier are made on the resource thread, in order, so that
- * the last one gives it back when no other is under way.
+ * <p>Owner: progress agent. All calls that concern the identifier are made on the resource thread, in order: when the
+ * last one destroys it, no other is in progress.
  */
 final class VerbsConnection extends CmTarget {
     private static final int RESOLVING = 0;
     private static final int BUILDING = 1;
     private static final int CONNECTING = 2;
     private static final int UP = 3;
-    /** Closed by the engine: what it has sent is still on its way. */
+    /** Closed by the engine: its sends are not complete. */
     private static final int LINGERING = 4;
-    /** In error: work requests come back. */
+    /** In the error state: work requests are flushed. */
     private static final int DRAINING = 5;
     private static final int CLOSED = 6;
 
-    /** As libfabric's verbs provider waits. */
+    /** The same as in libfabric's verbs provider. */
     private static final int RESOLVE_TIMEOUT_MS = 2000;
     private static final long LINGER_NS = 1_000_000_000L;
     private static final long DRAIN_NS = 1_000_000_000L;
-    /** For the last completion of a shared receive, where the card says that it is the last. */
+    /** Wait for the last completion of a shared receive after the card has reported the last one. */
     private static final long LAST_NS = 1_000_000L;
-    /** The same where it does not say so, as rxe. */
+    /** The same wait if the device, such as rxe, does not report it. */
     private static final long UNTOLD_LAST_NS = 100_000_000L;
     private static final byte[] NO_DATA = {};
 
@@ -53,33 +52,33 @@ final class VerbsConnection extends CmTarget {
     private final int number;
     private final boolean isAsking;
     private final byte[] data;
-    /** Made by the resource thread if we ask; 0 before, or if there is none. */
+    /** Made by the resource thread on the active side; 0 before, or if there is none. */
     private long id;
     private ConnectionResources resources;
-    /** On its way on the resource thread. */
+    /** Resources that the resource thread is making. */
     private ConnectionResources building;
     private boolean isFree;
     private int state;
     private long deadlineNs;
-    /** When no message can come into a shared receive any more. */
+    /** The time from which no message can arrive in a shared receive. */
     private long lastReceiveNs;
-    /** Why it is about to end; 0 while nothing is wrong. */
+    /** Why it is about to be closed; 0 without an error. */
     private int failure;
     private String reason;
-    /** What the device said of it, 0 if it said nothing. */
+    /** The device's own code for the failure, 0 if there is none. */
     private int provErrno;
-    /** Why the card has given requests back, if it has; an event may say more. */
+    /** Text of the first flushed request, if there is one; an event may give a better reason. */
     private String flushReason;
     private int stepsFlushed;
-    /** Its requests may use the application's memory until they have come back. */
+    /** Its requests may use the application's memory until they have completed. */
     private boolean endsWithRegions;
-    /** In the list of those that are stepped in each poll. */
+    /** In the list of connections that are stepped in each poll. */
     boolean isActive;
 
     /**
-     * A connection that has not begun.
+     * Makes a connection that has not begun.
      *
-     * @param id       of the request; 0 if we ask.
+     * @param id       of the request; 0 on the active side.
      * @param data     private data of the request or the answer.
      */
     VerbsConnection(VerbsLink link, long id, byte[] data, ConnectionHandler handler) {
@@ -104,22 +103,26 @@ final class VerbsConnection extends CmTarget {
         return id;
     }
 
-    SendQueue sends() {
-        return resources.sends();
+    VerbsWriter writer() {
+        return resources.writer();
     }
 
     RegionKeys keys() {
         return resources.device().keys();
     }
 
-    // ---- the way up ----
+    // ---- connecting ----
 
-    /** Asks a peer. */
-    void ask(byte[] local, byte[] remote) {
+    /** Begins to connect to a peer. */
+    void ask(byte[] local, byte[] remote, int tos) {
         state = RESOLVING;
         CmTask.submit(link.services(), () -> {
             long made = cm.createId(link.cmChannel());
             id = Math.max(0, made);
+            if (made > 0 && tos != 0) {
+                // a refusal leaves the connection unmarked
+                cm.setServiceType(made, tos);
+            }
             return made < 0 ? (int) made : cm.resolveAddress(made, local, remote, RESOLVE_TIMEOUT_MS);
         }, result -> {
             if (state == RESOLVING && !link.isClosed()) {
@@ -133,7 +136,7 @@ final class VerbsConnection extends CmTarget {
         });
     }
 
-    /** What the connection manager is asked to do while the connection is in one state; it fails if that does. */
+    /** Submits a call of the connection manager; if it fails in the present state, the connection fails. */
     private void proceed(IntSupplier call) {
         int during = state;
         CmTask.submit(link.services(), call, result -> {
@@ -143,7 +146,7 @@ final class VerbsConnection extends CmTarget {
         });
     }
 
-    /** Makes the queue pair on the resource thread, then asks or answers. */
+    /** Makes the queue pair on the resource thread, then connects or accepts. */
     void build() {
         state = BUILDING;
         ConnectionResources made = new ConnectionResources(
@@ -224,9 +227,9 @@ final class VerbsConnection extends CmTarget {
             case VerbsConstants.CM_UNREACHABLE, VerbsConstants.CM_CONNECT_ERROR ->
                 fail(isAsking ? FabricErrno.ETIMEDOUT : FabricErrno.ECONNABORTED, NO_DATA);
             case VerbsConstants.CM_DISCONNECTED -> onDisconnected();
-            case VerbsConstants.CM_DEVICE_REMOVAL -> lost(FabricErrno.ENODEV, "its device was taken away");
+            case VerbsConstants.CM_DEVICE_REMOVAL -> lost(FabricErrno.ENODEV, "its device was removed");
             default -> {
-                // addresses that change and identifiers that leave their time of waiting are no matter of a connection
+                // a changed address and the end of TIME_WAIT do not concern a connection
             }
         }
     }
@@ -246,7 +249,7 @@ final class VerbsConnection extends CmTarget {
         return SocketName.ofBytes(cm.peerAddress(id));
     }
 
-    /** It could not be made, which is told now. */
+    /** Fails the connection and calls the handler now. */
     private void fail(int errno, byte[] refusal) {
         if (state < UP) {
             release();
@@ -256,17 +259,17 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    /** It could not be made, which is told in the next poll. */
+    /** Fails the connection in the next poll. */
     void failLater(int errno) {
         link.later(() -> fail(errno, NO_DATA));
     }
 
     // ---- messages ----
 
-    /** A work request has ended. */
+    /** Processes the completion of a work request. */
     void onCompletion(WorkCompletions completions, int entry) {
         if (state == CLOSED) {
-            // its queues are being given back
+            // its queues are being freed
             return;
         }
         int request = (int) completions.id(entry);
@@ -275,16 +278,16 @@ final class VerbsConnection extends CmTarget {
         link.activate(this);
         if (status != VerbsConstants.WC_SUCCESS) {
             if (isReceive) {
-                resources.receives().flushed(request & ~ConnectionResources.RECEIVE);
+                resources.reader().flushed(request & ~ConnectionResources.RECEIVE);
             } else {
-                resources.sends().failed(request);
+                resources.writer().failed(request);
             }
             onFailure(isReceive, status, completions.vendorError(entry));
         } else if (isReceive) {
-            resources.receives().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
+            resources.reader().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
                 completions.hasImmediate(entry), completions.immediate(entry));
         } else {
-            resources.sends().completed(request, channel);
+            resources.writer().completed(request, channel);
         }
     }
 
@@ -297,7 +300,7 @@ final class VerbsConnection extends CmTarget {
         String what = (isReceive ? "a receive" : "a send") + " ended with \"" + text + "\" (status " + status
             + ", vendor's code 0x" + Integer.toHexString(vendorError) + ')';
         switch (status) {
-            // the card has put the queue pair into error, and an event may say why
+            // the card has moved the queue pair to the error state, and an event may give the reason
             case VerbsConstants.WC_WR_FLUSH_ERR -> {
                 flushReason = flushReason == null ? what : flushReason;
                 link.lookSoon();
@@ -324,24 +327,24 @@ final class VerbsConnection extends CmTarget {
             lost(FabricErrno.ECONNRESET, flushReason);
             return 1;
         }
-        ReceiveQueue receives = resources.receives();
-        SendQueue sends = resources.sends();
-        boolean wasEmpty = receives.isEmpty();
-        int drained = receives.drain(channel, limit);
+        VerbsReader reader = resources.reader();
+        VerbsWriter writer = resources.writer();
+        boolean wasEmpty = reader.isEmpty();
+        int drained = reader.drain(channel, limit);
         if (state != UP) {
             return 1;
         }
-        int work = wasEmpty || drained == ReceiveQueue.PAUSED ? 0 : 1;
-        work += sends.poll(channel.handler());
+        int work = wasEmpty || drained == VerbsReader.PAUSED ? 0 : 1;
+        work += writer.poll(channel.handler());
         if (state != UP) {
             return 1;
         }
-        work += receives.poll(channel, work == 0);
-        if (drained == ReceiveQueue.REFUSED) {
+        work += reader.poll(channel, work == 0);
+        if (drained == VerbsReader.REFUSED) {
             lost(FabricErrno.EIO, "sent a message that the endpoint cannot take");
-        } else if (sends.failure() != 0 || receives.failure() != 0) {
+        } else if (writer.failure() != 0 || reader.failure() != 0) {
             lost(FabricErrno.EIO, "the card takes no work requests: "
-                + FabricErrno.name(Math.max(sends.failure(), receives.failure())));
+                + FabricErrno.name(Math.max(writer.failure(), reader.failure())));
         }
         return work;
     }
@@ -349,19 +352,19 @@ final class VerbsConnection extends CmTarget {
     /** Whether it has to be stepped again. */
     boolean hasWork() {
         return switch (state) {
-            case UP -> failure != 0 || flushReason != null || !resources.receives().isEmpty()
-                || resources.receives().hasFree() || resources.sends().hasWork();
+            case UP -> failure != 0 || flushReason != null || !resources.reader().isEmpty()
+                || resources.reader().hasFree() || resources.writer().hasWork();
             case LINGERING, DRAINING -> true;
             default -> false;
         };
     }
 
-    /** A region was registered: whoever waits for it may try again. */
+    /** Whether a send was refused, so that it can be tried again after the registration of a region. */
     boolean isRefused() {
-        return state == UP && resources.sends().isRefused();
+        return state == UP && resources.writer().isRefused();
     }
 
-    // ---- the end ----
+    // ---- shutdown ----
 
     private void onDisconnected() {
         if (state == UP) {
@@ -373,7 +376,7 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    /** It is over, which is told in the next step, behind what has come before. */
+    /** Ends the connection. The handler is called in a later step, after the messages that came before. */
     void lost(int errno, String why) {
         if (state < UP) {
             fail(errno, NO_DATA);
@@ -382,14 +385,14 @@ final class VerbsConnection extends CmTarget {
         if (state == LINGERING) {
             beginDrain();
         } else if (state == UP && (failure == 0 || errno == FabricErrno.ENODEV)) {
-            // nobody can wait for room with messages in memory of a device that is gone
+            // messages in the memory of a device that is gone cannot wait for room
             failure = errno;
             reason = why;
             link.activate(this);
         }
     }
 
-    /** It is over, because of an asynchronous event, if the number is one. */
+    /** Ends the connection because of an asynchronous event, unless it is {@link VerbsDevice#NO_EVENT}. */
     void lost(int errno, String why, int event) {
         if (state == UP && failure == 0 && event != VerbsDevice.NO_EVENT) {
             provErrno = VerbsErrno.ofEvent(event);
@@ -401,27 +404,27 @@ final class VerbsConnection extends CmTarget {
         return provErrno;
     }
 
-    /** What has come is handed over, then the end is told; but at once if a send of ours waits to hear of it. */
+    /** Delivers the messages that have arrived, then reports the end; without waiting if a send has failed. */
     private int stepEnd(int limit) {
-        ReceiveQueue receives = resources.receives();
-        int drained = receives.drain(channel, limit);
+        VerbsReader reader = resources.reader();
+        int drained = reader.drain(channel, limit);
         if (state != UP) {
             return 1;
         }
-        if (failure == FabricErrno.ESHUTDOWN && !resources.sends().hasFailed()) {
-            if (drained == ReceiveQueue.MORE || resources.queue().mayHaveMore) {
-                // what came before is handed over whole
+        if (failure == FabricErrno.ESHUTDOWN && !resources.writer().hasFailed()) {
+            if (drained == VerbsReader.MORE || resources.queue().mayHaveMore) {
+                // all earlier messages are delivered first
                 return 1;
             }
-            if (drained == ReceiveQueue.PAUSED && resources.sends().outstanding() == 0 && !channel.isExposing()) {
+            if (drained == VerbsReader.PAUSED && resources.writer().outstanding() == 0 && !channel.isExposing()) {
                 return 0;
             }
         }
         if (reason != null) {
             link.onError(FabricErrno.EIO, "peer " + peerName() + ": " + reason,
-                "The connection to it was closed; all others go on.");
+                "The connection to it was closed; all others stay open.");
         }
-        receives.abort(channel, failure);
+        reader.abort(channel, failure);
         int errno = failure;
         beginDrain();
         channel.handler().onDown(errno);
@@ -429,16 +432,16 @@ final class VerbsConnection extends CmTarget {
     }
 
     /**
-     * The engine closes the channel: what it was told has been sent is sent. But not if the card has memory of the
-     * application, which may be used for something else as soon as the engine has told its end.
+     * The engine closes the channel: sends that were reported as done are still sent. This does not hold if the card
+     * uses memory of the application, which the application may reuse as soon as the engine has reported the end.
      */
     void close() {
         if (state == UP && failure == 0 && !usesRegions()
-            && (resources.sends().outstanding() != 0 || resources.sends().hasWork())) {
+            && (resources.writer().outstanding() != 0 || resources.writer().hasWork())) {
             state = LINGERING;
             deadlineNs = System.nanoTime() + LINGER_NS;
-            resources.sends().stop();
-            resources.receives().stop();
+            resources.writer().stop();
+            resources.reader().stop();
             link.activate(this);
         } else if (state == UP) {
             beginDrain();
@@ -447,33 +450,33 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    /** The engine is about to tell that everything has ended; the rest of the end may take its time. */
+    /** Releases the application's memory before the engine reports the end; the rest of the shutdown follows later. */
     void quiesce() {
         if (state == UP && usesRegions()) {
             resources.toError();
         }
     }
 
-    /** Whether the card, or the peer's, has memory of the application in its hands. */
+    /** Whether the card, or the peer's card, may use memory of the application. */
     private boolean usesRegions() {
-        return resources.sends().usesRegions() || channel.isExposing();
+        return resources.writer().usesRegions() || channel.isExposing();
     }
 
-    /** Waits until all is sent that was told to be. */
+    /** Waits until all posted sends have completed. */
     int linger() {
-        resources.sends().poll(channel.handler());
-        // not the cycle's time, which stands still when the driver ends
-        if (resources.sends().outstanding() == 0 || System.nanoTime() - deadlineNs > 0) {
+        resources.writer().poll(channel.handler());
+        // not the cycle's time, which does not advance while the driver closes
+        if (resources.writer().outstanding() == 0 || System.nanoTime() - deadlineNs > 0) {
             beginDrain();
         }
         return 0;
     }
 
-    /** Puts the queue pair in error, so that everything comes back and the peer is told. */
+    /** Disconnects: the peer gets an event, and all requests of the queue pair are flushed. */
     private void beginDrain() {
         state = DRAINING;
-        resources.sends().stop();
-        resources.receives().stop();
+        resources.writer().stop();
+        resources.reader().stop();
         endsWithRegions = usesRegions();
         if (endsWithRegions) {
             resources.device().beginEnd();
@@ -487,17 +490,17 @@ final class VerbsConnection extends CmTarget {
         link.activate(this);
     }
 
-    /** In error, and no shared receive is taken for it any more; what was is told at once. */
+    /** The queue pair is in the error state and takes no more shared receives; those it took complete very soon. */
     void onLastReceive() {
         lastReceiveNs = System.nanoTime() + LAST_NS;
     }
 
-    /** Receives of its own that the card has. */
+    /** Receives of its own that are posted to the card. */
     int postedReceives() {
-        return resources.receives().outstanding();
+        return resources.reader().outstanding();
     }
 
-    /** The end of a connection whose messages nobody takes, also of one that the peer has ended. */
+    /** Ends a connection whose messages are not received, also if the peer has closed it already. */
     void giveUp(int errno, String why) {
         if (state == UP) {
             failure = errno;
@@ -506,13 +509,13 @@ final class VerbsConnection extends CmTarget {
         }
     }
 
-    /** Receives in which messages of this connection wait. */
+    /** Receives that messages of this connection occupy. */
     int held() {
-        return resources.receives().held();
+        return resources.reader().held();
     }
 
     private int drain() {
-        int outstanding = resources.sends().outstanding() + resources.receives().outstanding();
+        int outstanding = resources.writer().outstanding() + resources.reader().outstanding();
         long now = link.services().nowNs();
         if (outstanding > 0 && now - deadlineNs < 0
             || resources.device().shared() != null && now - lastReceiveNs < 0) {
@@ -522,7 +525,7 @@ final class VerbsConnection extends CmTarget {
         return 1;
     }
 
-    /** Gives everything back, on the resource thread. */
+    /** Frees everything, on the resource thread. */
     private void release() {
         if (endsWithRegions) {
             resources.device().end();
@@ -530,7 +533,7 @@ final class VerbsConnection extends CmTarget {
         state = CLOSED;
         link.remove(this);
         if (building != null) {
-            // the task that makes the queue pair gives it back when it is done
+            // freed when the task that makes the queue pair is done
             return;
         }
         releaseQueues();
@@ -539,15 +542,15 @@ final class VerbsConnection extends CmTarget {
 
     private void releaseQueues() {
         if (resources != null) {
-            resources.sends().release();
-            resources.receives().stop();
+            resources.writer().release();
+            resources.reader().stop();
             if (resources.device().shared() != null) {
                 resources.device().shared().remove(this);
             }
         }
     }
 
-    /** Once: the driver may end while it waits for its turn. Resource thread. */
+    /** Frees the identifier and the resources, once: the driver may close while a task waits. Resource thread. */
     private int free(boolean isConnected) {
         if (isFree) {
             return 0;
@@ -565,7 +568,7 @@ final class VerbsConnection extends CmTarget {
         return id > 0 ? cm.destroyId(id) : 0;
     }
 
-    /** The driver ends: behind what the resource thread is doing for it, and nobody is told. */
+    /** The driver closes: frees everything behind the tasks that are queued for it, and calls no handler. */
     void closeNow() {
         boolean isConnected = state >= UP && state < DRAINING;
         if (building == null && state != CLOSED) {
@@ -575,7 +578,7 @@ final class VerbsConnection extends CmTarget {
         CmTask.submit(link.services(), () -> free(isConnected), result -> { });
     }
 
-    /** Whether the engine has closed it and the card still has what it was told has been sent. */
+    /** Whether the engine has closed it while its sends are not complete. */
     boolean isLingering() {
         return state == LINGERING;
     }
@@ -584,12 +587,12 @@ final class VerbsConnection extends CmTarget {
         return resources == null ? 0 : resources.queuePair();
     }
 
-    /** Whether it has anything of a device, or is about to. */
+    /** Whether it has resources of a device, or is making some. */
     boolean isOn(VerbsDevice device) {
         return building != null && building.device() == device || uses(device, 0);
     }
 
-    /** Whether its completions come to a queue. */
+    /** Whether it uses a device and, unless the queue is 0, this completion queue of it. */
     boolean uses(VerbsDevice device, long queue) {
         return resources != null && resources.device() == device
             && (queue == 0 || resources.queue() != null && resources.queue().pointer() == queue);

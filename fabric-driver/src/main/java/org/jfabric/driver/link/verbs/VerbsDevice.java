@@ -1,8 +1,8 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.jfabric.driver.ffi.AsyncEvents;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
@@ -10,20 +10,18 @@ import org.jfabric.driver.ffi.VerbsDataPath;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsSelfCheck;
 import org.jfabric.driver.ffi.WorkCompletions;
-
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * One device that the connection manager has led to: its protection domain, the queues for completions and the
- * registrations of regions.
+ * One device that connections use: its protection domain, the completion queues and the registrations of regions.
  *
- * <p>Opened on the resource thread. Then: what connections reserve belongs to the resource thread, what is polled to
- * the progress agent.
+ * <p>Opened on the resource thread. After that the reservations of connections belong to the resource thread, and the
+ * polled queues to the progress agent.
  */
 final class VerbsDevice {
-    /** Found by a call and not told by an asynchronous event. */
+    /** The failure was found by a call, not reported by an asynchronous event. */
     static final int NO_EVENT = -1;
 
     private static final int POLL_BATCH = 32;
@@ -36,24 +34,24 @@ final class VerbsDevice {
     private final long context;
     private final RegionKeys keys;
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
-    private final List<CompletionQueue> queues = new ArrayList<>();
+    private final List<CompletionRing> queues = new ArrayList<>();
     /** Set by the resource thread, last. */
     private volatile boolean isOpen;
     private Ibverbs.DeviceAttributes attributes;
     private long domain;
     private long channel;
     private VerbsDataPath path;
-    /** What happens to it; null until there is a connection. */
+    /** Asynchronous events of the device; null until there is a connection. */
     private AsyncEvents.Feed events;
     private SharedReceives shared;
-    private CompletionQueue[] polled = {};
-    /** Connections that end: the card may still use memory of the application for them. */
+    private CompletionRing[] polled = {};
+    /** Connections that are closing: the card may still use memory of the application for them. */
     private int ending;
     private boolean isLost;
-    /** Lost for ever, and not only what its connections share. */
+    /** Lost permanently, and not only its shared receive queue. */
     private boolean isGone;
     private DeviceAnchor anchor;
-    /** That of the context, which may be closed when its descriptor is looked at no more. */
+    /** Descriptor of the context; kept here because the context may be closed before it is unwatched. */
     private int asyncFd;
 
     VerbsDevice(VerbsLink link, VerbsLibraries libraries, long context) {
@@ -98,14 +96,14 @@ final class VerbsDevice {
         }
     }
 
-    /** A queue with room for one connection more. */
-    CompletionQueue reserve(int entries) {
-        for (CompletionQueue queue : queues) {
+    /** Reserves entries for one more connection in a queue that has room. */
+    CompletionRing reserve(int entries) {
+        for (CompletionRing queue : queues) {
             if (!queue.isLost && queue.reserve(entries)) {
                 return queue;
             }
         }
-        // those of shared receives may all come here
+        // the completions of all shared receives may arrive in this queue
         int ofShared = link.settings().sharedReceives();
         if (entries + ofShared > attributes.maxCompletions()) {
             throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + (entries + ofShared)
@@ -115,7 +113,7 @@ final class VerbsDevice {
         int capacity = Math.max(
             entries + ofShared, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS + ofShared));
         long pointer = checked("ibv_create_cq", verbs.createCompletionQueue(context, capacity, channel));
-        CompletionQueue queue = new CompletionQueue(pointer, capacity);
+        CompletionRing queue = new CompletionRing(pointer, capacity);
         queue.reserve(entries + ofShared);
         queues.add(queue);
         return queue;
@@ -143,7 +141,7 @@ final class VerbsDevice {
         return path;
     }
 
-    /** What its connections share; null if each has receives of its own. */
+    /** The shared receives; null if each connection has receives of its own. */
     SharedReceives shared() {
         return shared;
     }
@@ -162,9 +160,9 @@ final class VerbsDevice {
         return keys;
     }
 
-    /** A connection's queue is polled from now on. */
-    void poll(CompletionQueue queue) {
-        for (CompletionQueue known : polled) {
+    /** Polls the queue of a connection from now on. */
+    void poll(CompletionRing queue) {
+        for (CompletionRing known : polled) {
             if (known == queue) {
                 return;
             }
@@ -174,7 +172,7 @@ final class VerbsDevice {
         watch();
     }
 
-    /** Looks at what happens to it from now on, also where no queue pair could be made. */
+    /** Watches the device's events from now on, also if no queue pair could be made. */
     void watch() {
         if (isOpen && !isLost && events == null) {
             link.descriptors().add(verbs.channelFd(channel), this::takeChannelEvents);
@@ -192,10 +190,10 @@ final class VerbsDevice {
         }
     }
 
-    /** Takes completions; how many. */
+    /** Processes completions; their number. */
     int poll() {
         int work = 0;
-        for (CompletionQueue queue : polled) {
+        for (CompletionRing queue : polled) {
             if (queue.isLost) {
                 continue;
             }
@@ -213,7 +211,7 @@ final class VerbsDevice {
     }
 
     private void lose(long pointer, String text, int event) {
-        for (CompletionQueue queue : polled) {
+        for (CompletionRing queue : polled) {
             if (queue.pointer() == pointer) {
                 queue.isLost = true;
                 queue.mayHaveMore = false;
@@ -222,10 +220,10 @@ final class VerbsDevice {
         link.onQueueLost(this, pointer, text, event);
     }
 
-    /** Has the card tell of completions, if it does; what came before is found by the poll that has to follow. */
+    /** Requests completion events, false if the card refuses; a poll has to follow, to find earlier completions. */
     boolean arm() {
         boolean isArmed = true;
-        for (CompletionQueue queue : polled) {
+        for (CompletionRing queue : polled) {
             if (!queue.isArmed && !queue.isLost) {
                 queue.isArmed = path.arm(queue.pointer()) == 0;
                 isArmed &= queue.isArmed;
@@ -234,22 +232,22 @@ final class VerbsDevice {
         return isArmed;
     }
 
-    /** Gives back what belongs to closed regions, unless the card may still use them; registrations given back. */
+    /** Frees the registrations of closed regions, unless the card may still use them; their number. */
     int sweep() {
         return ending == 0 ? keys.sweep() : 0;
     }
 
-    /** A connection ends whose requests use the application's memory: they come back from now on. */
+    /** A connection closes whose requests use the application's memory: they are flushed from now on. */
     void beginEnd() {
         ending++;
     }
 
-    /** They have. */
+    /** The requests of such a connection have completed. */
     void end() {
         ending--;
     }
 
-    /** Nothing can be made with it any more; what was made is given back by and by. */
+    /** Marks the device as lost: no connection uses it any more, and its objects are freed as connections close. */
     void lose(boolean forEver) {
         isLost = true;
         isGone |= forEver;
@@ -259,7 +257,7 @@ final class VerbsDevice {
         return isLost;
     }
 
-    /** Its descriptors are looked at no more. */
+    /** Stops watching its descriptors. */
     void unwatch() {
         if (events != null) {
             link.descriptors().remove(verbs.channelFd(channel));
@@ -269,7 +267,7 @@ final class VerbsDevice {
         }
     }
 
-    /** Another one was let go of, and the descriptor with it: of the same context, or of one that was closed before. */
+    /** Watches again the descriptor that a retired device had too: the same context, or a reused descriptor number. */
     void watchAgain(VerbsDevice retired) {
         if (events != null && asyncFd == retired.asyncFd) {
             watch(asyncFd);
@@ -278,7 +276,7 @@ final class VerbsDevice {
 
     private void takeChannelEvents() {
         for (long queue = verbs.takeChannelEvent(channel); queue > 0; queue = verbs.takeChannelEvent(channel)) {
-            for (CompletionQueue known : polled) {
+            for (CompletionRing known : polled) {
                 if (known.pointer() == queue) {
                     known.isArmed = false;
                 }
@@ -300,15 +298,15 @@ final class VerbsDevice {
                 }
                 case VerbsConstants.EVENT_PORT_ERR, VerbsConstants.EVENT_PORT_ACTIVE ->
                     link.onError(FabricErrno.ENETDOWN, "port " + (int) event.element() + " of " + name() + ": " + text,
-                        "Connections go on if it comes back in time.");
+                        "Connections continue if the port becomes active in time.");
                 default -> {
-                    // connections tell by their own completions and events
+                    // connections notice the others by their own completions and events
                 }
             }
         }
     }
 
-    /** It is lost, or the driver ends; no connection is left. Resource thread. */
+    /** Frees the device when it is lost or the driver closes; no connection is left. Resource thread. */
     void free() {
         if (events != null) {
             events.close();
@@ -320,13 +318,13 @@ final class VerbsDevice {
         if (anchor.holds() || !isGone) {
             freeObjects();
         }
-        // else the context may be closed, and the kernel has taken back what belonged to it; the library's objects stay
+        // otherwise the context may be closed, and the kernel has freed its objects; those of the library leak
         anchor.free(isGone);
     }
 
     private void freeObjects() {
         keys.free();
-        for (CompletionQueue queue : queues) {
+        for (CompletionRing queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
         }
         if (shared != null) {

@@ -1,32 +1,32 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.info.SocketName;
 
 /**
- * A request for a connection that waits for its answer.
+ * A connection request that waits for its answer.
  *
  * <p>Owner: progress agent.
  */
 final class VerbsIncoming extends IncomingConnection {
-    private final VerbsConnections connections;
+    private final VerbsConnector connections;
     private final long id;
     private final String remoteAddress;
     private final byte[] data;
     private boolean isGone;
 
-    VerbsIncoming(VerbsConnections connections, RdmaCm cm, RdmaCm.CmEvent request) {
+    VerbsIncoming(VerbsConnector connections, RdmaCm cm, RdmaCm.CmEvent request) {
         this.connections = connections;
         this.id = request.id();
         this.remoteAddress = SocketName.ofBytes(cm.peerAddress(id)).toString();
         this.data = PrivateData.unwrap(request.data());
     }
 
-    /** What happens to the identifier meanwhile: only the peer's giving up matters. */
+    /** Takes the identifier's events meanwhile: each of them means that the peer has given up. */
     CmTarget target() {
         return new CmTarget() {
             @Override

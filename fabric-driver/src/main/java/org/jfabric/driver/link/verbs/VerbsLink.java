@@ -1,9 +1,10 @@
 package org.jfabric.driver.link.verbs;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.SocketName;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -16,22 +17,20 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.WatchedDescriptors;
-
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 
 /**
- * Connections of RDMA devices. Each poll takes what the devices' completion queues have; connection events and the
- * devices' own are looked for now and then, by their descriptors.
+ * Connections of RDMA devices. Each poll reads the devices' completion queues. The descriptors of connection events and
+ * of the devices' own events are polled less often.
  *
  * <p>Owner: progress agent.
  */
 final class VerbsLink extends Link {
-    /** Polls between two looks at the descriptors: the price of one is that of several cycles without work. */
+    /** Polls of the link for each poll of the descriptors, which costs as much as several idle cycles. */
     private static final int POLLS_PER_LOOK = 128;
-    /** Bits of a connection's number that are its place; those above tell it from who had the place before. */
+    /** Low bits of a connection's number: its place. The bits above differ from those of earlier users of the place. */
     private static final int PLACE_BITS = 20;
     private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
 
@@ -40,10 +39,10 @@ final class VerbsLink extends Link {
     private final ChannelLimits limits;
     private final VerbsLibraries libraries;
     private final WatchedDescriptors descriptors;
-    private final VerbsConnections manager = new VerbsConnections(this);
+    private final VerbsConnector manager = new VerbsConnector(this);
     private final Long2ObjectHashMap<CmTarget> byId = new Long2ObjectHashMap<>();
     private final List<VerbsDevice> devices = new ArrayList<>();
-    /** What is to be told in the next poll. */
+    /** Tasks for the next poll. */
     private final ArrayDeque<Runnable> news = new ArrayDeque<>();
     private final List<VerbsConnection> active = new ArrayList<>();
     private VerbsConnection[] connections = new VerbsConnection[16];
@@ -56,7 +55,7 @@ final class VerbsLink extends Link {
     /**
      * A link without connections.
      *
-     * @param libraries bound, or null if they cannot be used: the link then reaches nobody.
+     * @param libraries bound, or null if they cannot be used: the link then reaches no peer.
      */
     VerbsLink(LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsLibraries libraries) {
         this.services = services;
@@ -78,7 +77,7 @@ final class VerbsLink extends Link {
         return VerbsLinkProvider.NAME;
     }
 
-    /** Whether there are libraries, and a connection manager in the kernel. */
+    /** Whether the libraries can be used and the kernel has a connection manager. */
     boolean isUsable() {
         return cmChannel > 0;
     }
@@ -90,7 +89,7 @@ final class VerbsLink extends Link {
 
     @Override
     public void attach(LocalEndpoint endpoint) {
-        // reliable datagrams go by the rxm link
+        // reliable datagrams use the rxm link
     }
 
     @Override
@@ -137,7 +136,7 @@ final class VerbsLink extends Link {
         return true;
     }
 
-    /** Regions that were used are given back when they are closed, also where no connection is left. */
+    /** Frees the registrations of closed regions, also if no connection is left. */
     private int sweep() {
         int work = 0;
         for (int i = 0; i < devices.size(); i++) {
@@ -153,7 +152,7 @@ final class VerbsLink extends Link {
             work += connection.step(limit);
             if (!connection.hasWork()) {
                 connection.isActive = false;
-                // nothing before it moves, and what was added meanwhile is stepped next time
+                // nothing before it moves, and connections added meanwhile are stepped in the next poll
                 VerbsConnection last = active.removeLast();
                 if (last != connection) {
                     active.set(active.indexOf(connection), last);
@@ -163,7 +162,7 @@ final class VerbsLink extends Link {
         return work;
     }
 
-    /** What need not be looked at in each poll. */
+    /** The work that is not done in each poll. */
     private int look() {
         return descriptors.poll() + sweep();
     }
@@ -179,7 +178,7 @@ final class VerbsLink extends Link {
             }
         }
         for (VerbsDevice device : devices) {
-            // one that came before it was armed tells nobody
+            // a completion from before the queue was armed causes no event
             if (device.poll() > 0) {
                 return false;
             }
@@ -208,10 +207,10 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** Told by each identifier of a device; null, and one that is lost already, are no matter. */
+    /** Each identifier of a device reports its removal; null, and a device that is lost already, are ignored. */
     void onRemoval(VerbsDevice device) {
         if (device != null && !device.isLost()) {
-            onDeviceLost(device, "it was taken away", VerbsDevice.NO_EVENT);
+            onDeviceLost(device, "it was removed", VerbsDevice.NO_EVENT);
         }
     }
 
@@ -219,7 +218,7 @@ final class VerbsLink extends Link {
         int number = (int) (completions.id(entry) >>> Integer.SIZE);
         int place = number & PLACE_MASK;
         VerbsConnection connection = place < connections.length ? connections[place] : null;
-        // not every device takes the entries of a queue pair that is gone out of the completion queue
+        // not every device removes the entries of a destroyed queue pair from the completion queue
         if (connection != null && connection.number() == number) {
             connection.onCompletion(completions, entry);
         } else if (number == SharedReceives.NUMBER) {
@@ -227,7 +226,7 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** Each is told in a step of its own, so that an engine that fails with one does not keep it from the others. */
+    /** Ends each connection in a task of its own, so that a failure of one handler does not affect the others. */
     void onQueueLost(VerbsDevice device, long queue, String text, int event) {
         for (VerbsConnection connection : connections) {
             if (connection != null && connection.uses(device, queue)) {
@@ -244,7 +243,7 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** A queue pair that ends takes no shared receive any more. */
+    /** A queue pair in the error state takes no more shared receives. */
     void onLastReceive(long queuePair) {
         for (VerbsConnection connection : connections) {
             if (connection != null && connection.queuePair() == queuePair) {
@@ -253,7 +252,7 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** Told once of each device: another one is made where it can be used again. */
+    /** Called once for each device; a new one is made when it can be used again. */
     void onDeviceLost(VerbsDevice device, String text, int event) {
         device.lose(event != VerbsConstants.EVENT_SRQ_ERR);
         for (VerbsConnection connection : connections) {
@@ -264,7 +263,7 @@ final class VerbsLink extends Link {
         later(() -> retire(device));
     }
 
-    /** Gives a lost device back when no connection has anything of it any more. */
+    /** Frees a lost device when no connection has resources of it any more. */
     private void retire(VerbsDevice device) {
         for (VerbsConnection connection : connections) {
             if (connection != null && connection.isOn(device)) {
@@ -281,7 +280,7 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** A region was registered, or cannot be. */
+    /** The registration of a region was made or has failed. */
     void onKeyReady() {
         for (VerbsConnection connection : connections) {
             if (connection != null && connection.isRefused()) {
@@ -320,7 +319,7 @@ final class VerbsLink extends Link {
         return isClosed;
     }
 
-    /** The next poll looks at the descriptors. */
+    /** The next poll includes the descriptors. */
     void lookSoon() {
         pollsToLook = 0;
     }
@@ -346,7 +345,7 @@ final class VerbsLink extends Link {
         return device;
     }
 
-    /** The device that can be used, or null: one that is lost may have its context still. */
+    /** The usable device of a context, or null; a lost device may still have the same context. */
     private VerbsDevice find(long context) {
         for (VerbsDevice device : devices) {
             if (device.context() == context && !device.isLost()) {
@@ -356,7 +355,7 @@ final class VerbsLink extends Link {
         return null;
     }
 
-    /** A number for a connection, which is the upper half of those of its work requests. */
+    /** Gives a connection its number, which is the upper half of the ids of its work requests. */
     int add(VerbsConnection connection) {
         int place = 0;
         while (place < connections.length && connections[place] != null) {
@@ -370,12 +369,12 @@ final class VerbsLink extends Link {
         return (added << PLACE_BITS | place) & Integer.MAX_VALUE;
     }
 
-    /** Its identifier is gone; its place is kept until nothing of it can come any more. */
+    /** Removes its identifier; its place stays reserved while completions may arrive. */
     void remove(VerbsConnection connection) {
         byId.remove(connection.id());
     }
 
-    /** Its place may be taken. */
+    /** Frees its place. */
     void free(VerbsConnection connection) {
         connections[connection.number() & PLACE_MASK] = null;
         for (int i = devices.size() - 1; i >= 0; i--) {
@@ -416,7 +415,7 @@ final class VerbsLink extends Link {
         }
         byId.forEach((id, target) -> {
             if (!(target instanceof VerbsConnection)) {
-                // a request that nobody has answered
+                // a request without an answer
                 CmTask.submit(services, () -> {
                     libraries.cm().destroyId(id);
                 });
@@ -424,19 +423,19 @@ final class VerbsLink extends Link {
         });
         byId.clear();
         descriptors.close();
-        // what the resource thread is making now, or has yet to make, must be there to be given back
+        // the last task: the objects that earlier tasks make must exist before they can be freed
         CmTask.submit(services, this::free);
         for (VerbsDevice device : devices) {
             device.keys().close();
         }
     }
 
-    /** What endpoints were told has been sent is sent, also if the driver ends right behind them. */
+    /** Completes the sends that were reported as done, also if the driver closes directly after them. */
     private void linger() {
         boolean isLingering = false;
         for (VerbsConnection connection : connections) {
             if (connection != null) {
-                // none calls its handler any more
+                // after this it does not call its handler
                 connection.close();
                 isLingering |= connection.isLingering();
             }
@@ -456,7 +455,7 @@ final class VerbsLink extends Link {
         }
     }
 
-    /** Gives the devices back; the last task of the resource thread for this link. */
+    /** Frees the devices; the last task of the resource thread for this link. */
     private void free() {
         for (VerbsDevice device : devices) {
             device.free();

@@ -1,12 +1,8 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.EndpointType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Protocol;
-import org.jfabric.Reason;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.ffi.VerbsDevices;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -17,14 +13,17 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.SocketLinkProvider;
-
-import java.util.List;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
 
 /**
- * Makes the verbs link: connected endpoints over reliable queue pairs, as libfabric's {@code verbs} provider has them.
- * Where there is no RDMA device its verdict says what is missing.
+ * Makes the verbs link: connected endpoints over reliable queue pairs, as in libfabric's {@code verbs} provider. If
+ * there is no RDMA device, its verdict names what is missing.
  */
 public final class VerbsLinkProvider extends SocketLinkProvider {
     /** The link's name. */
@@ -32,22 +31,22 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     /** Name of reliable datagrams over this link. */
     public static final String RXM_NAME = "verbsrxm";
 
-    /** Above tcp, below the links of one host. */
+    /** Above tcp, below the links within one host. */
     private static final int SCORE = 70;
-    /** The immediate word of a message. */
+    /** Immediate data of a message. */
     private static final int CQ_DATA_BYTES = 4;
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
-    /** The wire has no tags, and a connection no group of peers. */
+    /** The wire has no tags. */
     private static final long NOT_HERE = Flags.TAGGED;
 
     private final Supplier<VerbsLibraries> system;
     private final Function<DriverConfig, VerbsSettings> settings;
 
     /**
-     * A provider.
+     * Makes a provider.
      *
      * @param system   the libraries, or {@link VerbsUnavailableException}.
-     * @param settings what connections have room for.
+     * @param settings sizes of connections.
      */
     VerbsLinkProvider(Supplier<VerbsLibraries> system, Function<DriverConfig, VerbsSettings> settings) {
         super(NAME, Protocol.RDMA_CM_IB_RC, SCORE, LEVELS);
@@ -75,7 +74,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     }
 
     /**
-     * The link under rxm: its connections have room for packets.
+     * The link under rxm, whose connections carry packets.
      *
      * @return a provider.
      */
@@ -130,7 +129,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         offer.caps(caps);
         offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).opFlags(Flags.TRANSMIT_COMPLETE);
         offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS);
-        offer.epAttr().protocolVersion(1);
+        offer.epAttr().protocolVersion(1).memTagFormat(0);
         return offer;
     }
 
@@ -150,7 +149,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         try {
             libraries = system.get();
         } catch (VerbsUnavailableException e) {
-            // the verdict of every question for this link says why it cannot be used
+            // every verdict for this link gives the reason
         }
         return new VerbsLink(services, settings.apply(config), limits(config), libraries);
     }

@@ -1,20 +1,20 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.Reason;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.info.Reason;
 
 /**
- * What each connection has room for.
+ * The sizes of each connection.
  *
- * @param receives        kept posted.
- * @param receiveBytes    room of each receive, the longest message that can come.
- * @param sends           on their way at most; a power of two.
+ * @param receives        receives that are kept posted.
+ * @param receiveBytes    size of each receive, the longest message that can be received.
+ * @param sends           sends in flight at most; a power of two.
  * @param sendBytes       longest message that is copied.
- * @param inlineBytes     longest message that goes with its work request.
- * @param signalEvery     of so many sends one asks for a completion.
- * @param exposes         peers may read regions, for the protocol above.
- * @param sharedReceives  that all connections of a device share, instead of receives of their own; 0 for none.
- * @param sharedHoldLimitNs how long hardly one of these may be left, until the connection that holds most is ended.
+ * @param inlineBytes     longest message that is inlined in its work request.
+ * @param signalEvery     interval of sends that are signaled.
+ * @param exposes         whether peers may read regions, for the protocol above.
+ * @param sharedReceives  receives that all connections of a device share, instead of receives of their own; 0 for none.
+ * @param sharedHoldLimitNs how long few of these may be left, until the connection that occupies most is closed.
  */
 record VerbsSettings(
     int receives, int receiveBytes, int sends, int sendBytes, int inlineBytes, int signalEvery,
@@ -22,7 +22,7 @@ record VerbsSettings(
 
     /** For connected endpoints of applications. */
     static VerbsSettings ofMessages(DriverConfig config) {
-        // what is injected lies in no region, so that it has to be copied
+        // injected data is in no region, so it has to be copied
         int copied = Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes());
         return new VerbsSettings(
             config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(), copied,
@@ -50,12 +50,12 @@ record VerbsSettings(
     }
 
     /**
-     * How many peers the memory is enough for that may be locked.
+     * The number of peers for which the memory that may be locked is enough.
      *
-     * @param limitBytes {@link Long#MAX_VALUE} for as much as there is.
+     * @param limitBytes limit of locked memory; {@link Long#MAX_VALUE} for no limit.
      */
     Reason lockedMemory(long limitBytes) {
-        // each has a registration of whole pages
+        // each registration covers whole pages
         long each = PinnedMemory.pages(pinnedBytes());
         long shared = PinnedMemory.pages(sharedPinnedBytes());
         String who = exposes ? "peer" : "connection";

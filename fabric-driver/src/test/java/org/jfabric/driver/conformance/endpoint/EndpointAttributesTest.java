@@ -1,31 +1,31 @@
 package org.jfabric.driver.conformance.endpoint;
 
-import org.jfabric.CompletionQueueAttr;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.function.BiConsumer;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointAttr;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Protocol;
+import org.jfabric.IoVec;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.function.BiConsumer;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Protocol and sizes of endpoints. */
 @Tag("conformance")
@@ -173,7 +173,7 @@ class EndpointAttributesTest {
 
     private static void assertSizeNotOffered(
         FabricPair pair, BiConsumer<EndpointAttr, Long> member, long size, String name) {
-        Info hints = new Info();
+        Info hints = new Info().caps(Flags.TAGGED);
         member.accept(hints.epAttr(), size);
         assertNotOffered(pair, hints, name);
         String why = pair.a.fabric.info(hints).explain();
@@ -209,6 +209,72 @@ class EndpointAttributesTest {
             assertEquals(-FabricErrno.EAGAIN, result);
             assertTrue(posted >= fits, posted + " of " + fits);
             assertEquals(0, endpoint.rxSizeLeft());
+        }
+    }
+
+    /** As many as are said to be left can be posted, of every kind, also where entries and slots are scarce. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("EP-115")
+    void shouldTakeAsManyReceivesAsItSaysAreLeft(Setup setup) {
+        for (int cqSize : new int[] {16, 512, 4096}) {
+            try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.TAGGED | Flags.MSG), cqSize)) {
+                Endpoint endpoint = pair.b.endpoint;
+                for (int taken = 0; taken < 5; taken++) {
+                    assertEquals(0, endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, taken));
+                    // entries that are not read take slots of the same queue
+                    assertEquals(0, endpoint.tsend(pair.b.memory.address(), 8, pair.toA, 1, 100 + taken));
+                }
+                long left = endpoint.rxSizeLeft();
+                assertTrue(left > 0 && left <= pair.b.info.rxAttr().size() - 5, left + " left");
+                for (long i = 0; i < left; i++) {
+                    assertTrue(endpoint.rxSizeLeft() >= left - i, i + " posted of " + left);
+                    assertEquals(0, receive(pair, i), i + " posted of " + left);
+                }
+                for (int i = 0; i < 5; i++) {
+                    pair.b.await(100 + i);
+                }
+                for (int i = 0; i < 5; i++) {
+                    assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 1, i));
+                    pair.a.await(i);
+                    assertEquals(1, pair.b.await().tag());
+                }
+                // what has ended makes room, as soon as it says so
+                long deadlineNs = System.nanoTime() + FabricNode.DEADLINE_NS;
+                while (endpoint.rxSizeLeft() == 0) {
+                    assertTrue(System.nanoTime() - deadlineNs < 0, "no room after entries were read");
+                    pair.b.assertQuiet(1);
+                }
+                left = endpoint.rxSizeLeft();
+                for (long i = 0; i < left; i++) {
+                    assertEquals(0, receive(pair, i), i + " posted again of " + left);
+                }
+            }
+        }
+    }
+
+    /** A receive of one piece. */
+    private static int receive(FabricPair pair, long number) {
+        Endpoint endpoint = pair.b.endpoint;
+        long buf = pair.b.memory.address(64);
+        return switch ((int) number % 4) {
+            case 0 -> endpoint.trecv(buf, 8, ANY, 2, 0, number);
+            case 1 -> endpoint.recv(buf, 8, ANY, number);
+            case 2 -> endpoint.trecvv(new IoVec().add(buf, 8), ANY, 2, 0, number);
+            default -> endpoint.recvv(new IoVec().add(buf, 8), ANY, number);
+        };
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("EP-116")
+    void shouldTakeAsManySendsAsItSaysAreLeft(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            long sends = pair.a.endpoint.txSizeLeft();
+            assertTrue(sends > 0);
+            for (long i = 0; i < sends; i++) {
+                assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, i, 1));
+            }
         }
     }
 }

@@ -1,25 +1,26 @@
 package org.jfabric.driver.conformance.endpoint;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.CountedNode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Which operations of an endpoint make entries, with which context, and what a cancel makes of them. */
 @Tag("conformance")
@@ -45,7 +46,7 @@ class EndpointCompletionTest {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
                 assertEquals(0, switch (i % 3) {
                     case 0 -> a.tsend(from, LENGTH, pair.toB, i, i);
-                    case 1 -> a.tsenddata(from, LENGTH, 9, pair.toB, i, i);
+                    case 1 -> a.tsenddata(from, LENGTH, pair.toB, i, 9, i);
                     // the flags of a call do not take the entry away, only a selective queue allows that
                     default -> a.tsendmsg(from, LENGTH, pair.toB, i, 0, i, 0);
                 });
@@ -86,6 +87,56 @@ class EndpointCompletionTest {
                 pair.a.await(context);
             }
             pair.a.assertQuiet(100);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("EP-046")
+    void shouldBeSelectiveInTheDirectionsThatItIsCombinedWith(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (long selective : new long[] {0, Flags.TRANSMIT, Flags.RECV, Flags.TRANSMIT | Flags.RECV}) {
+                for (boolean together : new boolean[] {false, true}) {
+                    if (!together || selective == 0 || selective == (Flags.TRANSMIT | Flags.RECV)) {
+                        assertSelective(pair, selective, together);
+                    }
+                }
+            }
+        }
+    }
+
+    /** An endpoint that is bound by one call for both directions, or by one for each. */
+    private static void assertSelective(FabricPair pair, long selective, boolean together) {
+        try (Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info)) {
+            for (long alone : new long[] {Flags.SELECTIVE_COMPLETION, 0}) {
+                assertEquals(FabricErrno.EINVAL, assertThrows(
+                    FabricException.class, () -> endpoint.bind(pair.a.cq, alone)).errno());
+            }
+            long[] directions = together ? new long[] {Flags.TRANSMIT | Flags.RECV}
+                : new long[] {Flags.TRANSMIT, Flags.RECV};
+            for (long direction : directions) {
+                // what was refused has bound nothing
+                endpoint.bind(pair.a.cq, direction | ((selective & direction) == 0 ? 0 : Flags.SELECTIVE_COMPLETION));
+            }
+            endpoint.bind(pair.a.av);
+            endpoint.enable();
+            long to = pair.b.av.insert(endpoint.name());
+            for (long asked : new long[] {0, Flags.COMPLETION}) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 1));
+                assertEquals(0, endpoint.tsendmsg(pair.a.memory.address(), LENGTH, pair.toB, 1, 0, 2, asked));
+                pair.b.await(1);
+                if (asked != 0 || (selective & Flags.TRANSMIT) == 0) {
+                    pair.a.await(2);
+                }
+                pair.a.assertQuiet(30);
+                assertEquals(0, endpoint.trecvmsg(pair.a.memory.address(), LENGTH, ANY, 1, 0, 3, asked));
+                assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, 1, 4));
+                pair.b.await(4);
+                if (asked != 0 || (selective & Flags.RECV) == 0) {
+                    pair.a.await(3);
+                }
+                pair.a.assertQuiet(30);
+            }
         }
     }
 

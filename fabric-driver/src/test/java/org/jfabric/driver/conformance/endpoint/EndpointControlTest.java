@@ -1,23 +1,23 @@
 package org.jfabric.driver.conformance.endpoint;
 
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.jfabric.Endpoint;
+import org.jfabric.PortedCalls;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Defaults of an endpoint that change while it is used. */
 @Tag("conformance")
@@ -54,9 +54,9 @@ class EndpointControlTest {
                     pair.a.await(i);
                 }
             }
-            assertEquals(-FabricErrno.ENOSYS, endpoint.control(4711, null), "AMB-72, AMB-74");
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(endpoint, 4711, null), "AMB-72, AMB-74");
             endpoint.close();
-            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.control(4711, null));
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(endpoint, 4711, null));
         } finally {
             controller.shutdownNow();
         }

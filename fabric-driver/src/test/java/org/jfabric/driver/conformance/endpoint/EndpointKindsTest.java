@@ -1,26 +1,25 @@
 package org.jfabric.driver.conformance.endpoint;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.kit.DatagramPair;
 import org.jfabric.driver.kit.DatagramSetup;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Connection-oriented and connectionless endpoints, reliable ones and others, beside each other in one driver. */
 @Tag("conformance")
@@ -68,7 +67,7 @@ class EndpointKindsTest {
             hints.epAttr().type(EndpointType.MSG);
             Endpoint connected = pair.a.domain.openEndpoint(pair.a.fabric.info(hints).best());
             connected.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
-            connected.bind(pair.a.fabric.openEventQueue(new org.jfabric.EventQueueAttr()), 0);
+            connected.bind(pair.a.fabric.openEventQueue(new org.jfabric.info.EventQueueAttr()), 0);
             connected.enable();
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, connected.recv(pair.a.memory.address(), 64, ANY, 100 + i));

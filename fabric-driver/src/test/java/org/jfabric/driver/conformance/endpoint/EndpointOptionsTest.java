@@ -1,28 +1,33 @@
 package org.jfabric.driver.conformance.endpoint;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointOption;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.HmemPeerToPeer;
-import org.jfabric.Info;
+import org.jfabric.PortedCalls;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.HmemPeerToPeer;
+import org.jfabric.info.Info;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.nio.ByteOrder;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Options of endpoints, by name and by number. */
 @Tag("conformance")
@@ -31,6 +36,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class EndpointOptionsTest {
     private static final int LEVEL = EndpointOption.LEVEL_ENDPOINT;
     private static final ByteOrder NATIVE = ByteOrder.nativeOrder();
+
+    /** The structures of the option, as C programs have them; the constants page has the same places. */
+    private static final MemoryLayout TRIGGER_XPU = MemoryLayout.structLayout(
+        ValueLayout.JAVA_INT.withName("count"), ValueLayout.JAVA_INT.withName("iface"),
+        MemoryLayout.unionLayout(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT).withName("device"),
+        ValueLayout.ADDRESS.withName("var"));
+    private static final MemoryLayout TRIGGER_VAR = MemoryLayout.structLayout(
+        ValueLayout.JAVA_INT.withName("datatype"), ValueLayout.JAVA_INT.withName("count"),
+        ValueLayout.ADDRESS.withName("addr"),
+        MemoryLayout.unionLayout(ValueLayout.JAVA_BYTE, ValueLayout.JAVA_LONG, ValueLayout.ADDRESS).withName("value"));
 
     private final UnsafeBuffer value = new UnsafeBuffer(new byte[32]);
 
@@ -52,27 +67,30 @@ class EndpointOptionsTest {
             Endpoint endpoint = pair.a.endpoint;
             int name = EndpointOption.MIN_MULTI_RECV.code();
             value.putLong(8, 123, NATIVE);
-            endpoint.setopt(LEVEL, name, value, 8, 8);
+            PortedCalls.setopt(endpoint, LEVEL, name, value, 8, 8);
             assertEquals(123, endpoint.getopt(EndpointOption.MIN_MULTI_RECV));
             value.setMemory(0, 32, (byte) 0x55);
-            assertEquals(8, endpoint.getopt(LEVEL, name, value, 16, 16));
+            assertEquals(8, PortedCalls.getopt(endpoint, LEVEL, name, value, 16, 16));
             assertEquals(123, value.getLong(16, NATIVE));
             assertEquals(0x5555555555555555L, value.getLong(8));
             assertEquals(0x5555555555555555L, value.getLong(24));
             for (int unknown : new int[] {4711, 11, -1}) {
-                assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.getopt(LEVEL, unknown, value, 0, 8)));
-                assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.setopt(LEVEL, unknown, value, 0, 8)));
+                assertEquals(FabricErrno.ENOPROTOOPT,
+                    errno(() -> PortedCalls.getopt(endpoint, LEVEL, unknown, value, 0, 8)));
+                assertEquals(FabricErrno.ENOPROTOOPT,
+                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, unknown, value, 0, 8)));
             }
-            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.getopt(1, name, value, 0, 8)));
-            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.setopt(-1, name, value, 0, 8)));
-            assertEquals(FabricErrno.ETOOSMALL, errno(() -> endpoint.getopt(LEVEL, name, value, 0, 7)));
+            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> PortedCalls.getopt(endpoint, 1, name, value, 0, 8)));
+            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> PortedCalls.setopt(endpoint, -1, name, value, 0, 8)));
+            assertEquals(FabricErrno.ETOOSMALL, errno(() -> PortedCalls.getopt(endpoint, LEVEL, name, value, 0, 7)));
             assertEquals(8, EndpointOption.MIN_MULTI_RECV.lengthBytes());
             for (int length : new int[] {0, 4, 7, 9}) {
-                assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(LEVEL, name, value, 0, length)));
+                assertEquals(FabricErrno.EINVAL,
+                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, value, 0, length)));
             }
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(LEVEL, name, value, 25, 8)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getopt(LEVEL, name, value, -1, 8)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(LEVEL, name, null, 0, 8)));
+            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, value, 25, 8)));
+            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.getopt(endpoint, LEVEL, name, value, -1, 8)));
+            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, null, 0, 8)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(EndpointOption.MIN_MULTI_RECV, -1)));
             assertEquals(123, endpoint.getopt(EndpointOption.MIN_MULTI_RECV));
             endpoint.close();
@@ -128,10 +146,10 @@ class EndpointOptionsTest {
             for (HmemPeerToPeer policy : new HmemPeerToPeer[] {HmemPeerToPeer.DISABLED, HmemPeerToPeer.PREFERRED,
                 HmemPeerToPeer.ENABLED}) {
                 value.putInt(4, policy.code(), NATIVE);
-                endpoint.setopt(LEVEL, option.code(), value, 4, 4);
+                PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 4, 4);
                 assertEquals(policy.code(), endpoint.getopt(option));
                 value.putInt(12, -1);
-                assertEquals(4, endpoint.getopt(LEVEL, option.code(), value, 12, 4));
+                assertEquals(4, PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 12, 4));
                 assertEquals(policy.code(), value.getInt(12, NATIVE));
             }
             assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> endpoint.setopt(option, HmemPeerToPeer.REQUIRED.code())));
@@ -142,16 +160,59 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-104", "EP-105", "EP-106", "EP-107", "ERR-017"})
+    @Requirement({"EP-104", "EP-105", "EP-106", "ERR-017"})
     void shouldTellThatNoDeviceTriggersOperations(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.endpoint;
             EndpointOption option = EndpointOption.XPU_TRIGGER;
             assertEquals(24, option.lengthBytes());
             assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> endpoint.getopt(option)));
-            assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> endpoint.getopt(LEVEL, option.code(), value, 0, 24)));
+            assertEquals(FabricErrno.EOPNOTSUPP,
+                errno(() -> PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 0, 24)));
             assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.setopt(option, 0)));
-            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.setopt(LEVEL, option.code(), value, 0, 24)));
+            assertEquals(FabricErrno.ENOPROTOOPT,
+                errno(() -> PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 24)));
+        }
+    }
+
+    /** A struct fi_trigger_xpu that points to room for some variables: refused before anything of it is read. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement("EP-107")
+    void shouldFillNoTriggerVariablesHoweverManyHaveRoom(Setup setup) {
+        int name = EndpointOption.XPU_TRIGGER.code();
+        assertEquals(EndpointOption.XPU_TRIGGER.lengthBytes(), TRIGGER_XPU.byteSize());
+        assertLayout(TRIGGER_XPU, 24, "count", 0, "iface", 4, "device", 8, "var", 16);
+        assertLayout(TRIGGER_VAR, 24, "datatype", 0, "count", 4, "addr", 8, "value", 16);
+        try (FabricPair pair = open(setup); Arena arena = Arena.ofConfined()) {
+            int room = 4;
+            MemorySegment variables = arena.allocate(TRIGGER_VAR, room).fill((byte) 0x55);
+            MemorySegment xpu = arena.allocate(TRIGGER_XPU);
+            UnsafeBuffer struct = new UnsafeBuffer(xpu.address(), (int) xpu.byteSize());
+            for (int count : new int[] {0, 1, room, Integer.MAX_VALUE, -1}) {
+                xpu.fill((byte) 0x55);
+                xpu.set(ValueLayout.JAVA_INT, 0, count);
+                xpu.set(ValueLayout.ADDRESS, 16, variables);
+                byte[] before = xpu.toArray(ValueLayout.JAVA_BYTE);
+                // whatever the length is: that no device has any is said first
+                for (int length : new int[] {24, 8, 0}) {
+                    assertEquals(FabricErrno.EOPNOTSUPP, errno(
+                        () -> PortedCalls.getopt(pair.a.endpoint, LEVEL, name, struct, 0, length)));
+                }
+                assertArrayEquals(before, xpu.toArray(ValueLayout.JAVA_BYTE));
+                for (byte each : variables.toArray(ValueLayout.JAVA_BYTE)) {
+                    assertEquals(0x55, each);
+                }
+            }
+            pair.assertTransfers(pair.a.endpoint);
+        }
+    }
+
+    private static void assertLayout(MemoryLayout struct, int length, Object... members) {
+        assertEquals(length, struct.byteSize());
+        for (int i = 0; i < members.length; i += 2) {
+            assertEquals((int) members[i + 1],
+                struct.byteOffset(MemoryLayout.PathElement.groupElement((String) members[i])), struct.toString());
         }
     }
 
@@ -166,7 +227,8 @@ class EndpointOptionsTest {
                 long set = permitted;
                 value.putByte(0, (byte) permitted);
                 assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(option, set)));
-                assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(LEVEL, option.code(), value, 0, 1)));
+                assertEquals(FabricErrno.EINVAL,
+                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 1)));
             }
             assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.getopt(option)));
         }

@@ -1,26 +1,11 @@
 package org.jfabric.driver.conformance.endpoint;
 
-import org.jfabric.Completion;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.MessageHandler;
-import org.jfabric.RecvContext;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ShmConfig;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -31,13 +16,27 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.Completion;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.MessageHandler;
+import org.jfabric.RecvContext;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ShmConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages that are read where they lie in the peer's ring. */
 @Tag("conformance")
@@ -232,8 +231,8 @@ class LentMessagesTest {
     void shouldShowWhatIsNotPlainWithItsFacts() {
         assertEquals(0, b.endpoint.trecv(0, 0, ANY, TAG, 0, 1));
         a.fill(0, 50_000, 7);
-        assertEquals(0, a.endpoint.tsenddata(a.memory.address(), 64, 5, toB, TAG, 1));
-        assertEquals(0, a.endpoint.senddata(a.memory.address(), 64, 6, toB, 2));
+        assertEquals(0, a.endpoint.tsenddata(a.memory.address(), 64, toB, TAG, 5, 1));
+        assertEquals(0, a.endpoint.senddata(a.memory.address(), 64, toB, 6, 2));
         assertEquals(0, a.endpoint.send(a.memory.address(), 50_000, toB, 3));
         int[] seen = new int[1];
         long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
@@ -556,7 +555,7 @@ class LentMessagesTest {
                     a.memory.buffer().setMemory((int) slot, length, (byte) sent);
                     a.memory.buffer().putLong((int) slot, sent);
                     int way = random.nextInt(8);
-                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, sent, toB, 1)
+                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, toB, sent, 1)
                         : way < 4 && length <= a.endpoint.injectSize()
                         ? a.endpoint.inject(a.memory.buffer(), (int) slot, length, toB)
                         : a.endpoint.send(a.memory.address(slot), length, toB, 1);

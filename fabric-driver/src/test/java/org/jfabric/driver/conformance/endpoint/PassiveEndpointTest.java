@@ -1,19 +1,21 @@
 package org.jfabric.driver.conformance.endpoint;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.ConnectionRequest;
-import org.jfabric.ControlCommand;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointOption;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.FidClass;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.kit.Connected;
 import org.jfabric.driver.kit.ConnectionSide;
@@ -21,22 +23,20 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Passive endpoints: what they are opened with, listen for, limit, and hand over. */
 @Tag("conformance")
@@ -193,7 +193,8 @@ class PassiveEndpointTest {
             PassiveEndpoint fresh = pair.b.fabric.openPassiveEndpoint(b.info);
             assertEquals(FabricErrno.EINVAL, errno(() -> fresh.setBacklog(-1)));
             assertEquals(-FabricErrno.EINVAL,
-                asking[0].control(ControlCommand.BACKLOG.code(), new WaitObjectHandle()), "of an active one");
+                PortedCalls.control(asking[0], ControlCommand.BACKLOG.code(), new WaitObjectHandle()),
+                    "of an active one");
             fresh.setBacklog(0);
             fresh.bind(b.events, 0);
             fresh.listen();
@@ -253,19 +254,20 @@ class PassiveEndpointTest {
             UnsafeBuffer buffer = new UnsafeBuffer(new byte[256]);
             // of every kind of endpoint: asked for the length first
             for (Endpoint endpoint : List.of(pair.a.endpoint, connected.endpointA, connected.endpointB)) {
-                assertName(endpoint.name(), (length, offset) -> endpoint.getname(buffer, offset, length), buffer);
+                assertName(endpoint.name(),
+                    (length, offset) -> PortedCalls.getname(endpoint, buffer, offset, length), buffer);
             }
             assertName(connected.passive.name(),
-                (length, offset) -> connected.passive.getname(buffer, offset, length), buffer);
+                (length, offset) -> PortedCalls.getname(connected.passive, buffer, offset, length), buffer);
             assertName(connected.passive.name(),
-                (length, offset) -> connected.endpointA.getpeer(buffer, offset, length), buffer);
+                (length, offset) -> PortedCalls.getpeer(connected.endpointA, buffer, offset, length), buffer);
             assertName(connected.endpointA.name(),
-                (length, offset) -> connected.endpointB.getpeer(buffer, offset, length), buffer);
-            assertEquals(-FabricErrno.ENOSYS, pair.a.endpoint.getpeer(buffer, 0, new int[] {9}));
+                (length, offset) -> PortedCalls.getpeer(connected.endpointB, buffer, offset, length), buffer);
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.getpeer(pair.a.endpoint, buffer, 0, new int[] {9}));
 
             String bySetname = connected.a.freeAddress("by-setname");
             Endpoint named = pair.a.domain.openEndpoint(pair.a.info);
-            assertEquals(-FabricErrno.EOPBADSTATE, named.getname(buffer, 0, new int[] {9}), "no name yet");
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.getname(named, buffer, 0, new int[] {9}), "no name yet");
             named.setname(bySetname);
             assertElsewhere(setup, named);
             assertEquals(FabricErrno.EINVAL, errno(() -> named.setname("nonsense")));

@@ -1,40 +1,40 @@
 package org.jfabric.driver.conformance.errors;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Counter;
-import org.jfabric.Endpoint;
-import org.jfabric.EndpointOption;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.IoVec;
-import org.jfabric.MemoryRegion;
-import org.jfabric.SendClaim;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.CountedNode;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.InputCheck.Call;
-import org.jfabric.driver.kit.InputCheck.Request;
-import org.jfabric.driver.kit.InputCheck;
-import org.jfabric.driver.kit.PeekNode;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Counter;
+import org.jfabric.Endpoint;
+import org.jfabric.IoVec;
+import org.jfabric.MemoryRegion;
+import org.jfabric.PortedCalls;
+import org.jfabric.SendClaim;
+import org.jfabric.driver.kit.CountedNode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.InputCheck;
+import org.jfabric.driver.kit.InputCheck.Call;
+import org.jfabric.driver.kit.InputCheck.Request;
+import org.jfabric.driver.kit.PeekNode;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** As {@link BadInputTest}, of pieces, claims of room and of messages, counters and options. */
 @Tag("conformance")
@@ -344,10 +344,10 @@ class BadPiecesTest {
                 int offset = random.nextInt();
                 int length = random.nextInt();
                 int errno = assertThrows(FabricException.class,
-                    () -> a.endpoint.setopt(level, name, value, offset, length)).errno();
+                    () -> PortedCalls.setopt(a.endpoint, level, name, value, offset, length)).errno();
                 assertEquals(FabricErrno.ENOPROTOOPT, errno, () -> level + " " + name + " seed " + seed);
-                errno = assertThrows(FabricException.class, () -> a.endpoint.getopt(
-                    EndpointOption.LEVEL_ENDPOINT, name, value, offset | Integer.MIN_VALUE, 8)).errno();
+                errno = assertThrows(FabricException.class, () -> PortedCalls.getopt(
+                    a.endpoint, EndpointOption.LEVEL_ENDPOINT, name, value, offset | Integer.MIN_VALUE, 8)).errno();
                 assertTrue(errno == FabricErrno.ENOPROTOOPT || errno == FabricErrno.EINVAL
                     || errno == FabricErrno.EOPNOTSUPP || errno == FabricErrno.ETOOSMALL,
                     FabricErrno.name(errno) + " of " + name + " seed " + seed);

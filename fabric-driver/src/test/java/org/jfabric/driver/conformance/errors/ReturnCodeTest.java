@@ -1,24 +1,8 @@
 package org.jfabric.driver.conformance.errors;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.kit.FabricNode.Entry;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -26,10 +10,25 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Endpoint;
+import org.jfabric.driver.kit.FabricNode.Entry;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** What calls return: counts, zero, or negative errnos of the list; only control calls throw. */
 @Tag("conformance")
@@ -182,9 +181,9 @@ class ReturnCodeTest {
         calls.put("recv", () -> endpoint.recv(memory, 8, ANY, 1));
         calls.put("trecv", () -> endpoint.trecv(memory, 8, ANY, 1, 0, 1));
         calls.put("send", () -> endpoint.send(memory, 8, pair.toB, 1));
-        calls.put("senddata", () -> endpoint.senddata(memory, 8, 1, pair.toB, 1));
+        calls.put("senddata", () -> endpoint.senddata(memory, 8, pair.toB, 1, 1));
         calls.put("tsend", () -> endpoint.tsend(memory, 8, pair.toB, 1, 1));
-        calls.put("tsenddata", () -> endpoint.tsenddata(memory, 8, 1, pair.toB, 1, 1));
+        calls.put("tsenddata", () -> endpoint.tsenddata(memory, 8, pair.toB, 1, 1, 1));
         calls.put("inject", () -> endpoint.inject(payload, 0, 8, pair.toB));
         calls.put("tinject", () -> endpoint.tinject(payload, 0, 8, pair.toB, 1));
         calls.put("cancel", () -> endpoint.cancel(99));

@@ -1,21 +1,21 @@
 package org.jfabric.driver.conformance.flags;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.IoVec;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** {@code FI_INJECT} as a flag of a call or of all sends, and injects with remote data. */
 @Tag("conformance")
@@ -119,7 +119,7 @@ class InjectFlagTest {
                 assertEquals(0, switch (i) {
                     case 0 -> endpoint.tsend(buf, 64, pair.toB, TAG, TAG + i);
                     case 1 -> endpoint.send(buf, 64, pair.toB, TAG + i);
-                    case 2 -> endpoint.tsenddata(buf, 64, 7, pair.toB, TAG + i, TAG + i);
+                    case 2 -> endpoint.tsenddata(buf, 64, pair.toB, TAG + i, 7, TAG + i);
                     case 3 -> endpoint.tsendv(new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i, TAG + i);
                     default -> endpoint.sendv(new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i);
                 });
@@ -152,7 +152,7 @@ class InjectFlagTest {
                     array.putByte(i, FabricNode.pattern(length, i));
                 }
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), limit, ANY, 9, 0, 1));
-                assertEquals(0, pair.a.endpoint.tinjectdata(array, 0, length, -length - 1L, pair.toB, 9));
+                assertEquals(0, pair.a.endpoint.tinjectdata(array, 0, length, pair.toB, 9, -length - 1L));
                 array.setMemory(0, limit, (byte) 0xEE);
                 FabricNode.Entry entry = pair.b.await(1);
                 assertEquals(length, entry.len());
@@ -160,9 +160,9 @@ class InjectFlagTest {
                 assertTrue((entry.flags() & Flags.REMOTE_CQ_DATA) != 0);
                 pair.b.assertFilled(0, length, length);
             }
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 0, limit + 1, 1, pair.toB, 9));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 2, limit, 1, pair.toB, 9));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.injectdata(array, 0, 8, 1, ANY));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 0, limit + 1, pair.toB, 9, 1));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 2, limit, pair.toB, 9, 1));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.injectdata(array, 0, 8, ANY, 1));
             pair.a.assertQuiet(20);
         }
     }

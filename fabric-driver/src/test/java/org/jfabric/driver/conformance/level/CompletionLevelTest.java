@@ -1,27 +1,26 @@
 package org.jfabric.driver.conformance.level;
 
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.Arrays;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import org.jfabric.Endpoint;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a sender may conclude from a completion, at each level and over every link. */
 @Tag("conformance")
@@ -90,18 +89,50 @@ class CompletionLevelTest {
             int context = 0;
             for (int stronger = 1; stronger < levels.length; stronger++) {
                 for (int weaker = 0; weaker < stronger; weaker++) {
+                    long both = levels[weaker] | levels[stronger];
                     for (int length : LENGTHS) {
                         context++;
                         receive(pair, length, 5, context);
                         pair.b.awaitStep();
-                        send(pair, length, 5, context, levels[weaker] | levels[stronger]);
+                        send(pair, length, 5, context, both);
                         pair.a.await(context);
                         assertPlaced(pair, levels[stronger], length, context);
                         pair.b.await(context);
+                        context++;
+                        send(pair, length, 5, context, both);
+                        assertStrongerOfTwo(pair, levels[stronger], length, context);
                     }
+                    context++;
+                    // the same where the two are the endpoint's default
+                    pair.a.endpoint.setOpFlags(Flags.TRANSMIT | both);
+                    int length = setup.isForeign() ? setup.heldLength() : LENGTHS[1];
+                    pair.a.fill(0, length, context);
+                    assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(0), length, pair.toB, 5, context));
+                    assertStrongerOfTwo(pair, levels[stronger], length, context);
                 }
             }
         }
+    }
+
+    /** Nothing waits yet for a message that was sent at two levels; afterwards a receive of any length does. */
+    private static void assertStrongerOfTwo(FabricPair pair, long stronger, int length, int context) {
+        boolean isHeld = pair.setup.isForeign() ? length == pair.setup.heldLength()
+            : stronger == Flags.MATCH_COMPLETE || length == LENGTHS[2];
+        if (isHeld) {
+            // over tcp embedded drivers move a little of it in each round
+            pair.a.assertQuiet(pair.setup.isForeign() ? 5000 : QUIET_ROUNDS);
+        } else {
+            pair.a.await(context);
+            // every level lets the source go
+            pair.a.fill(0, length, -1);
+        }
+        receive(pair, length, 5, context);
+        if (isHeld) {
+            pair.a.await(context);
+            assertPlaced(pair, stronger, length, context);
+        }
+        pair.b.await(context);
+        pair.b.assertFilled(RECEIVE, length, context);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -248,6 +279,31 @@ class CompletionLevelTest {
             receive(pair, 3000, 5, 2);
             pair.b.await(2);
             pair.b.assertFilled(RECEIVE, 3000, 1);
+        }
+    }
+
+    /** The ring that the message is in belongs to the driver that dies. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = "SHM_DAEMON")
+    @Requirement({"CL-010"})
+    void shouldKeepATransmittedMessageWhenTheDriverOfItsSenderIsKilled(Setup setup) {
+        try (FabricPair pair = FabricPair.withOwnDaemons(setup)) {
+            int half = FabricNode.MEMORY / 2;
+            assertEquals(0, pair.a.endpoint.trecv(pair.a.memory.address(half), LENGTHS[2], ANY, 9, 0, 9));
+            for (int i = 0; i < LENGTHS.length; i++) {
+                pair.b.fill(0, LENGTHS[i], i);
+                assertEquals(0, pair.b.endpoint.tsendmsg(pair.b.memory.address(0), LENGTHS[i], pair.toA,
+                    i == 2 ? 9 : i, 0, i, Flags.TRANSMIT_COMPLETE));
+                pair.b.await(i);
+            }
+            pair.killDriverOfB();
+            pair.a.await(9);
+            pair.a.assertFilled(half, LENGTHS[2], 2);
+            for (int i = 0; i < 2; i++) {
+                assertEquals(0, pair.a.endpoint.trecv(pair.a.memory.address(half), LENGTHS[i], ANY, i, 0, 20 + i));
+                pair.a.await(20 + i);
+                pair.a.assertFilled(half, LENGTHS[i], i);
+            }
         }
     }
 

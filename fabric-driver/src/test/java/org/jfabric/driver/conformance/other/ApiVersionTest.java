@@ -1,27 +1,33 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.function.IntSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAttr;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
@@ -29,13 +35,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
-
-import java.nio.file.Path;
-import java.util.function.IntSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the version of the interface that a fabric is opened with decides. */
 @Timeout(60)
@@ -111,7 +110,7 @@ class ApiVersionTest {
                 EventQueue queue = fabric.openEventQueue(new EventQueueAttr());
                 AddressVector vector = domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
                 vector.bind(queue, 0);
-                vector.insert(new String[] {"no address"}, null, 0, 1);
+                vector.insert(new String[] {"no address"}, null, 1, 0);
                 UnsafeBuffer mine = new UnsafeBuffer(new byte[128]);
                 mine.setMemory(0, 128, (byte) 9);
                 EventError error = new EventError().errDataBuffer(mine, 0, 128);

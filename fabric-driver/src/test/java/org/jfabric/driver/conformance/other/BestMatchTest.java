@@ -1,29 +1,37 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.EventEntry;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.MemoryRegion;
-import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -33,15 +41,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
-import java.nio.file.Path;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two embedded drivers: which links the best match has, and which addresses an endpoint opened with it takes. */
 @Tag("conformance")
@@ -230,7 +229,7 @@ class BestMatchTest {
 
         String other = "jfabric://desk/nobody";
         long[] fiAddrs = new long[2];
-        assertEquals(0, vector.insert(new String[] {endpoint.name(), other}, fiAddrs, 0, 77));
+        assertEquals(0, vector.insert(new String[] {endpoint.name(), other}, fiAddrs, 77, 0));
 
         EventEntry entry = new EventEntry();
         EventError error = new EventError();

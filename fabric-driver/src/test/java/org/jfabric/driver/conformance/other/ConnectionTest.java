@@ -1,24 +1,24 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.jfabric.ConnectionRequest;
 import org.jfabric.Endpoint;
-import org.jfabric.EventType;
-import org.jfabric.FabricErrno;
-import org.jfabric.FidClass;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.driver.kit.ConnectionSide;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FidClass;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How connections are made, refused and ended, and what the event queues of both sides tell. */
 @Tag("conformance")

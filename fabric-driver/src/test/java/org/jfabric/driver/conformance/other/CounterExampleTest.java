@@ -1,35 +1,34 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.jfabric.driver.kit.CountedNode.DEADLINE_NS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Counter;
-import org.jfabric.CounterAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.jfabric.driver.kit.CountedNode.DEADLINE_NS;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/counters.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")

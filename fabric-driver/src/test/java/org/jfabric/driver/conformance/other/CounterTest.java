@@ -1,31 +1,5 @@
 package org.jfabric.driver.conformance.other;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Counter;
-import org.jfabric.CounterAttr;
-import org.jfabric.CounterEvents;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.CountedNode;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.params.ParameterizedTest;
-
 import static org.jfabric.driver.kit.CountedNode.await;
 import static org.jfabric.driver.kit.CountedNode.post;
 import static org.jfabric.driver.kit.CountedNode.turn;
@@ -33,6 +7,32 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Counter;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.driver.kit.CountedNode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.CounterEvents;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** What is counted, when, and by whom. */
 @Tag("conformance")
@@ -269,7 +269,7 @@ class CounterTest {
             assertRefused(FabricErrno.EINVAL, () -> endpoint.bind(counter, 0));
             assertRefused(FabricErrno.EBADFLAGS, () -> endpoint.bind(counter, Flags.SEND | Flags.TAGGED));
             for (long kind : new long[] {Flags.READ, Flags.WRITE, Flags.REMOTE_READ, Flags.REMOTE_WRITE}) {
-                // until there is remote memory access
+                // the endpoint has no remote memory access
                 assertRefused(FabricErrno.EOPNOTSUPP, () -> endpoint.bind(counter, kind));
                 assertRefused(FabricErrno.EOPNOTSUPP, () -> endpoint.bind(counter, Flags.SEND | kind));
             }

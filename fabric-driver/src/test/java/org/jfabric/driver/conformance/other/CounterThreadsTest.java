@@ -1,30 +1,29 @@
 package org.jfabric.driver.conformance.other;
 
-import com.sun.management.ThreadMXBean;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Counter;
-import org.jfabric.CounterAttr;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Threading;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.CountedNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-
-import java.lang.management.ManagementFactory;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-
 import static org.jfabric.driver.kit.CountedNode.DEADLINE_NS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Counter;
+import org.jfabric.driver.kit.CountedNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Threading;
+import org.jfabric.info.WaitObject;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Counters that several threads use at a time, and what counting costs the collector. */
 @Tag("conformance")
@@ -96,7 +95,7 @@ class CounterThreadsTest {
              Counter yielding = pair.a.domain.openCounter(new CounterAttr().waitObject(WaitObject.YIELD))) {
             long self = a.insert(a);
             long least = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < 200 && least != 0; attempt++) {
+            for (int attempt = 0; attempt < 2_000 && least != 0; attempt++) {
                 long before = threads.getCurrentThreadAllocatedBytes();
                 for (int i = 0; i < 200; i++) {
                     use(a, yielding, self);

@@ -1,24 +1,34 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.jfabric.driver.kit.CountedNode.DEADLINE_NS;
+import static org.jfabric.driver.kit.CountedNode.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.ControlCommand;
 import org.jfabric.Counter;
-import org.jfabric.CounterAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
 import org.jfabric.MutexCond;
 import org.jfabric.PollSet;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
-import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.kit.CountedNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -26,16 +36,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-
-import static org.jfabric.driver.kit.CountedNode.DEADLINE_NS;
-import static org.jfabric.driver.kit.CountedNode.await;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Waiting for counters, in their own calls and by every wait object. */
 @Tag("conformance")
@@ -188,7 +188,7 @@ class CounterWaitTest {
             assertEquals(-FabricErrno.ENOSYS, counter.await(1, 0));
             assertEquals(-FabricErrno.ENOSYS, counter.tryWait());
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, counter.control(ControlCommand.GETWAITOBJ.code(), handle));
+            assertEquals(0, PortedCalls.control(counter, ControlCommand.GETWAITOBJ.code(), handle));
             assertEquals(WaitObject.SET, handle.waitObject());
             assertEquals(-FabricErrno.ETIMEDOUT, set.await(0));
             Thread other = new Thread(() -> counter.add(1));
@@ -222,7 +222,7 @@ class CounterWaitTest {
             long toB = a.insert(b);
             Counter counter = b.receives;
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, counter.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(counter, ControlCommand.GETWAIT.code(), handle));
             assertEquals(WaitObject.FD, handle.waitObject());
             assertSame(counter.channel(), handle.channel());
             counter.channel().register(selector, SelectionKey.OP_READ);
@@ -253,7 +253,7 @@ class CounterWaitTest {
             long toB = a.insert(b);
             Counter counter = b.receives;
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, counter.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(counter, ControlCommand.GETWAIT.code(), handle));
             MutexCond pair = handle.mutexCond();
             for (int i = 1; i <= 50; i++) {
                 post(b);
@@ -283,11 +283,11 @@ class CounterWaitTest {
             for (WaitObject none : new WaitObject[] {WaitObject.NONE, WaitObject.UNSPEC, WaitObject.YIELD}) {
                 Counter counter = pair.a.domain.openCounter(new CounterAttr().waitObject(none));
                 assertEquals(none, counter.waitObject());
-                assertEquals(0, counter.control(ControlCommand.GETWAITOBJ.code(), handle));
+                assertEquals(0, PortedCalls.control(counter, ControlCommand.GETWAITOBJ.code(), handle));
                 assertEquals(none, handle.waitObject());
-                assertEquals(-FabricErrno.ENODATA, counter.control(ControlCommand.GETWAIT.code(), handle));
-                assertEquals(-FabricErrno.ENOSYS, counter.control(4711, handle));
-                assertEquals(-FabricErrno.EINVAL, counter.control(ControlCommand.GETWAIT.code(), null));
+                assertEquals(-FabricErrno.ENODATA, PortedCalls.control(counter, ControlCommand.GETWAIT.code(), handle));
+                assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(counter, 4711, handle));
+                assertEquals(-FabricErrno.EINVAL, PortedCalls.control(counter, ControlCommand.GETWAIT.code(), null));
                 assertEquals(-FabricErrno.ENOSYS, counter.tryWait());
                 assertEquals(none == WaitObject.NONE ? -FabricErrno.ENOSYS : -FabricErrno.ETIMEDOUT,
                     counter.await(1, 0));

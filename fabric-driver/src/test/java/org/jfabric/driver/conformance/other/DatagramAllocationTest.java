@@ -1,22 +1,21 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
-import org.jfabric.FabricAddress;
 import org.jfabric.IoVec;
 import org.jfabric.driver.kit.DatagramPair;
 import org.jfabric.driver.kit.DatagramSetup;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import java.lang.management.ManagementFactory;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Datagrams allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
 @Tag("compiled")

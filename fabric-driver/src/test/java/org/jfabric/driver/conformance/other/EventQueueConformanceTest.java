@@ -1,33 +1,10 @@
 package org.jfabric.driver.conformance.other;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Endpoint;
-import org.jfabric.EventEntry;
-import org.jfabric.EventError;
-import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.layout.CompletionQueueDescriptor;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -39,12 +16,34 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Collectors;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** What comes into an event queue from a driver, and what may be bound to one. */
 @Tag("conformance")
@@ -144,10 +143,10 @@ class EventQueueConformanceTest {
             assertInserted(plain, names, fiAddrs);
 
             AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
-            assertEquals(FabricErrno.ENOEQ, errno(() -> vector.insert(names, fiAddrs, 0, 42)));
+            assertEquals(FabricErrno.ENOEQ, errno(() -> vector.insert(names, fiAddrs, 42, 0)));
             vector.bind(queue, 0);
             Arrays.fill(fiAddrs, -7);
-            assertEquals(0, vector.insert(names, fiAddrs, Flags.MORE, 42));
+            assertEquals(0, vector.insert(names, fiAddrs, 42, Flags.MORE));
             assertEquals(-FabricErrno.EAVAIL, queue.sread(entry, Deadline.ms(20), 0));
             assertEquals(1, queue.readErr(error, 0));
             assertSame(vector, error.fid());
@@ -163,7 +162,7 @@ class EventQueueConformanceTest {
             assertInserted(vector, names, fiAddrs);
             assertEquals(2, vector.size());
 
-            assertEquals(0, vector.insert(new String[0], null, 0, 43));
+            assertEquals(0, vector.insert(new String[0], null, 43, 0));
             assertEquals(1, queue.sread(entry, Deadline.ms(20), 0));
             assertEquals(0, entry.data());
             assertEquals(43, entry.context());
@@ -189,7 +188,7 @@ class EventQueueConformanceTest {
             String[] names = {
                 "", "x".repeat(300), "x".repeat(100_000), "jfabric://d/\u00fc", "jfabric://", "\0", "jfabric:///x"};
             long[] fiAddrs = new long[names.length];
-            assertEquals(0, vector.insert(names, fiAddrs, 0, 9));
+            assertEquals(0, vector.insert(names, fiAddrs, 9, 0));
             boolean[] failed = new boolean[names.length];
             for (int i = 0; i < names.length; i++) {
                 assertEquals(-FabricErrno.EAVAIL, await(pair, queue));
@@ -222,7 +221,7 @@ class EventQueueConformanceTest {
                 for (int i = 0; i < each; i++) {
                     names[i] = i < call % each ? "bad" : pair.neighbour(pair.b, call * each + i);
                 }
-                assertEquals(0, vector.insert(names, null, 0, call));
+                assertEquals(0, vector.insert(names, null, call, 0));
             }
             int[] errors = new int[calls];
             boolean[] ended = new boolean[calls];
@@ -282,7 +281,7 @@ class EventQueueConformanceTest {
             assertEquals(FabricErrno.EINVAL, errno(() -> vector.bind(second, 0)));
             String[] names = {"x"};
             assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> vector.insert("x")));
-            assertEquals(FabricErrno.EBADFLAGS, errno(() -> vector.insert(names, null, Flags.SYNC_ERR, 0)));
+            assertEquals(FabricErrno.EBADFLAGS, errno(() -> vector.insert(names, null, 0, Flags.SYNC_ERR)));
             assertEquals(FabricErrno.EINVAL, errno(() -> vector.insert(names, new long[0], 0, 0)));
             assertEquals(FabricErrno.EINVAL, errno(() -> vector.insert(new String[1], null, 0, 0)));
             assertEquals(EAGAIN, second.read(entry, 0), "what was refused has no events");
@@ -303,7 +302,7 @@ class EventQueueConformanceTest {
                 new EventQueueAttr().waitObject(WaitObject.UNSPEC).flags(Flags.WRITE), 5);
             Endpoint endpoint = endpoint(pair.a, pair.a.cq, 1, queue);
             assertTrue(endpoint.isOpen());
-            assertEquals(1, queue.write(EventType.NOTIFY.code(), endpoint, 2, 3, 0));
+            assertEquals(1, queue.write(EventType.NOTIFY.code(), endpoint, 3, 2, 0));
             assertEquals(1, queue.sread(entry, -1, 0));
             assertSame(endpoint, entry.fid());
             pair.a.fabric.close(0);

@@ -1,31 +1,8 @@
 package org.jfabric.driver.conformance.other;
 
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.EventEntry;
-import org.jfabric.EventError;
-import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
-import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
@@ -39,10 +16,32 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.AddressVector;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A driver that ends while threads wait for events, or for the end of insertions. */
 @Tag("conformance")
@@ -72,7 +71,7 @@ class EventQueueDriverEndTest {
             Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
             List<Future<Integer>> sleepers = sleepers(fabric);
             EventQueue filled = open(fabric, WaitObject.UNSPEC);
-            assertEquals(1, filled.write(EventType.NOTIFY.code(), null, 1, 2, 0));
+            assertEquals(1, filled.write(EventType.NOTIFY.code(), null, 2, 1, 0));
             driver.kill();
             for (Future<Integer> sleeper : sleepers) {
                 assertEquals(-FabricErrno.ENODEV, sleeper.get(DEADLINE_S, TimeUnit.SECONDS));
@@ -154,7 +153,7 @@ class EventQueueDriverEndTest {
                         driver.kill();
                     }
                     try {
-                        assertEquals(0, vector.insert(names, fiAddrs[made], 0, made));
+                        assertEquals(0, vector.insert(names, fiAddrs[made], made, 0));
                     } catch (FabricException gone) {
                         break;
                     }

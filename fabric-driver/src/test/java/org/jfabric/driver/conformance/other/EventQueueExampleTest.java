@@ -1,38 +1,37 @@
 package org.jfabric.driver.conformance.other;
 
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueue;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.EventEntry;
-import org.jfabric.EventError;
-import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
-import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.ExamplePage;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
+import org.jfabric.Fabric;
+import org.jfabric.driver.kit.ExamplePage;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** The code of docs/event-queues.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
@@ -48,7 +47,7 @@ class EventQueueExampleTest {
         AddressVector vector = domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
         vector.bind(events, 0);
         long[] fiAddrs = new long[peers.length];
-        vector.insert(peers, fiAddrs, 0, 1);
+        vector.insert(peers, fiAddrs, 1, 0);
 
         Endpoint endpoint = domain.openEndpoint(info);
         endpoint.bind(completions, Flags.TRANSMIT | Flags.RECV);

@@ -1,41 +1,41 @@
 package org.jfabric.driver.conformance.other;
 
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.ControlCommand;
-import org.jfabric.CounterAttr;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.List;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EventQueueAttr;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.Fid;
-import org.jfabric.FidClass;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
-import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.CounterAttr;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
-
-import java.lang.foreign.Arena;
-import java.nio.file.Path;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What all objects have in common, on one object of each class. */
 @Timeout(60)
@@ -105,17 +105,17 @@ class FidTest {
     void shouldControlAndCloseWithoutKnowingTheKind() {
         WaitObjectHandle handle = new WaitObjectHandle();
         for (Fid fid : List.of(completions, counts, waits)) {
-            assertEquals(0, fid.control(ControlCommand.GETWAITOBJ.code(), handle), fid::toString);
+            assertEquals(0, PortedCalls.control(fid, ControlCommand.GETWAITOBJ.code(), handle), fid::toString);
         }
         for (Fid fid : all) {
             assertTrue(fid.isOpen(), fid::toString);
-            assertEquals(-FabricErrno.ENOSYS, fid.control(4711, handle), fid::toString);
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(fid, 4711, handle), fid::toString);
         }
         for (Fid fid : all) {
             fid.close();
             fid.close();
             assertFalse(fid.isOpen(), fid::toString);
-            assertEquals(-FabricErrno.EOPBADSTATE, fid.control(4711, handle), fid::toString);
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(fid, 4711, handle), fid::toString);
         }
     }
 

@@ -2,21 +2,20 @@ package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /** An idle daemon leaves the processor alone. */
 @Tag("slow")

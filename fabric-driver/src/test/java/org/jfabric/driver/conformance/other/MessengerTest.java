@@ -1,25 +1,24 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the short way in opens, how it waits, and that it leaves nothing behind. */
 @Tag("conformance")
@@ -79,7 +78,7 @@ class MessengerTest {
     @Test
     void shouldRefuseHintsThatNoLinkMeets() {
         FabricException refused = assertThrows(FabricException.class,
-            () -> fabric.messenger().hints(new Info().caps(Flags.RMA)).open());
+            () -> fabric.messenger().hints(new Info().caps(Flags.COLLECTIVE)).open());
         assertEquals(FabricErrno.ENODATA, refused.errno(), refused.toString());
     }
 

@@ -1,27 +1,26 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Mode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Mode bits say what an application can put up with; no link asks anything of it. */
 @Tag("conformance")
@@ -105,7 +104,7 @@ class ModeBitsTest {
             endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 11);
             endpoint.recv(pair.b.memory.address(LENGTH), LENGTH, ANY, 12);
             endpoint.trecv(pair.b.memory.address(2 * LENGTH), LENGTH - 1, ANY, 2, 0, 13);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), LENGTH, 0xDA, to, 1, 1);
+            pair.a.endpoint.tsenddata(pair.a.memory.address(), LENGTH, to, 1, 0xDA, 1);
             pair.a.await(1);
             assertEquals(Flags.RECV | Flags.TAGGED | Flags.REMOTE_CQ_DATA, pair.b.await(11).flags());
             pair.a.endpoint.send(pair.a.memory.address(), LENGTH, to, 2);

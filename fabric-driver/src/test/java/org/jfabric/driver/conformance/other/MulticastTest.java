@@ -1,36 +1,35 @@
 package org.jfabric.driver.conformance.other;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.EventEntry;
-import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.FidClass;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MulticastGroup;
-import org.jfabric.SocketName;
-import org.jfabric.driver.kit.DatagramPair;
-import org.jfabric.driver.kit.DatagramSetup;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.EventEntry;
+import org.jfabric.EventQueue;
+import org.jfabric.MulticastGroup;
+import org.jfabric.driver.kit.DatagramPair;
+import org.jfabric.driver.kit.DatagramSetup;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Groups of receivers, on the loopback interface. */
 @Tag("conformance")
@@ -57,9 +56,9 @@ class MulticastTest {
         try (DatagramPair pair = new DatagramPair(setup, hints())) {
             String name = group();
             FabricNode third = pair.sibling(pair.b, hints());
-            MulticastGroup first = pair.b.endpoint.join(name, 0, 0x1);
-            MulticastGroup second = third.endpoint.join(name, Flags.RECV, 0x2);
-            MulticastGroup sender = pair.a.endpoint.join(name, Flags.SEND, 0x3);
+            MulticastGroup first = pair.b.endpoint.join(name, 0x1, 0);
+            MulticastGroup second = third.endpoint.join(name, 0x2, Flags.RECV);
+            MulticastGroup sender = pair.a.endpoint.join(name, 0x3, Flags.SEND);
             assertEquals(name, first.address());
             assertEquals(FidClass.MC, second.fidClass());
             assertEquals(0x3, sender.context());
@@ -97,7 +96,7 @@ class MulticastTest {
         byDefault.txAttr().opFlags(Flags.MULTICAST);
         try (DatagramPair pair = new DatagramPair(setup, byDefault)) {
             MulticastGroup member = pair.b.endpoint.join(group(), 0, 0);
-            MulticastGroup sender = pair.a.endpoint.join(member.address(), Flags.SEND, 0);
+            MulticastGroup sender = pair.a.endpoint.join(member.address(), 0, Flags.SEND);
             assertTrue((pair.a.endpoint.getOpFlags(Flags.TRANSMIT) & Flags.MULTICAST) != 0);
             assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 4096, ANY, 7));
             assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 10, sender.fiAddr(), 1));
@@ -127,9 +126,9 @@ class MulticastTest {
             endpoint.bind(pair.a.av);
             endpoint.bind(events, 0);
             assertEquals(FabricErrno.EOPBADSTATE,
-                assertThrows(FabricException.class, () -> endpoint.join(group(), 0, 1)).errno());
+                assertThrows(FabricException.class, () -> endpoint.join(group(), 1, 0)).errno());
             endpoint.enable();
-            MulticastGroup group = endpoint.join(group(), 0, 0x77);
+            MulticastGroup group = endpoint.join(group(), 0x77, 0);
             EventEntry event = new EventEntry();
             assertTrue(events.read(event, 0) > 0);
             assertEquals(EventType.JOIN_COMPLETE, event.type());
@@ -205,6 +204,6 @@ class MulticastTest {
     }
 
     private static int errno(FabricNode node, String group, long flags) {
-        return assertThrows(FabricException.class, () -> node.endpoint.join(group, flags, 0)).errno();
+        return assertThrows(FabricException.class, () -> node.endpoint.join(group, 0, flags)).errno();
     }
 }

@@ -1,19 +1,27 @@
 package org.jfabric.driver.conformance.other;
 
-import org.jfabric.AddressFormat;
-import org.jfabric.EndpointType;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.IbUdName;
-import org.jfabric.Info;
 import org.jfabric.MulticastGroup;
-import org.jfabric.Protocol;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.IbUdName;
+import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
@@ -21,15 +29,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-
-import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Datagram endpoints of real RDMA devices, whose addresses the property names; run by ./fabric test-verbs. A group's
@@ -97,7 +96,7 @@ class QueuePairDatagramTest {
                 a.memory.buffer().putByte(i, (byte) (i * 7 + length));
             }
             assertEquals(0, b.endpoint.recv(b.memory.address(), longest, -1, 5));
-            assertEquals(0, a.endpoint.senddata(a.memory.address(), length, 0xdead_beefL + length, toB, 6));
+            assertEquals(0, a.endpoint.senddata(a.memory.address(), length, toB, 0xdead_beefL + length, 6));
             assertEquals(6, a.await().context());
             FabricNode.Entry received = b.await();
             assertEquals(0, received.err());
@@ -118,7 +117,7 @@ class QueuePairDatagramTest {
         FabricNode b = node(1, Flags.MULTICAST | Flags.SOURCE);
         long toA = b.av.insert(a.endpoint.name());
         MulticastGroup member = b.endpoint.join(GROUP, 0, 0);
-        MulticastGroup group = a.endpoint.join(GROUP, Flags.SEND, 0);
+        MulticastGroup group = a.endpoint.join(GROUP, 0, Flags.SEND);
         b.memory.buffer().setMemory(0, 100, (byte) 0);
         a.memory.buffer().setMemory(0, 100, (byte) 9);
         assertEquals(0, b.endpoint.recv(b.memory.address(), 4096, -1, 5));
@@ -154,7 +153,7 @@ class QueuePairDatagramTest {
     @Test
     void shouldSendToAGroupWhatMckeyReceives() throws Exception {
         FabricNode a = node(0, Flags.MULTICAST);
-        MulticastGroup group = a.endpoint.join(GROUP, Flags.SEND, 0);
+        MulticastGroup group = a.endpoint.join(GROUP, 0, Flags.SEND);
         TestProcess mckey = mckey();
         // it joins some time after its start and then counts what comes
         for (int i = 0; mckey.isAlive(); i++) {

@@ -1,27 +1,26 @@
 package org.jfabric.driver.conformance.other;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
-import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.driver.kit.DriverView;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** More regions in use than another driver may keep mapped for single copy: every byte is right, the bound holds. */
 @Tag("conformance")

@@ -3,27 +3,6 @@ package org.jfabric.driver.conformance.other;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sizing;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +10,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sizing;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A driver and a default client fit a small tmpfs, and what start-up says about them is what they take. */
 @Tag("conformance")

@@ -1,31 +1,8 @@
 package org.jfabric.driver.conformance.other;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionQueue;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.FabricListener;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Threading;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.Effort;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,10 +12,32 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.FabricConfig;
+import org.jfabric.FabricListener;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.Effort;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Threading;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Domains whose objects several threads use at a time. */
 @Tag("conformance")

@@ -1,32 +1,31 @@
 package org.jfabric.driver.conformance.queue;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The members of entries and errors, operation by operation. */
 @Tag("conformance")
@@ -46,10 +45,10 @@ class CompletionFieldsTest {
             pair.a.endpoint.send(pair.a.memory.address(), 100, pair.toB, 2);
             record(pair, seen);
             pair.b.endpoint.trecv(pair.b.memory.address(), 4096, ANY, 0x70, 0xF, 3);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), 4096, DATA, pair.toB, 0x77, 4);
+            pair.a.endpoint.tsenddata(pair.a.memory.address(), 4096, pair.toB, 0x77, DATA, 4);
             record(pair, seen);
             pair.b.endpoint.recv(pair.b.memory.address(), 1 << 20, ANY, 5);
-            pair.a.endpoint.senddata(pair.a.memory.address(), 1 << 20, DATA, pair.toB, 6);
+            pair.a.endpoint.senddata(pair.a.memory.address(), 1 << 20, pair.toB, DATA, 6);
             record(pair, seen);
             pair.b.endpoint.trecv(pair.b.memory.address(), 0, ANY, 8, 0, 7);
             pair.a.endpoint.tsend(0, 0, pair.toB, 8, 8);
@@ -90,7 +89,7 @@ class CompletionFieldsTest {
             long[] values = {DATA, 1, 0, -1, 0x8000_0000_0000_0000L};
             for (long value : values) {
                 pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1);
-                pair.a.endpoint.tsenddata(pair.a.memory.address(), 8, value, pair.toB, 1, 2);
+                pair.a.endpoint.tsenddata(pair.a.memory.address(), 8, pair.toB, 1, value, 2);
                 assertEquals(0, pair.a.await(2).flags() & Flags.REMOTE_CQ_DATA);
                 Entry with = pair.b.await(1);
                 assertNotEquals(0, with.flags() & Flags.REMOTE_CQ_DATA);

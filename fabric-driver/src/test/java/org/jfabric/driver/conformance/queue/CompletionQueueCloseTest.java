@@ -1,36 +1,35 @@
 package org.jfabric.driver.conformance.queue;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The order in which objects can be closed, and what is left of them. */
 @Tag("conformance")

@@ -1,27 +1,27 @@
 package org.jfabric.driver.conformance.queue;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a reader of completion queues sees of real traffic, over every link and in every mode. */
 @Tag("conformance")
@@ -94,7 +94,7 @@ class CompletionQueueConformanceTest {
                     endpoint.trecv(pair.b.memory.address(i * 128L), 128, ANY, 0, -1L, 70 + i);
                 }
                 for (int i = 0; i < 3; i++) {
-                    pair.a.endpoint.tsenddata(pair.a.memory.address(), 100 + i, 0xDA + i, dest, 0x7A60 + i, 1);
+                    pair.a.endpoint.tsenddata(pair.a.memory.address(), 100 + i, dest, 0x7A60 + i, 0xDA + i, 1);
                     pair.a.await(1);
                 }
                 entries.setMemory(0, entries.capacity(), UNTOUCHED);
@@ -130,7 +130,7 @@ class CompletionQueueConformanceTest {
             Endpoint endpoint = endpoint(pair.b, queue, queue, 0);
             long dest = pair.a.av.insert(endpoint.name());
             endpoint.trecv(pair.b.memory.address(), 60, ANY, 5, 0, 0xC0);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), 100, 0xDA, dest, 5, 1);
+            pair.a.endpoint.tsenddata(pair.a.memory.address(), 100, dest, 5, 0xDA, 1);
             pair.a.await(1);
             assertEquals(-FabricErrno.EAVAIL, until(queue, 1));
             CompletionError error = new CompletionError();

@@ -1,32 +1,31 @@
 package org.jfabric.driver.conformance.queue;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.AddressVectorType;
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What the reading calls of a completion queue return: counts, errnos, entries and their sources. */
 @Tag("conformance")
@@ -143,7 +142,7 @@ class CompletionReadTest {
                 for (int i = from.length - 1; i >= 0; i--) {
                     FabricNode sender = senders.get(i);
                     long dest = sender.av.insert(pair.b.endpoint.name());
-                    assertEquals(0, sender.endpoint.tsenddata(sender.memory.address(), 8 + i, 70 + i, dest, i, 9));
+                    assertEquals(0, sender.endpoint.tsenddata(sender.memory.address(), 8 + i, dest, i, 70 + i, 9));
                     sender.await(9);
                     awaitPosted(pair, pair.b.endpoint, pair.b.cq, i);
                 }

@@ -3,22 +3,21 @@ package org.jfabric.driver.conformance.queue;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.WaitObject;
-import org.jfabric.driver.kit.Effort;
-import org.jfabric.driver.kit.WaitNode;
-import org.jfabric.driver.kit.WaitSetup;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jfabric.driver.kit.Effort;
+import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** No wake-up at a descriptor is lost, whatever comes at the moment of falling asleep. */
 @Tag("slow")

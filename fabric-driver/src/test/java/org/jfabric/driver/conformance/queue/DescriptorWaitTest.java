@@ -8,25 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.ControlCommand;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.WaitObject;
-import org.jfabric.WaitObjectHandle;
-import org.jfabric.driver.kit.WaitNode;
-import org.jfabric.driver.kit.WaitSetup;
-import org.jfabric.ffi.ChannelDescriptor;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
@@ -38,6 +19,25 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.CompletionQueue;
+import org.jfabric.PortedCalls;
+import org.jfabric.WaitObjectHandle;
+import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.ffi.ChannelDescriptor;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.WaitObject;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Completion queues with a descriptor as wait object, where the driver has threads of its own. */
 @Isolated("counts the descriptors of the process")
@@ -77,7 +77,7 @@ class DescriptorWaitTest {
                  SocketChannel accepted = server.accept()) {
                 accepted.configureBlocking(false);
                 WaitObjectHandle handle = new WaitObjectHandle();
-                assertEquals(0, node.queue.control(ControlCommand.GETWAIT.code(), handle));
+                assertEquals(0, PortedCalls.control(node.queue, ControlCommand.GETWAIT.code(), handle));
                 assertEquals(WaitObject.FD, handle.waitObject());
                 assertSame(node.queue.channel(), handle.channel());
                 SelectionKey ofQueue = handle.channel().register(selector, SelectionKey.OP_READ);
@@ -174,8 +174,8 @@ class DescriptorWaitTest {
                 node.close();
                 assertFalse(channel.isOpen());
                 assertEquals(-FabricErrno.EOPBADSTATE, queue.tryWait());
-                assertEquals(-FabricErrno.EOPBADSTATE, queue.control(
-                    ControlCommand.GETWAIT.code(), new WaitObjectHandle()));
+                assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(
+                    queue, ControlCommand.GETWAIT.code(), new WaitObjectHandle()));
                 selector.selectNow();
             }
             // with the driver in this process both ends are counted

@@ -5,27 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.ControlCommand;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
 import org.jfabric.MutexCond;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
-import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.concurrent.TimeUnit;
 
 /** Completion queues with a lock and condition as wait object. */
 @Tag("conformance")
@@ -42,7 +42,7 @@ class MutexCondTest {
         try (var place = setup.open();
              WaitNode node = new WaitNode(place.owner(), place.peer(), WaitObject.MUTEX_COND)) {
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, node.queue.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(node.queue, ControlCommand.GETWAIT.code(), handle));
             assertEquals(WaitObject.MUTEX_COND, handle.waitObject());
             assertNull(handle.channel());
             MutexCond pair = handle.mutexCond();
@@ -64,7 +64,7 @@ class MutexCondTest {
         try (var place = setup.open()) {
             WaitNode node = new WaitNode(place.owner(), place.peer(), WaitObject.MUTEX_COND);
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, node.queue.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(node.queue, ControlCommand.GETWAIT.code(), handle));
             Thread other = new Thread(node.queue::signal);
             other.start();
             assertEquals(-FabricErrno.EAGAIN, awaitReason(node, handle.mutexCond()));
@@ -100,7 +100,7 @@ class MutexCondTest {
         try (FabricPair place = new FabricPair(setup);
              WaitNode node = new WaitNode(place.a, place.a, WaitObject.MUTEX_COND)) {
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, node.queue.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(node.queue, ControlCommand.GETWAIT.code(), handle));
             MutexCond pair = handle.mutexCond();
             boolean[] taken = new boolean[1];
             Thread other = new Thread(() -> {

@@ -2,13 +2,11 @@ package org.jfabric.driver.conformance.queue;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import org.jfabric.ControlCommand;
+import java.nio.file.Path;
+import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
@@ -17,6 +15,11 @@ import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
@@ -25,9 +28,6 @@ import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import java.nio.file.Path;
-import java.util.List;
 
 /** The number of a descriptor in a system call of the application's own, in a process that was started for it. */
 @Tag("conformance")
@@ -62,7 +62,7 @@ class NativeEpollTest {
                 fabric, "loopback", new Info().caps(Flags.TAGGED | Flags.MSG), 64, 1, () -> { });
             WaitNode node = new WaitNode(owner, owner, WaitObject.FD);
             WaitObjectHandle handle = new WaitObjectHandle();
-            require(0, node.queue.control(ControlCommand.GETWAIT.code(), handle));
+            require(0, PortedCalls.control(node.queue, ControlCommand.GETWAIT.code(), handle));
             require(ChannelDescriptor.of(node.queue.channel()), handle.fd());
             require(0, epoll.add(node.queue.fd(), Epoll.EPOLLIN, QUEUE));
             require(0, epoll.add(other, Epoll.EPOLLIN, OTHER));

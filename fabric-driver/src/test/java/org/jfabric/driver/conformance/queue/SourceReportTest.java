@@ -1,34 +1,33 @@
 package org.jfabric.driver.conformance.queue;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressFormat;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.AddressVectorType;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionFormat;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.Requirement;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-
-import java.nio.charset.StandardCharsets;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Endpoint;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
 
 /** Who is named as source of a message, to whom, and what happens to messages of strangers. */
 @Tag("conformance")
@@ -135,7 +134,7 @@ class SourceReportTest {
                         receiver.post(length + 1, context);
                     }
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(PAYLOAD), length, 0xDA7A, receiver.address, 5, 100));
+                        pair.a.memory.address(PAYLOAD), length, receiver.address, 5, 0xDA7A, 100));
                     pair.b.assertQuiet(20);
                     if (!posted) {
                         receiver.post(length + 1, context);

@@ -6,26 +6,26 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.atomic.AtomicReference;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.ControlCommand;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
-import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitNode;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.util.concurrent.atomic.AtomicReference;
 
 /** What a completion queue tells about its wait object, and what it refuses. */
 @Tag("conformance")
@@ -43,8 +43,9 @@ class WaitObjectControlTest {
             for (WaitObject waitObject : new WaitObject[] {WaitObject.NONE, WaitObject.UNSPEC, WaitObject.YIELD}) {
                 try (CompletionQueue queue = open(pair, waitObject, 0)) {
                     WaitObjectHandle handle = new WaitObjectHandle();
-                    assertEquals(-FabricErrno.ENODATA, queue.control(GETWAIT, handle), waitObject::toString);
-                    assertEquals(0, queue.control(GETWAITOBJ, handle));
+                    assertEquals(-FabricErrno.ENODATA,
+                        PortedCalls.control(queue, GETWAIT, handle), waitObject::toString);
+                    assertEquals(0, PortedCalls.control(queue, GETWAITOBJ, handle));
                     assertEquals(waitObject, handle.waitObject());
                     assertNull(handle.channel());
                     assertNull(handle.mutexCond());
@@ -58,10 +59,10 @@ class WaitObjectControlTest {
             try (WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());
                  CompletionQueue queue = open(pair, WaitObject.SET, set.id())) {
                 WaitObjectHandle handle = new WaitObjectHandle();
-                assertEquals(-FabricErrno.ENODATA, queue.control(GETWAIT, handle));
-                assertEquals(0, queue.control(GETWAITOBJ, handle));
+                assertEquals(-FabricErrno.ENODATA, PortedCalls.control(queue, GETWAIT, handle));
+                assertEquals(0, PortedCalls.control(queue, GETWAITOBJ, handle));
                 assertEquals(WaitObject.SET, handle.waitObject());
-                assertEquals(0, set.control(GETWAITOBJ, handle));
+                assertEquals(0, PortedCalls.control(set, GETWAITOBJ, handle));
                 assertEquals(WaitObject.UNSPEC, handle.waitObject());
                 assertEquals(-FabricErrno.ENOSYS, queue.tryWait());
                 assertEquals(-FabricErrno.ENOSYS, set.tryWait());
@@ -79,10 +80,11 @@ class WaitObjectControlTest {
             CompletionQueue queue = open(pair, WaitObject.UNSPEC, 0);
             WaitObjectHandle handle = new WaitObjectHandle();
             for (int command : new int[] {12345, -1, 0, ControlCommand.ENABLE.code(), Integer.MAX_VALUE}) {
-                assertEquals(-FabricErrno.ENOSYS, queue.control(command, handle), () -> "command " + command);
+                assertEquals(-FabricErrno.ENOSYS,
+                    PortedCalls.control(queue, command, handle), () -> "command " + command);
             }
             queue.close();
-            assertEquals(-FabricErrno.EOPBADSTATE, queue.control(GETWAIT, handle));
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(queue, GETWAIT, handle));
         }
     }
 
@@ -96,13 +98,14 @@ class WaitObjectControlTest {
             node.awaitEntry();
             AtomicReference<Throwable> noticed = new AtomicReference<>();
             assertEquals(1, node.queue.poll(completion -> {
-                Thread other = new Thread(() -> node.queue.control(GETWAITOBJ, new WaitObjectHandle()));
+                Thread other = new Thread(() -> PortedCalls.control(node.queue, GETWAITOBJ, new WaitObjectHandle()));
                 other.setUncaughtExceptionHandler((thread, thrown) -> noticed.set(thrown));
                 other.start();
                 join(other);
             }, 1));
             assertInstanceOf(AssertionError.class, noticed.get());
-            assertEquals(0, node.queue.control(GETWAITOBJ, new WaitObjectHandle()), "one after the other is fine");
+            assertEquals(0,
+                PortedCalls.control(node.queue, GETWAITOBJ, new WaitObjectHandle()), "one after the other is fine");
         }
     }
 

@@ -6,19 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.ControlCommand;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.WaitObject;
+import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.WaitSet;
-import org.jfabric.WaitSetAttr;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
@@ -26,18 +24,20 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.driver.kit.WaitSetup;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.ControlCommand;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.io.IOException;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /** Several completion queues awaited together. */
 @Tag("conformance")
@@ -86,7 +86,7 @@ class WaitSetTest {
                 assertEquals(-FabricErrno.ENOSYS, events.sread(event, 0, 0));
                 assertEquals(-FabricErrno.ENOSYS, events.tryWait());
                 assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
-                assertEquals(1, events.write(7, null, 8, 9, 0));
+                assertEquals(1, events.write(7, null, 9, 8, 0));
                 assertEquals(0, set.await(DEADLINE_MS));
                 assertEquals(1, events.read(event, 0));
                 assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
@@ -114,7 +114,7 @@ class WaitSetTest {
                 EventQueue chosen = sleeps ? first : second;
                 assertTrue(sleeps || selected.tryWait() == 0, () -> "something is left in " + selected);
                 long context = round;
-                Thread writer = new Thread(() -> chosen.write(1, null, context, 0, 0));
+                Thread writer = new Thread(() -> chosen.write(1, null, 0, context, 0));
                 writer.start();
                 if (sleeps) {
                     assertEquals(0, sleeping.await(DEADLINE_MS));
@@ -199,8 +199,8 @@ class WaitSetTest {
             assertFalse(set.isOpen());
             assertEquals(-FabricErrno.EOPBADSTATE, set.await(0));
             assertEquals(-FabricErrno.EOPBADSTATE, set.tryWait());
-            assertEquals(-FabricErrno.EOPBADSTATE, set.control(
-                ControlCommand.GETWAITOBJ.code(), new WaitObjectHandle()));
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(
+                set, ControlCommand.GETWAITOBJ.code(), new WaitObjectHandle()));
             assertEquals(0, waitFiles(pair.directory("alpha")));
             WaitSet left = pair.a.fabric.openWaitSet(new WaitSetAttr());
             pair.a.fabric.close();
@@ -272,7 +272,8 @@ class WaitSetTest {
             assertEquals(1, selector.select(DEADLINE_MS));
             assertEquals(-FabricErrno.EAGAIN, set.tryWait());
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, first.queue.control(ControlCommand.GETWAIT.code(), handle), "the set's object");
+            assertEquals(0,
+                PortedCalls.control(first.queue, ControlCommand.GETWAIT.code(), handle), "the set's object");
             assertEquals(set.channel(), handle.channel());
         }
     }
@@ -284,7 +285,7 @@ class WaitSetTest {
              WaitSet set = place.owner().fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.MUTEX_COND));
              WaitNode node = node(place.owner(), place.peer(), set)) {
             WaitObjectHandle handle = new WaitObjectHandle();
-            assertEquals(0, set.control(ControlCommand.GETWAIT.code(), handle));
+            assertEquals(0, PortedCalls.control(set, ControlCommand.GETWAIT.code(), handle));
             assertNotNull(handle.mutexCond());
             node.post(1);
             Thread sender = new Thread(() -> node.send(1));

@@ -1,27 +1,27 @@
 package org.jfabric.driver.conformance.receive;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.ResourceManagement;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.BitSet;
+import java.util.Map;
+import org.jfabric.Endpoint;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.ResourceManagement;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.BitSet;
-import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Receivers that do not post: what it costs, who waits for whom, and that nothing of it is lost. Over tcp a receiver
@@ -204,6 +204,53 @@ class BackpressureTest {
             flood.receiveAll();
             assertEquals(0, pair.look(pair.a).sendsCount());
         }
+    }
+
+    /**
+     * An endpoint whose info says that nothing is to be buffered. What the driver does not keep stays at its sender,
+     * with and without resource management, and what comes behind it is received after it.
+     */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("RX-017")
+    void shouldHoldBackAMessageForWhichThereIsNoRoomUntilItIsReceived(Setup setup) {
+        for (ResourceManagement managed : new ResourceManagement[] {
+            ResourceManagement.ENABLED, ResourceManagement.DISABLED}) {
+            Info hints = hints();
+            hints.domainAttr().resourceManagement(managed);
+            try (FabricPair pair = new FabricPair(setup, hints, CQ_SIZE)) {
+                Info info = pair.b.info.copy();
+                info.rxAttr().totalBufferedRecv(0);
+                try (Endpoint receiver = pair.b.domain.openEndpoint(info)) {
+                    receiver.bind(pair.b.cq, Flags.TRANSMIT | Flags.RECV);
+                    receiver.bind(pair.b.av);
+                    receiver.enable();
+                    assertHoldsBack(pair, receiver);
+                }
+            }
+        }
+    }
+
+    private static void assertHoldsBack(FabricPair pair, Endpoint receiver) {
+        long to = pair.a.av.insert(receiver.name());
+        int length = pair.setup.heldLength();
+        pair.a.fill(0, length, 1);
+        pair.a.fill(length, LENGTH, 2);
+        assertEquals(0, pair.a.endpoint.tsendmsg(
+            pair.a.memory.address(), length, to, 1, 0, 11, pair.setup.heldFlags()));
+        // embedded drivers move a little of it in each round
+        pair.a.assertQuiet(5000);
+        assertEquals(0, pair.a.endpoint.tsendmsg(
+            pair.a.memory.address(length), LENGTH, to, 1, 0, 12, pair.setup.heldFlags()));
+        pair.b.assertQuiet(50);
+        for (int i = 1; i <= 2; i++) {
+            assertEquals(0, receiver.trecv(pair.b.memory.address(RECEIVE), length, ANY, 1, 0, i));
+            assertEquals(i == 1 ? length : LENGTH, pair.b.await(i).len());
+            pair.b.assertFilled(RECEIVE, i == 1 ? length : LENGTH, i);
+        }
+        long ended = pair.a.await().context() + pair.a.await().context();
+        assertEquals(11 + 12, ended);
+        pair.a.assertQuiet(20);
     }
 
     @ParameterizedTest(name = "{0}")

@@ -1,22 +1,7 @@
 package org.jfabric.driver.conformance.socket;
 
-import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.SocketName;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -28,9 +13,23 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Set;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.Fabric;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An endpoint over rxm and a peer of which the test writes every byte. */
 @Tag("conformance")

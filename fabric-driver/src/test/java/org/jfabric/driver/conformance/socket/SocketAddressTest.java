@@ -1,27 +1,33 @@
 package org.jfabric.driver.conformance.socket;
 
-import org.jfabric.AddressFormat;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
-import org.jfabric.EventQueueAttr;
-import org.jfabric.EventType;
 import org.jfabric.Fabric;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.PassiveEndpoint;
-import org.jfabric.PeerPath;
-import org.jfabric.SocketName;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.PeerPath;
+import org.jfabric.info.SocketName;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -30,13 +36,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.nio.file.Path;
-import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Addresses of links over tcp: both families, names of hosts, the interface by option, both kinds of sockets. */
 @Tag("conformance")

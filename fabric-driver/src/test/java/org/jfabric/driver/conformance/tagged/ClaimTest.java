@@ -1,21 +1,21 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** Messages that are claimed, fetched and discarded, over every link, embedded and with a daemon. */
 @Tag("conformance")
@@ -106,6 +106,66 @@ class ClaimTest {
             assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
             assertEquals(2, node.await(90).data());
         }
+    }
+
+    /** Two messages are claimed: only the context says which is fetched or dropped, at the endpoint that claimed it. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("TAG-063")
+    void shouldFetchNoClaimWithTheContextOfAnother(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair);
+             PeekNode other = new PeekNode(pair)) {
+            for (int length : new int[] {SMALL, LARGE}) {
+                long buf = node.place(PLACE, LARGE);
+                send(node, 5, length, 1);
+                send(node, 6, length, 2);
+                send(other, 5, length, 3);
+                node.find(true, 5, 90, Flags.CLAIM);
+                node.find(true, 6, 91, Flags.CLAIM);
+                other.find(true, 5, 92, Flags.CLAIM);
+                for (long flags : new long[] {Flags.CLAIM, DROP}) {
+                    // neither by the tag, nor by what its sender or another endpoint calls it
+                    for (long context : new long[] {92, 89, PeekNode.SENT, -90, 90 | 1L << 32}) {
+                        assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, context, flags));
+                        node.awaitError(context, FabricErrno.EINVAL);
+                    }
+                    assertEquals(0, other.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, 90, flags));
+                    other.awaitError(90, FabricErrno.EINVAL);
+                }
+                node.assertUntouched(PLACE, LARGE);
+                // the tag of the one, the context of the other
+                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, 91, Flags.CLAIM));
+                PeekNode.Entry second = node.await(91);
+                assertEquals(6, second.tag());
+                assertEquals(2, second.data());
+                pair.b.assertFilled(PLACE, length, 2);
+                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 91, Flags.CLAIM));
+                node.awaitError(91, FabricErrno.EINVAL);
+                // an ordinary receive with the context of the claim takes another message
+                assertEquals(0, node.endpoint.trecv(buf, LARGE, ANY, 5, 0, 90));
+                send(node, 5, length, 4);
+                assertEquals(4, node.await(90).data());
+                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 90, Flags.CLAIM));
+                assertEquals(1, node.await(90).data());
+                pair.b.assertFilled(PLACE, length, 1);
+                assertEquals(0, other.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 92, Flags.CLAIM));
+                assertEquals(3, other.await(92).data());
+                pair.b.assertFilled(PLACE, length, 3);
+                for (int i = 0; i < 4; i++) {
+                    pair.a.await(PeekNode.SENT);
+                }
+            }
+            node.assertQuiet(20);
+            other.assertQuiet(20);
+        }
+    }
+
+    /** From a place that no other message of the test has, so that several can wait at the sender. */
+    private static void send(PeekNode node, long tag, int length, int seed) {
+        long place = (long) seed * LARGE;
+        node.sender.fill(place, length, seed);
+        assertEquals(0, node.sender.endpoint.tsenddata(
+            node.sender.memory.address(place), length, node.address, tag, seed, PeekNode.SENT));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -250,7 +310,7 @@ class ClaimTest {
                 for (int i = 0; i < 3; i++) {
                     pair.a.fill(i * LARGE, lengths[i], i);
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(i * LARGE), lengths[i], i, node.address, 5, PeekNode.SENT));
+                        pair.a.memory.address(i * LARGE), lengths[i], node.address, 5, i, PeekNode.SENT));
                 }
                 // claimed up to the one that goes; the others come back by their claims, in any order
                 for (int i = 0; i < dropped; i++) {

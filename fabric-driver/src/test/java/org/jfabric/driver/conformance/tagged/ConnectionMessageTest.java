@@ -1,9 +1,11 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.BitSet;
 import org.jfabric.Endpoint;
-import org.jfabric.EventType;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.IoVec;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.SendClaim;
@@ -13,16 +15,13 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.BitSet;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages of connected endpoints, tagged and untagged, of all sizes. */
 @Tag("conformance")
@@ -55,7 +54,7 @@ class ConnectionMessageTest {
                         case 1 -> pair.endpointA.tsendmsg(from, 40, dest, 7, 0, 1, Flags.COMPLETION);
                         case 2 -> pair.endpointA.tsendv(iov, dest, 7, 1);
                         case 3 -> pair.endpointA.tinject(pair.pair.a.memory.buffer(), 0, 40, dest, 7);
-                        case 4 -> pair.endpointA.tsenddata(from, 40, 9, dest, 7, 1);
+                        case 4 -> pair.endpointA.tsenddata(from, 40, dest, 7, 9, 1);
                         case 5 -> pair.endpointA.send(from, 40, dest, 1);
                         default -> pair.endpointA.inject(pair.pair.a.memory.buffer(), 0, 40, dest);
                     };
@@ -146,7 +145,7 @@ class ConnectionMessageTest {
             ConnectionSide.Entry second = pair.b.completion(3);
             pair.a.completion(4);
             assertEquals(0, pair.endpointB.trecv(to, 256, ANY, 0xF3, 0, 5));
-            assertEquals(0, pair.endpointA.tsenddata(from, 128, 0x77, 0, 0xF3, 6));
+            assertEquals(0, pair.endpointA.tsenddata(from, 128, 0, 0xF3, 0x77, 6));
             ConnectionSide.Entry third = pair.b.completion(5);
             pair.a.completion(6);
             // connectionless, with the same arguments

@@ -1,20 +1,7 @@
 package org.jfabric.driver.conformance.tagged;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
-import org.jfabric.driver.kit.DriverView;
-import org.jfabric.driver.kit.Effort;
-import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.kit.FabricPair;
-import org.jfabric.driver.kit.Setup;
-import org.jfabric.driver.kit.SetupSource;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -22,9 +9,21 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.Effort;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Messages that are announced: their sizes, and what a cancel or a peer's death in their middle leaves. */
 @Tag("conformance")

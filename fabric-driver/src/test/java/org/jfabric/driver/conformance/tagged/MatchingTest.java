@@ -1,26 +1,25 @@
 package org.jfabric.driver.conformance.tagged;
 
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.TagFormat;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.TagFormat;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Who matches whom: sources that become known, orders of posting, lengths of zero, formats of tags, cancels. */
 @Tag("conformance")
@@ -136,6 +135,44 @@ class MatchingTest {
                 assertEquals(0, node.endpoint.trecv(pair.b.memory.address(PLACE), SMALL, ANY, 0x2101, 0x1000, 1));
                 node.send(0x3101, 8, 1);
                 assertEquals(0x3101, node.await(1).tag());
+            }
+        }
+    }
+
+    /** Bits beyond the format come as they were sent: a receiver masks them, whatever the entry is. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("EP-148")
+    void shouldReportTagsThatHaveTheFieldsOfTheFormatWithinItsMask(Setup setup) {
+        long format = 0x30FF;
+        Info hints = new Info().caps(Flags.TAGGED);
+        hints.epAttr().memTagFormat(format);
+        try (FabricPair pair = new FabricPair(setup, hints, 64); PeekNode node = new PeekNode(pair)) {
+            TagFormat fields = new TagFormat(pair.b.info.epAttr().memTagFormat());
+            assertTrue(fields.holds(new TagFormat(format)));
+            long mask = new TagFormat(format).mask();
+            long buf = pair.b.memory.address(PLACE);
+            for (long beyond : new long[] {0, 0x4000, Long.MIN_VALUE, ~mask}) {
+                long tag = 0x21C5 | beyond;
+                assertEquals(0, node.endpoint.trecv(buf, SMALL, ANY, 0x21C5, ~mask, 1));
+                node.send(tag, SMALL, 1);
+                PeekNode.Entry entry = node.await(1);
+                assertEquals(0x21C5, entry.tag() & mask);
+                assertEquals(tag, entry.tag(), "every bit of a tag is carried here");
+                assertEquals(0, node.endpoint.trecv(buf, SMALL - 1, ANY, 0x21C5, ~mask, 2));
+                node.send(tag, SMALL, 1);
+                assertEquals(0x21C5, node.awaitError(2, FabricErrno.ETRUNC).tag() & mask);
+                node.send(tag, SMALL, 1);
+                assertEquals(0x21C5, node.find(tag).tag() & mask);
+                assertEquals(0, node.endpoint.trecv(buf, SMALL, ANY, 0x21C5, ~mask, 3));
+                assertEquals(0x21C5, node.await(3).tag() & mask);
+                // a tag of other fields is another one, whatever is beyond them
+                assertEquals(0, node.endpoint.trecv(buf, SMALL, ANY, 0x21C5, ~mask, 4));
+                node.send(0x21C4 | beyond, SMALL, 1);
+                node.assertQuiet(10);
+                assertEquals(0x21C4, node.find(0x21C4 | beyond).tag() & mask);
+                assertEquals(0, node.endpoint.cancel(4));
+                node.awaitError(4, FabricErrno.ECANCELED);
             }
         }
     }

@@ -5,27 +5,35 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricAddress;
 import org.jfabric.FabricConfig;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.IoVec;
+import org.jfabric.ReceiveRequest;
 import org.jfabric.SendClaim;
-import org.jfabric.Threading;
+import org.jfabric.SendRequest;
 import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Threading;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,13 +42,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.function.LongSupplier;
 
 /**
  * Messages allocate nothing after warm-up: neither on the thread that calls the public API, which with embedded drivers
@@ -74,6 +75,8 @@ class MessageAllocationTest implements CompletionHandler {
     private final SendClaim claim = new SendClaim();
     private final IoVec gathered = new IoVec();
     private final IoVec scattered = new IoVec();
+    private final SendRequest sent = new SendRequest();
+    private final ReceiveRequest received = new ReceiveRequest();
     private ThreadMXBean threads;
     private long polled;
 
@@ -247,6 +250,7 @@ class MessageAllocationTest implements CompletionHandler {
             vector(pair.b, pair.a, pair.toA, LARGE);
             injectByFlag(pair.b, pair.a, pair.toA);
             inPlace(pair.a, pair.b, pair.toB);
+            byRequest(pair.b, pair.a, pair.toA);
         }
     }
 
@@ -278,7 +282,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     private void unexpected(FabricNode from, FabricNode to, long destination) {
-        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, 5, destination, 8, 2));
+        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, destination, 8, 5, 2));
         pollEmpty(to);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 8, 0, 1));
         await(from, to, 2);
@@ -318,6 +322,13 @@ class MessageAllocationTest implements CompletionHandler {
         await(from, to, 2);
     }
 
+    private void byRequest(FabricNode from, FabricNode to, long destination) {
+        accepted(to.endpoint.trecvmsg(received.clear().memory(to.memory.address() + LARGE, SMALL).tag(7).opContext(1)));
+        accepted(from.endpoint.tsendmsg(
+            sent.clear().memory(from.memory.address(), SMALL).destAddr(destination).tag(7).data(5).opContext(2)));
+        await(from, to, 2);
+    }
+
     private void injectByFlag(FabricNode from, FabricNode to, long destination) {
         long source = from.memory.address();
         gathered.clear().add(source, 60).add(source + 60, 4);
@@ -325,7 +336,7 @@ class MessageAllocationTest implements CompletionHandler {
         accepted(from.endpoint.tsendmsg(gathered, destination, 7, 0, 2, Flags.INJECT));
         await(from, to, 2);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, 5, destination, 7));
+        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, destination, 7, 5));
         await(from, to, 1);
     }
 

@@ -1,21 +1,21 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionFormat;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A look at messages that came before a receive for them: what it finds, what it tells, and that it leaves them. */
 @Tag("conformance")
@@ -209,7 +209,7 @@ class PeekTest {
             node.send(true, 0x14, SMALL, 5);
             node.find(0x14);
             pair.b.fill(0, 8, 4);
-            assertEquals(0, node.endpoint.tsenddata(pair.b.memory.address(0), 8, 4, self, 0x12, 9));
+            assertEquals(0, node.endpoint.tsenddata(pair.b.memory.address(0), 8, self, 0x12, 4, 9));
             node.await(9);
             long[][] asked = {
                 // tag, ignore, source, data of the one that is found or 0

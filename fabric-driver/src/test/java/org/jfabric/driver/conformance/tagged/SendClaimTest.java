@@ -1,30 +1,30 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionFormat;
 import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
 import org.jfabric.IoVec;
 import org.jfabric.SendClaim;
-import org.jfabric.Threading;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Threading;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tagged messages that are encoded where the driver takes them from. */
 @Tag("conformance")
@@ -219,7 +219,7 @@ class SendClaimTest {
         assertEquals(-FabricErrno.EBUSY, endpoint.tsendv(iov, pair.toB, 1, 1));
         assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(iov, pair.toB, 1, 0, 1, Flags.INJECT));
         assertEquals(-FabricErrno.EBUSY, endpoint.tinject(array, 0, 8, pair.toB, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.injectdata(array, 0, 8, 1, pair.toB));
+        assertEquals(-FabricErrno.EBUSY, endpoint.injectdata(array, 0, 8, pair.toB, 1));
         assertEquals(-FabricErrno.EBUSY, endpoint.cancel(99));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, second));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, claim));

@@ -1,24 +1,26 @@
 package org.jfabric.driver.conformance.tagged;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MrMode;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.BitSet;
+import java.util.List;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.BitSet;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Arguments of tagged calls: buffers, their owners, and data for the peer's entry. */
 @Tag("conformance")
@@ -71,20 +73,33 @@ class TaggedCallTest {
         }
     }
 
-    /** Addresses name the region, so operations take no descriptor, and no link asks for one. */
+    /** Local memory has to be registered, which discovery says; its address names the region, so no call has a desc. */
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     @Requirement("TAG-011")
-    void shouldNeedNoDescriptorBesidesTheAddress(Setup setup) {
+    void shouldRefuseMemoryThatIsNotRegisteredAndSaySoBefore(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().caps(Flags.TAGGED);
-            hints.domainAttr().mrMode(MrMode.LOCAL);
-            for (Info offer : pair.a.fabric.info(hints).matches()) {
-                assertEquals(0, offer.domainAttr().mrMode() & MrMode.LOCAL);
+            for (long able : new long[] {0, MrMode.LOCAL, MrMode.LOCAL | MrMode.VIRT_ADDR | MrMode.ALLOCATED, -1L}) {
+                hints.domainAttr().mrMode(able);
+                List<Info> offers = pair.a.fabric.info(hints).matches();
+                assertFalse(offers.isEmpty(), hints::toString);
+                for (Info offer : offers) {
+                    assertEquals(MrMode.LOCAL, offer.domainAttr().mrMode(), "only what is needed");
+                }
             }
+            // an application that cannot register local memory finds no link
+            for (long unable : new long[] {MrMode.VIRT_ADDR, MrMode.ALLOCATED | MrMode.PROV_KEY, ~MrMode.LOCAL}) {
+                hints.domainAttr().mrMode(unable);
+                assertEquals(List.of(), pair.a.fabric.info(hints).matches());
+                assertTrue(pair.a.fabric.info(hints).explain().contains("domain_attr.mr_mode: seen LOCAL, needed "),
+                    () -> pair.a.fabric.info(hints).explain());
+            }
+            // the form of API versions below 1.5
+            hints.mode(Mode.LOCAL_MR).domainAttr().mrMode(MrMode.VIRT_ADDR);
+            assertEquals(0, pair.a.fabric.info(hints).best().mode());
             assertEquals(0, pair.a.memory.desc());
             pair.assertTransfers(pair.a.endpoint);
-            // what is in no region is refused: there is no way around registration
             assertEquals(0, pair.a.endpoint.tsend(4096, 8, pair.toB, 1, 5));
             FabricNode.Entry refused = pair.a.await();
             assertEquals(5, refused.context());
@@ -173,7 +188,7 @@ class TaggedCallTest {
                 for (long data : values) {
                     assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 1, 0, 1));
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(), length, data, pair.toB, 1, 2));
+                        pair.a.memory.address(), length, pair.toB, 1, data, 2));
                     FabricNode.Entry entry = pair.b.await(1);
                     assertEquals(data, entry.data());
                     assertTrue((entry.flags() & Flags.REMOTE_CQ_DATA) != 0);

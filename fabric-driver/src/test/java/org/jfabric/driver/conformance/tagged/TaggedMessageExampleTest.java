@@ -1,27 +1,26 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricAddress;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** The code of docs/tagged-messages.md: it compiles, it runs, and the page shows it as it is here. */
 @Tag("conformance")
@@ -58,8 +57,8 @@ class TaggedMessageExampleTest {
         if (next(queue, length) == FabricErrno.ENOMSG) {
             return -1;
         }
-        // its length is known before it has a buffer, and nobody else gets it meanwhile; it is known by the context, so
-        // tag and source do not matter
+        // the length is known before there is a buffer, and no other receive takes the message meanwhile; the context
+        // identifies it, so tag and source do not matter
         check(endpoint.trecvmsg(memory.address(0), length[0], FabricAddress.ADDR_UNSPEC, 0, 0, context, Flags.CLAIM));
         check(-next(queue, length));
         return length[0];

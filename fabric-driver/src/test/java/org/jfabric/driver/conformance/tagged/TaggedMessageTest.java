@@ -1,20 +1,19 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import java.util.BitSet;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.BitSet;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** Tagged and untagged messages between two applications, over every link, embedded and with a daemon. */
 @Tag("conformance")
@@ -174,7 +173,7 @@ class TaggedMessageTest {
         try (FabricPair pair = new FabricPair(setup)) {
             long data = 0x1122_3344_5566_7788L;
             pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 64, ANY, 1, 0, 1);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(0), 8, data, pair.toB, 1, 2);
+            pair.a.endpoint.tsenddata(pair.a.memory.address(0), 8, pair.toB, 1, data, 2);
             FabricNode.Entry entry = pair.b.await(1);
             assertEquals(data, entry.data());
             assertNotEquals(0, entry.flags() & Flags.REMOTE_CQ_DATA);

@@ -1,27 +1,27 @@
 package org.jfabric.driver.conformance.tagged;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.InfoResult;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Messages that are gathered from several pieces of registered memory, or scattered over them. */
 @Tag("conformance")
@@ -287,8 +287,8 @@ class VectorMessageTest {
             assertEquals(0, from.tsendv(source, pair.toB, 1, 101));
             assertEquals(0, from.tsendmsg(buf, 8, pair.toB, 1, 0, 102, 0));
             assertEquals(0, from.tinject(array, 0, 8, pair.toB, 1));
-            assertEquals(0, from.tsenddata(buf, 8, 5, pair.toB, 1, 104));
-            assertEquals(0, from.tinjectdata(array, 0, 8, 5, pair.toB, 1));
+            assertEquals(0, from.tsenddata(buf, 8, pair.toB, 1, 5, 104));
+            assertEquals(0, from.tinjectdata(array, 0, 8, pair.toB, 1, 5));
             assertEquals(0, from.tsendmsg(source, pair.toB, 1, 0, 106, 0));
             for (int i = 0; i < 7; i++) {
                 pair.b.await(i);
@@ -325,9 +325,9 @@ class VectorMessageTest {
                     case 1 -> from.sendv(source, pair.toB, 50);
                     case 2 -> from.sendmsg(source, pair.toB, 77, 50, Flags.REMOTE_CQ_DATA);
                     case 3 -> from.sendmsg(buf, 20, pair.toB, 0, 50, Flags.INJECT);
-                    case 4 -> from.senddata(buf, 20, 77, pair.toB, 50);
+                    case 4 -> from.senddata(buf, 20, pair.toB, 77, 50);
                     case 5 -> from.inject(array, 0, 20, pair.toB);
-                    default -> from.injectdata(array, 0, 20, 77, pair.toB);
+                    default -> from.injectdata(array, 0, 20, pair.toB, 77);
                 });
                 boolean hasData = call == 2 || call == 4 || call == 6;
                 FabricNode.Entry entry = pair.b.await(call);

@@ -1,11 +1,21 @@
 package org.jfabric.driver.conformance.transmit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Order;
+import org.jfabric.Endpoint;
+import org.jfabric.IoVec;
+import org.jfabric.MemoryRegion;
 import org.jfabric.SendClaim;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
@@ -13,20 +23,15 @@ import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Network;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.BitSet;
-import java.util.List;
-import java.util.SplittableRandom;
-import java.util.function.Supplier;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * The order of entries: short messages of one sender in that of matching, all in strict order where that is asked for,
@@ -48,7 +53,7 @@ class CompletionOrderTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"TX-037", "TX-039", "RX-012", "RX-013"})
+    @Requirement({"TX-037", "TX-039", "RX-012"})
     void shouldOfferTheStrictOrderToWhomAsksForItAndNoOrderOfData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertEquals(0x1ff, Order.STRICT, "AMB-86");
@@ -61,6 +66,37 @@ class CompletionOrderTest {
                 assertNotOffered(pair, hints(order, Order.NONE), "tx_attr.comp_order");
                 assertNotOffered(pair, hints(Order.NONE, order), "rx_attr.comp_order");
             }
+        }
+    }
+
+    /** Bytes are copied in no order, so nobody may wait for the last one: refused wherever it can be asked for. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("RX-013")
+    void shouldPromiseNobodyThatBytesArePlacedInOrder(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            for (Info hints : new Info[] {new Info(), hints(Order.NONE, Order.STRICT), hints(Order.NONE, Order.SAS)}) {
+                for (Info offer : pair.b.fabric.info(hints).matches()) {
+                    assertEquals(0, offer.rxAttr().compOrder() & Order.DATA, offer::toString);
+                }
+            }
+            for (long order : new long[] {Order.DATA, Order.SAS | Order.DATA, Order.STRICT | Order.DATA}) {
+                assertNotOffered(pair, hints(Order.NONE, order), "rx_attr.comp_order");
+                // an info that was changed after it was offered
+                Info edited = pair.b.info.copy();
+                edited.rxAttr().compOrder(order);
+                FabricException refused = assertThrows(FabricException.class, () -> openWith(pair.b, edited));
+                assertTrue(refused.getMessage().contains("comp_order"), refused.getMessage());
+            }
+            pair.assertTransfers(pair.a.endpoint);
+        }
+    }
+
+    private static void openWith(FabricNode node, Info info) {
+        try (Endpoint endpoint = node.domain.openEndpoint(info)) {
+            endpoint.bind(node.cq, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(node.av);
+            endpoint.enable();
         }
     }
 
@@ -105,40 +141,200 @@ class CompletionOrderTest {
         pair.b.assertFilled(0, LONG, 1);
     }
 
-    /** Sends of all lengths and kinds, some of which the receiver lets wait: entries of both sides in order. */
+    /** Sends of all lengths and kinds, some of which fail or are waited for: entries of both sides in order. */
     @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement({"TX-039", "RX-012"})
     void shouldKeepTheStrictOrderWhateverIsSent(Setup setup) {
-        long seed = System.nanoTime();
-        SplittableRandom random = new SplittableRandom(seed);
-        int total = Network.IS_CHOSEN ? 2_000 : Effort.rounds(20_000, 100_000);
+        int total = Network.IS_CHOSEN ? 2_000 : 100_000;
         try (FabricPair pair = new FabricPair(setup, hints(Order.STRICT, Order.STRICT), 512)) {
+            Mixture mixture = new Mixture(pair);
             int maxBurst = 64;
-            long[] next = new long[2];
-            CompletionHandler sends = entry -> assertEquals(next[0]++, entry.opContext(), () -> "seed " + seed);
-            CompletionHandler receives = entry -> assertEquals(next[1]++, entry.opContext(), () -> "seed " + seed);
-            int sent = 0;
-            int posted = 0;
-            Deadline progress = new Deadline(() -> next[0] + " sent, " + next[1] + " received, seed " + seed);
-            while (next[0] < total || next[1] < total) {
-                for (int burst = random.nextInt(maxBurst); burst > 0 && sent < total; burst--) {
-                    int length = random.nextInt(16) == 0 ? random.nextInt(SLOT) : random.nextInt(200);
-                    if (pair.a.endpoint.tsend(pair.a.memory.address(), length, pair.toB, sent, sent) != 0) {
+            Deadline progress = new Deadline(mixture::toString);
+            while (mixture.sent < total || !mixture.hasEnded()) {
+                for (int burst = mixture.random.nextInt(maxBurst); burst > 0 && mixture.sent < total; burst--) {
+                    if (mixture.send() != 0) {
                         break;
                     }
-                    sent++;
                 }
-                for (int burst = random.nextInt(maxBurst); burst > 0 && posted < total; burst--) {
-                    if (pair.b.endpoint.trecv(pair.b.memory.address(), SLOT, ANY, 0, -1L, posted) != 0) {
-                        break;
-                    }
-                    posted++;
+                for (int burst = mixture.random.nextInt(maxBurst); burst > 0 && mixture.receive() == 0; burst--) {
+                    continue;
                 }
-                boolean sentSome = pair.a.cq.poll(sends, maxBurst) > 0;
-                progress.check(pair.b.cq.poll(receives, maxBurst) > 0 || sentSome);
+                boolean sentSome = mixture.pollSender() > 0;
+                progress.check(pair.b.cq.poll(mixture, maxBurst) > 0 || sentSome);
             }
         }
+    }
+
+    /** Sends of one endpoint, and what both sides have to report next. */
+    private static final class Mixture implements CompletionHandler {
+        private final long seed = System.nanoTime();
+        private final SplittableRandom random = new SplittableRandom(seed);
+        private final FabricPair pair;
+        private final long[] levels;
+        /** In a region that is closed. */
+        private final long nowhere;
+        private final BitSet failing = new BitSet();
+        private final SendClaim claim = new SendClaim();
+        private final CompletionError error = new CompletionError();
+        /** Sends that will have an entry. */
+        private int sent;
+        private int reported;
+        /** Messages that are matched by tag, and others: sent, posted for, received. */
+        private final int[] tagged = new int[3];
+        private final int[] untagged = new int[3];
+
+        Mixture(FabricPair pair) {
+            this.pair = pair;
+            levels = pair.setup.isForeign() ? new long[] {Flags.INJECT_COMPLETE, pair.setup.strongestLevel()}
+                : new long[] {Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE,
+                    Flags.MATCH_COMPLETE};
+            MemoryRegion region = pair.a.domain.allocate(64);
+            nowhere = region.address();
+            region.close();
+        }
+
+        boolean hasEnded() {
+            return reported == sent && tagged[2] == tagged[0] && untagged[2] == untagged[0];
+        }
+
+        int send() {
+            Endpoint a = pair.a.endpoint;
+            int length = random.nextInt(16) == 0 ? random.nextInt(SLOT) : random.nextInt(200);
+            long buf = pair.a.memory.address(random.nextInt(SLOT));
+            long level = levels[random.nextInt(levels.length)];
+            int kind = random.nextInt(11);
+            int[] family = kind < 6 ? tagged : untagged;
+            long tag = tagged[0];
+            long to = pair.toB;
+            int result = switch (kind) {
+                case 0 -> a.tsend(buf, length, to, tag, sent);
+                case 1 -> a.tsenddata(buf, length, to, tag, 7, sent);
+                case 2 -> a.tsendv(pieces(buf, length), to, tag, sent);
+                case 3 -> a.tsendmsg(buf, length, to, tag, 0, sent, level);
+                case 4 -> claimed(tag);
+                case 5 -> a.tinject(pair.a.memory.buffer(), 0, 8, to, tag);
+                case 6 -> a.send(buf, length, to, sent);
+                case 7 -> a.senddata(buf, length, to, 7, sent);
+                case 8 -> a.sendv(pieces(buf, length), to, sent);
+                case 9 -> a.sendmsg(buf, length, to, 0, sent, level);
+                default -> a.send(nowhere, 8, to, sent);
+            };
+            if (result == 0) {
+                family[0] += kind < 10 ? 1 : 0;
+                failing.set(sent, kind == 10);
+                // an inject has no entry
+                sent += kind == 5 ? 0 : 1;
+            }
+            return result;
+        }
+
+        private static IoVec pieces(long buf, int length) {
+            return length < 2 ? new IoVec().add(buf, length)
+                : new IoVec().add(buf, length / 2).add(buf + length / 2, length - length / 2);
+        }
+
+        private int claimed(long tag) {
+            int result = pair.a.endpoint.tryClaim(QUOTE, claim);
+            return result != 0 ? result : claim.commit(QUOTE, pair.toB, tag, sent);
+        }
+
+        int receive() {
+            boolean isTagged = tagged[1] - tagged[2] <= untagged[1] - untagged[2];
+            int[] family = isTagged ? tagged : untagged;
+            Endpoint b = pair.b.endpoint;
+            int result = family[1] - family[2] == POSTED ? -FabricErrno.EAGAIN
+                : isTagged ? b.trecv(pair.b.memory.address(), SLOT, ANY, 0, -1L, family[1])
+                : b.recv(pair.b.memory.address(), SLOT, ANY, family[1]);
+            family[1] += result == 0 ? 1 : 0;
+            return result;
+        }
+
+        /** The receiver's entries: those of a family are in the order of sending. */
+        @Override
+        public void onCompletion(Completion entry) {
+            boolean isTagged = (entry.flags() & Flags.TAGGED) != 0;
+            int[] family = isTagged ? tagged : untagged;
+            assertEquals(family[2], entry.opContext(), this::toString);
+            assertTrue(!isTagged || entry.tag() == family[2], this::toString);
+            family[2]++;
+        }
+
+        int pollSender() {
+            int read = pair.a.cq.poll(entry -> ended(entry.opContext(), false), 64);
+            if (read == -FabricErrno.EAVAIL) {
+                assertEquals(1, pair.a.cq.readErr(error, 0));
+                ended(error.opContext(), true);
+                return 1;
+            }
+            return read;
+        }
+
+        private void ended(long context, boolean hasFailed) {
+            assertEquals(reported, context, this::toString);
+            assertEquals(failing.get(reported), hasFailed, this::toString);
+            reported++;
+        }
+
+        @Override
+        public String toString() {
+            return reported + " reported of " + sent + ", tagged " + Arrays.toString(tagged) + ", others "
+                + Arrays.toString(untagged) + ", seed " + seed;
+        }
+    }
+
+    /** A short, a long and a short one, for whose receives another order was chosen than that of sending. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement("RX-012")
+    void shouldReportReceivesInTheOrderInWhichTheyWereProcessed(Setup setup) {
+        int[][] orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+        int[] lengths = {64, LONG, 8};
+        try (FabricPair pair = new FabricPair(setup, hints(Order.NONE, Order.STRICT), 512)) {
+            for (int round = 0; round < 5; round++) {
+                for (int[] order : orders) {
+                    for (boolean early : new boolean[] {true, false}) {
+                        if (early) {
+                            receive(pair, order, lengths);
+                            pair.b.awaitRead(order.length);
+                        }
+                        for (int i = 0; i < 3; i++) {
+                            pair.a.fill((long) i * LONG, lengths[i], i);
+                            assertEquals(0, pair.a.endpoint.tsend(
+                                pair.a.memory.address((long) i * LONG), lengths[i], pair.toB, i, i));
+                        }
+                        if (!early) {
+                            awaitBehind(pair);
+                            receive(pair, order, lengths);
+                        }
+                        for (int i = 0; i < 3; i++) {
+                            // receives that wait are processed as messages come, others as they are posted
+                            int next = early ? i : order[i];
+                            pair.b.await(next);
+                            pair.b.assertFilled((long) next * LONG, lengths[next], next);
+                        }
+                        pair.b.assertQuiet(5);
+                        for (int i = 0; i < 3; i++) {
+                            pair.a.await();
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static void receive(FabricPair pair, int[] order, int[] lengths) {
+        for (int next : order) {
+            assertEquals(0, pair.b.endpoint.trecv(
+                pair.b.memory.address((long) next * LONG), lengths[next], ANY, next, 0, next));
+        }
+    }
+
+    /** Until all that was sent before has come. */
+    private static void awaitBehind(FabricPair pair) {
+        assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 8, ANY, 99, 0, 99));
+        assertEquals(0, pair.a.endpoint.tinject(pair.a.memory.buffer(), 0, 8, pair.toB, 99));
+        pair.b.await(99);
     }
 
     /**

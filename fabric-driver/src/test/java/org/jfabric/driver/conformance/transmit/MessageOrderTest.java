@@ -1,22 +1,21 @@
 package org.jfabric.driver.conformance.transmit;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
 import org.jfabric.Endpoint;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.Order;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** FI_ORDER_SAS: the messages of one endpoint to another are processed in the order in which they were sent. */
 @Tag("conformance")
@@ -99,8 +98,8 @@ class MessageOrderTest {
 
     private static void send(FabricPair pair, boolean tagged, int length, int index) {
         long buf = pair.a.memory.address((long) index * SLOT);
-        assertEquals(0, tagged ? pair.a.endpoint.tsenddata(buf, length, index, pair.toB, index * 77L, index)
-            : pair.a.endpoint.senddata(buf, length, index, pair.toB, index));
+        assertEquals(0, tagged ? pair.a.endpoint.tsenddata(buf, length, pair.toB, index * 77L, index, index)
+            : pair.a.endpoint.senddata(buf, length, pair.toB, index, index));
     }
 
     /** Tagged and untagged messages are matched apart, so the order of their entries shows that of processing. */
@@ -144,7 +143,7 @@ class MessageOrderTest {
             int held = 120;
             for (int i = 0; i < held; i++) {
                 assertEquals(0, pair.a.endpoint.tsenddata(
-                    pair.a.memory.address(), i % 5 == 4 ? 20_000 : 8192, i, toBlocked, i % 3, 5000 + i));
+                    pair.a.memory.address(), i % 5 == 4 ? 20_000 : 8192, toBlocked, i % 3, i, 5000 + i));
             }
             for (int i = 0; i < COUNT; i++) {
                 receive(pair, true, i);
@@ -203,7 +202,7 @@ class MessageOrderTest {
                 boolean[] seen = new boolean[COUNT];
                 for (int i = 0; i < COUNT; i++) {
                     assertEquals(0, endpoint.trecv(pair.b.memory.address((long) i * 64), 64, ANY, 0, -1L, i));
-                    assertEquals(0, pair.a.endpoint.tsenddata(pair.a.memory.address(), 64, i, to, i, i));
+                    assertEquals(0, pair.a.endpoint.tsenddata(pair.a.memory.address(), 64, to, i, i, i));
                 }
                 for (int i = 0; i < COUNT; i++) {
                     FabricNode.Entry entry = pair.b.await();

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
-import org.jfabric.FabricAddress;
-import org.jfabric.driver.ThreadingMode;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.tool.PingPongFabric;
@@ -15,9 +17,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
-import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 
 /** Messages over TCP allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
 @Tag("compiled")

@@ -8,6 +8,7 @@ public final class LateFault {
     private static boolean armed;
     private static boolean pending;
     private static int left;
+    private static int accessesBefore;
     private static boolean raised;
     private static boolean last;
     private static String place;
@@ -18,11 +19,18 @@ public final class LateFault {
     /** The next copy of memory fails, which is noticed behind so many calls, or at the next fault point. */
     public static void arm(int calls) {
         armed = true;
+        accessesBefore = 0;
         pending = false;
         raised = false;
         last = false;
         left = calls;
         place = "nowhere";
+    }
+
+    /** The same after so many copies that succeed. */
+    public static void arm(int accesses, int calls) {
+        arm(calls);
+        accessesBefore = accesses;
     }
 
     /** As if an access had failed just now. */
@@ -49,7 +57,7 @@ public final class LateFault {
 
     /** Memory was copied; called by the code under test. */
     public static void onAccess() {
-        pending |= armed && !raised;
+        pending |= armed && !raised && --accessesBefore < 0;
     }
 
     /** A call has returned; called by the code under test. */

@@ -3,34 +3,6 @@ package org.jfabric.driver.link.rxm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
-import org.jfabric.AddressVectorAttr;
-import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
-import org.jfabric.CompletionQueueAttr;
-import org.jfabric.Domain;
-import org.jfabric.Endpoint;
-import org.jfabric.EndpointType;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.Info;
-import org.jfabric.MemoryRegion;
-import org.jfabric.SocketName;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.ThreadingMode;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.link.RemotePayload;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -41,6 +13,33 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.AddressVector;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
+import org.jfabric.Endpoint;
+import org.jfabric.MemoryRegion;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A peer of the test's own making, which speaks rxm over a socket and does not keep to what C peers do. */
 @Timeout(60)
@@ -313,7 +312,7 @@ class RxmFaultTest {
     /** What they have left behind is not received; their places are there for others all the same. */
     @Test
     void shouldGiveThePlacesOfThoseThatHaveLeftToOthers() throws IOException {
-        reopen("jfabric.tcp.strangersPerHost", "2");
+        reopen("jfabric.tcp.unknownPeersPerHost", "2");
         Socket second = connect(5005);
         assertEquals(RxmConnectData.REASON_REFUSED, refusal(ask(5006, 5006)));
         for (Socket socket : new Socket[] {peer, second}) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
-/** The bytes are those that C peers were seen to send, see the notes on the wire in docs/architecture.md. */
+/** The bytes are those that C peers were seen to send, see the notes on the wire in docs/internals/links.md. */
 class RxmFormatTest {
     private static final HexFormat HEX = HexFormat.of();
     private static final int EAGER_LIMIT = 16384;

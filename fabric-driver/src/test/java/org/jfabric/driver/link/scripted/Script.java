@@ -1,13 +1,12 @@
 package org.jfabric.driver.link.scripted;
 
-import org.jfabric.Flags;
-import org.jfabric.driver.link.ChannelLimits;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.info.Flags;
 
 /**
  * What happens on the scripted links of one test: a seed, how often each event occurs, and a clock of steps. The same

@@ -1,8 +1,9 @@
 package org.jfabric.driver.link.scripted;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PieceList;
@@ -11,10 +12,8 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
-
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** One end of a scripted channel. */
 public final class ScriptedChannel extends SegmentChannel {

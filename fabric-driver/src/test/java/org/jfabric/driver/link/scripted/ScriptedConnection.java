@@ -1,8 +1,11 @@
 package org.jfabric.driver.link.scripted;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.PieceList;
@@ -11,13 +14,9 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
-
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 
 /** One end of a connection that a {@link Script} delays, blocks, cuts into pieces, and ends. */
 final class ScriptedConnection extends MessageChannel {

@@ -1,7 +1,9 @@
 package org.jfabric.driver.link.scripted;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.SocketName;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -12,14 +14,11 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.driver.link.support.MessageConnections;
 import org.jfabric.driver.link.PeerAcceptor;
-
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.MessageConnector;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.SocketName;
 
 /**
  * Connected channels without a medium, for protocols that are built on them: one link for each engine, all of one
@@ -128,7 +127,7 @@ public final class ScriptedConnections extends Link {
         }
     }
 
-    private final class Manager extends MessageConnections {
+    private final class Manager extends MessageConnector {
         @Override
         public int cmDataBytes() {
             return 256;

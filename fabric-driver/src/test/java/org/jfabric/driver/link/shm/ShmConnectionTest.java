@@ -1,16 +1,9 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.codec.wire.ConnectAnswerDecoder;
-import org.jfabric.codec.wire.ConnectDecoder;
-import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.engine.EnginePassiveEndpoint;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -20,11 +13,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.codec.wire.ConnectAnswerDecoder;
+import org.jfabric.codec.wire.ConnectDecoder;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.engine.EnginePassiveEndpoint;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections over the real shm link, and frames of them that no correct driver writes. */
 class ShmConnectionTest extends ThreeShmNodes {
@@ -135,8 +135,8 @@ class ShmConnectionTest extends ThreeShmNodes {
         ring.putInt(last(ring, ShmFrameReader.CONNECT) + WORD_LENGTH, source);
         assertTrue(event(alpha).startsWith("failed "));
         assertTrue(event(alpha).startsWith("failed "));
-        assertTrue(beta.services.errors.toString().contains("asked twice"));
-        // the request that beta has is of nobody any more
+        assertTrue(beta.services.errors.toString().contains("requested connection " + source + " twice"));
+        // the request that beta holds has no peer any more
         accept();
         assertEquals("failed " + FabricErrno.ECONNABORTED, event(beta));
         assertConnects(gamma);
@@ -206,6 +206,7 @@ class ShmConnectionTest extends ThreeShmNodes {
     }
 
     @Test
+    @Requirement("EP-131")
     void shouldNotAskADriverThatKnowsNoConnections() {
         listen(8);
         alpha.services.featuresOfPeers = ShmHello.FEATURE_ACKNOWLEDGES | ShmHello.FEATURE_VECTORS;

@@ -1,14 +1,10 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.codec.wire.AcknowledgeDecoder;
-import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,12 +13,17 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.codec.wire.AcknowledgeDecoder;
+import org.jfabric.codec.wire.AnnounceDecoder;
+import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Messages to acknowledge over the real shm link, and acknowledgements that no correct driver writes. */
 class ShmLevelTest extends ThreeShmNodes {
@@ -37,7 +38,7 @@ class ShmLevelTest extends ThreeShmNodes {
         assertEquals(0, await(beta).err());
     }
 
-    /** The ring that a driver writes; its peers are told by the order in which they were connected. */
+    /** The ring that a driver writes; its peers are distinguished by the order in which they were connected. */
     private ByteBuffer ring(String driver) throws IOException {
         Path name;
         try (var files = Files.list(base.resolve(driver))) {
@@ -89,6 +90,89 @@ class ShmLevelTest extends ThreeShmNodes {
         assertEquals(1, await(alpha).context());
     }
 
+    /**
+     * Of the first version, before any feature was added to the wire: everything that it understands is used, for what
+     * came later there is another way, or it is refused.
+     */
+    @Test
+    @Requirement("EP-131")
+    void shouldTalkToADriverOfTheFirstVersion() throws IOException {
+        alpha.services.featuresOfPeers = 0;
+        long toAlpha = greet();
+        for (long levels : new long[] {0, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
+            assertTalks(levels, toAlpha);
+        }
+        // it cannot say that a message was kept: only what a receive has taken is known to be delivered
+        assertEquals(0, alpha.endpoint.send(DELIVERY, alpha.buf(0), 8, toBeta, 77, 0, 1));
+        ByteBuffer ring = ring("alpha");
+        alpha.step();
+        find(ring, AnnounceDecoder.TEMPLATE_ID, AnnounceDecoder.tagEncodingOffset(), 77);
+        steps(200);
+        assertNull(alpha.poll());
+        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 8, -1, 77, 0, 2));
+        assertEquals(1, await(alpha).context());
+        assertEquals(2, await(beta).context());
+        assertEquals(0, alpha.endpoint.send(MATCH | Flags.FENCE, alpha.buf(0), 8, toBeta, 78, 0, 3));
+        assertEquals(FabricErrno.EOPNOTSUPP, await(alpha).err());
+        assertTalks(Flags.DELIVERY_COMPLETE, toAlpha);
+        assertEquals(0, beta.services.errors.size() + alpha.services.errors.size());
+    }
+
+    /** Of a version that is not written yet: what it says beyond this one's greeting is not used. */
+    @Test
+    @Requirement("EP-131")
+    void shouldTalkToADriverOfALaterVersion() throws IOException {
+        alpha.services.peersAreLater = true;
+        long toAlpha = greet();
+        for (long levels : new long[] {0, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
+            assertTalks(levels, toAlpha);
+        }
+        assertEquals(0, alpha.endpoint.send(DELIVERY, alpha.buf(0), 8, toBeta, 77, 0, 1));
+        assertEquals(1, await(alpha).context());
+        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 8, -1, 77, 0, 2));
+        assertEquals(2, await(beta).context());
+        assertEquals(0, beta.services.errors.size() + alpha.services.errors.size());
+    }
+
+    /** Beta connects, so that alpha hears of its version; alpha in beta's vector. */
+    private long greet() {
+        long toAlpha = beta.addresses.insert(ShmNode.address("alpha"));
+        assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(0), 8, toAlpha, 5, 0, 1));
+        assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(0), 8, -1, 5, 0, 2));
+        assertEquals(1, await(beta).context());
+        assertEquals(2, await(alpha).context());
+        return toAlpha;
+    }
+
+    /** Messages of every length in both directions, where alpha asks for levels. */
+    private void assertTalks(long levels, long toAlpha) {
+        for (int length : new int[] {0, 1, 8, 64, 100, 8192, 8193, 100_000}) {
+            for (boolean isPosted : new boolean[] {false, true}) {
+                alpha.fill(0, length, 9);
+                beta.fill(1 << 20, length, 10);
+                if (isPosted) {
+                    receiveBoth(length);
+                }
+                assertEquals(0, alpha.endpoint.send(
+                    ShmNode.TAGGED | levels, alpha.buf(0), length, toBeta, 7, 0, 1));
+                assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(1 << 20), length, toAlpha, 8, 0, 3));
+                steps(10);
+                if (!isPosted) {
+                    receiveBoth(length);
+                }
+                assertEquals(1 + 4, await(alpha).context() + await(alpha).context());
+                assertEquals(2 + 3, await(beta).context() + await(beta).context());
+                assertTrue(beta.isFilled(0, length, 9));
+                assertTrue(alpha.isFilled(1 << 20, length, 10));
+            }
+        }
+    }
+
+    private void receiveBoth(int length) {
+        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), length, -1, 7, 0, 2));
+        assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(1 << 20), length, -1, 8, 0, 4));
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {0, Flags.FENCE, Flags.DELIVERY_COMPLETE | Flags.FENCE,
         Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE})
@@ -121,7 +205,7 @@ class ShmLevelTest extends ThreeShmNodes {
     void shouldEndOnlyTheChannelWhoseAcknowledgementNamesNoOperation() throws IOException {
         int operation = WORD_LENGTH + AcknowledgeDecoder.operationEncodingOffset();
         assertNotEquals(0, answerAltered((ring, at) -> ring.putLong(at + operation, 0x7777_0000_0001L)).err());
-        assertTrue(alpha.services.errors.toString().contains("acknowledged what was not asked for"));
+        assertTrue(alpha.services.errors.toString().contains("sent an acknowledgement that was not requested"));
     }
 
     @ParameterizedTest
@@ -129,7 +213,7 @@ class ShmLevelTest extends ThreeShmNodes {
     void shouldEndOnlyTheChannelWhoseAcknowledgementHasOtherLevels(long levels) throws IOException {
         int field = WORD_LENGTH + AcknowledgeDecoder.levelsEncodingOffset();
         assertNotEquals(0, answerAltered((ring, at) -> ring.putLong(at + field, levels)).err());
-        assertTrue(alpha.services.errors.toString().contains("acknowledged what was not asked for"));
+        assertTrue(alpha.services.errors.toString().contains("sent an acknowledgement that was not requested"));
     }
 
     @ParameterizedTest
@@ -165,10 +249,10 @@ class ShmLevelTest extends ThreeShmNodes {
             beta.step();
         }
         int received = await(beta).err();
-        ShmNode.Entry told = await(alpha);
-        assertEquals(66, told.context());
+        ShmNode.Entry entry = await(alpha);
+        assertEquals(66, entry.context());
         assertTrue(received == 0 || received == FabricErrno.EIO, "receive: " + received);
-        assertTrue(told.err() == FabricErrno.EIO || told.err() == 0 && received == 0, received + ", " + told);
+        assertTrue(entry.err() == FabricErrno.EIO || entry.err() == 0 && received == 0, received + ", " + entry);
         assertEquals(0, alpha.services.errors.size(), () -> alpha.services.errors.toString());
         exchange(3);
     }

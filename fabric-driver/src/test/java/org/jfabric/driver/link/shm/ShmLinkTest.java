@@ -1,17 +1,9 @@
 package org.jfabric.driver.link.shm;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.ffi.Libc;
-import org.jfabric.layout.FileType;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -21,10 +13,18 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.FileType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two engines over the shm link with real files and sockets, stepped by the test. */
 class ShmLinkTest {
@@ -117,7 +117,7 @@ class ShmLinkTest {
         alpha = new ShmNode(base, "alpha-small", 64 << 10);
         beta = new ShmNode(base, "beta-small", 64 << 10);
         assertTransfers(alpha, beta, 64, 1);
-        // alpha's ring is full to the last line: nobody reads it, and records of one line fill what is left
+        // alpha's ring is full to the last line: no driver reads it, and records of one line fill the rest
         int sent = 0;
         for (; sent < 200; sent++) {
             assertEquals(0,
@@ -202,7 +202,47 @@ class ShmLinkTest {
         }
     }
 
-    /** The receive whose payload is gone ends with an error, what was sent behind it is delivered. */
+    /** Its successor's hello may be seen before the end of its socket. */
+    @Test
+    void shouldDeliverWhatWasSentBeforeTheSenderDiedAlsoIfItsSuccessorIsSeenFirst() {
+        assertTransfers(alpha, beta, 64, 1);
+        for (int i = 0; i < 20; i++) {
+            alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), 64, 0, 50 + i, 0, i);
+            assertEquals(0, await(alpha, i).err());
+        }
+        alpha.close();
+        deleteTree(base.resolve("alpha"));
+        alpha = new ShmNode(base, "alpha");
+        alpha.addresses.insert(ShmNode.address("beta"));
+        alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), 64, 0, 99, 0, 99);
+        alpha.step();
+        for (int i = 0; i < 20; i++) {
+            beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 64, -1, 50 + i, 0, i);
+            assertEquals(0, await(beta, i).err());
+        }
+        assertEquals(1, beta.peersDown.size(), () -> beta.peersDown.toString());
+        beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 64, -1, 99, 0, 99);
+        assertEquals(0, await(beta, 99).err());
+    }
+
+    private ShmNode.Entry await(ShmNode node, long context) {
+        ShmNode.Entry entry = null;
+        for (int i = 0; i < 100_000 && entry == null; i++) {
+            if (node == alpha) {
+                // the receiver stands still: what was sent stays in the ring
+                alpha.step();
+            } else {
+                alpha.step();
+                beta.step();
+            }
+            entry = node.poll();
+        }
+        assertNotNull(entry, () -> "no completion " + context);
+        assertEquals(context, entry.context());
+        return entry;
+    }
+
+    /** The receive whose payload is gone ends with an error; later messages are delivered. */
     @Test
     void shouldDeliverWhatWasSentBeforeTheSenderDiedAlsoIfItsRegionWasCut() throws IOException {
         assertTransfers(alpha, beta, 1 << 20, 1);
@@ -292,14 +332,14 @@ class ShmLinkTest {
         }
         assertEquals(FabricErrno.EIO, failed.err());
         assertEquals(Flags.RECV, failed.flags() & Flags.RECV);
-        // the sender is told, and the connection goes on
-        ShmNode.Entry told = null;
-        for (int i = 0; i < 100_000 && told == null; i++) {
+        // the sender gets a completion in error, and the connection continues
+        ShmNode.Entry refused = null;
+        for (int i = 0; i < 100_000 && refused == null; i++) {
             alpha.step();
             beta.step();
-            told = alpha.poll();
+            refused = alpha.poll();
         }
-        assertEquals(FabricErrno.EIO, told.err());
+        assertEquals(FabricErrno.EIO, refused.err());
         assertTransfers(alpha, beta, 100, 3);
     }
 

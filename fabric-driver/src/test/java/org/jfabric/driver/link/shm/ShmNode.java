@@ -1,7 +1,9 @@
 package org.jfabric.driver.link.shm;
 
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.AddressTable;
@@ -13,18 +15,15 @@ import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.engine.SessionListener;
-import org.jfabric.driver.link.FabricName;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
-
-import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 
 /** An engine with one endpoint over a real shm link, and the completions that its client would read. */
 final class ShmNode implements AutoCloseable {
@@ -43,7 +42,7 @@ final class ShmNode implements AutoCloseable {
     final long regionNumber;
     final long memory;
     final List<String> peersDown = new ArrayList<>();
-    /** What connections of this node's endpoints and passive endpoints told, oldest first. */
+    /** Events of the connections of this node's endpoints and passive endpoints, oldest first. */
     final List<String> connectionEvents = new ArrayList<>();
     long lastRequest;
     private final List<Region> addedRegions = new ArrayList<>();

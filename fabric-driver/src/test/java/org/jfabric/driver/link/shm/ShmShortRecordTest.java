@@ -1,16 +1,9 @@
 package org.jfabric.driver.link.shm;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.codec.wire.ShortEncoder;
-import org.jfabric.driver.config.ShmConfig;
-import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,11 +14,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.wire.ShortEncoder;
+import org.jfabric.driver.config.ShmConfig;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The record of a plain message: its bytes, when the longer one is used instead, and whom its number names. */
 class ShmShortRecordTest extends ThreeShmNodes {

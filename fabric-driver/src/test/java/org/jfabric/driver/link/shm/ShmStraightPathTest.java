@@ -1,18 +1,18 @@
 package org.jfabric.driver.link.shm;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.link.FabricName;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** When one word of a ring tells everything that the engine has to know, and that it does not where there is more. */
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Tests the cases in which one word of a ring is all that the engine has to poll, and those in which there is more. */
 class ShmStraightPathTest extends ThreeShmNodes {
     private static final int LENGTH = 64;
 
@@ -61,6 +61,15 @@ class ShmStraightPathTest extends ThreeShmNodes {
         assertArrived(beta.poll(), 3);
     }
 
+    /** No link has anything to do for it. */
+    @Test
+    void shouldStayOnTheStraightPathWhenCellsAreGivenBack() {
+        beta.engine.findQuick();
+        assertTrue(beta.engine.isQuick());
+        assertEquals(0, beta.endpoint.giveBack(new long[0], 0));
+        assertTrue(beta.engine.isQuick());
+    }
+
     @Test
     void shouldSeeAMessageOfASecondRingInTheNextPoll() {
         transfer(gamma, gammaToBeta, 3);
@@ -79,6 +88,7 @@ class ShmStraightPathTest extends ThreeShmNodes {
         assertEquals(0, second.receive(ShmNode.TAGGED, beta.buf(0), LENGTH, -1, 3, 0, 103));
         send(alpha, toSecond, 3);
         assertArrived(await(beta), 3);
+        assertEquals(203, await(alpha).context());
         steps(100);
         for (int seed = 4; seed < 8; seed++) {
             receive(seed);
@@ -86,7 +96,10 @@ class ShmStraightPathTest extends ThreeShmNodes {
             beta.engine.findQuick();
             boolean isOfSecond = seed % 2 == 0;
             send(alpha, isOfSecond ? toSecond : toBeta, seed);
-            ShmNode.Entry entry = await(beta);
+            // reads the ring's next word only
+            assertEquals(1, beta.engine.poll(16));
+            ShmNode.Entry entry = beta.poll();
+            assertEquals(200 + seed, await(alpha).context());
             assertEquals((isOfSecond ? 200 : 100) + seed, entry.context());
             (isOfSecond ? beta.endpoint : second).cancel((isOfSecond ? 100 : 200) + seed);
             assertEquals(FabricErrno.ECANCELED, await(beta).err());

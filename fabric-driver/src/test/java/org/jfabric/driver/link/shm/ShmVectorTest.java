@@ -1,15 +1,9 @@
 package org.jfabric.driver.link.shm;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
-import org.jfabric.codec.wire.AnnounceDecoder;
-import org.jfabric.codec.wire.AnnounceVectorDecoder;
-import org.jfabric.layout.RecordRingDescriptor;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,11 +12,17 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-
-import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.wire.AnnounceDecoder;
+import org.jfabric.codec.wire.AnnounceVectorDecoder;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.RecordRingDescriptor;
+import org.junit.jupiter.api.BeforeEach;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Payloads in several pieces over the real shm link, and announcements of them that no correct driver writes. */
 class ShmVectorTest extends ThreeShmNodes {
@@ -57,7 +57,7 @@ class ShmVectorTest extends ThreeShmNodes {
         return pieces;
     }
 
-    /** Goes through the bytes of a message: fills them, or looks at them. */
+    /** Goes through the bytes of a message: fills them, or checks them. */
     private static void touch(ShmNode node, ShmNode.Region region, int[] lengths, int seed, boolean fill) {
         int at = 1;
         int index = 0;
@@ -123,6 +123,7 @@ class ShmVectorTest extends ThreeShmNodes {
     }
 
     @Test
+    @Requirement("EP-131")
     void shouldServeAnOlderPeerBySegments() {
         alpha.services.featuresOfPeers = ShmHello.FEATURE_ACKNOWLEDGES;
         // beta connects, so that alpha hears of its features
@@ -138,7 +139,7 @@ class ShmVectorTest extends ThreeShmNodes {
         assertEquals(0, beta.services.copiedBytes());
     }
 
-    /** What cannot be reached is not copied from, whichever piece it is; the payload comes in segments then. */
+    /** If any piece cannot be reached the payload is not copied but arrives in segments. */
     @ParameterizedTest
     @CsvSource({"0,0", "1,0", "2,0", "3,0", "0,8", "1,8", "2,8", "3,8", "0,16", "1,16", "2,16", "3,16"})
     void shouldTakeSegmentsWhereOnePieceIsNotWhatItSeems(int piece, int field) throws IOException {

@@ -1,22 +1,5 @@
 package org.jfabric.driver.link.shm;
 
-import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.codec.wire.HelloDecoder;
-import org.jfabric.codec.wire.MessageHeaderDecoder;
-import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.resource.ResourceTask;
-import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.Libc;
-import org.jfabric.ffi.MappedFile;
-import org.jfabric.ffi.UnixSocket;
-import org.jfabric.layout.CncDescriptor;
-import org.jfabric.layout.FileHeaderDescriptor;
-import org.jfabric.layout.FileType;
-import org.jfabric.layout.OwnerId;
-
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,12 +8,29 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.codec.wire.MessageHeaderDecoder;
+import org.jfabric.codec.wire.MessageHeaderEncoder;
+import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.OwnerId;
 
 /** A driver's services without its threads: real files and sockets, moved on by {@link #step}. */
-final class TestLinkServices extends LinkServices implements AutoCloseable {
+public final class TestLinkServices extends LinkServices implements AutoCloseable {
     private static final int EPOLLIN = 1;
 
-    final List<Throwable> errors = new ArrayList<>();
+    public final List<Throwable> errors = new ArrayList<>();
     private final Path directory;
     private final int directoryFd;
     private final int listenFd;
@@ -42,14 +42,16 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
     final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
     private final List<Integer> greeting = new ArrayList<>();
     private final long counter = UnsafeApi.allocateMemory(8);
-    /** The link knows nothing of the death and closes them, too: the numbers may be somebody else's by then. */
+    /** The link does not know of the death and closes them too; by then the numbers may belong to other descriptors. */
     private final Set<Integer> closedByDeath = new HashSet<>();
     private long files = 1;
-    /** What drivers that connect here can say of their features: fewer are an older version. */
+    /** Mask of the features of drivers that connect here; fewer features imitate an older version. */
     long featuresOfPeers = -1L;
+    /** Whether drivers that connect here greet as a later version may: with more of everything. */
+    boolean peersAreLater;
     private long nowNs;
 
-    TestLinkServices(Path base, String name) {
+    public TestLinkServices(Path base, String name) {
         directory = base.resolve(name);
         int baseFd = Libc.openDirectory(base);
         Libc.mkdirat(baseFd, name, 0700);
@@ -61,8 +63,8 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
         UnsafeApi.putLong(counter, 0);
     }
 
-    /** Runs the slow work, takes connections, tells of readable descriptors, and steps the link. */
-    int step(Link link) {
+    /** Runs the slow work, accepts connections, reports readable descriptors, and steps the link. */
+    public int step(Link link) {
         nowNs = System.nanoTime();
         for (int i = tasks.size(); i > 0; i--) {
             ResourceTask task = tasks.removeFirst();
@@ -96,8 +98,26 @@ final class TestLinkServices extends LinkServices implements AutoCloseable {
         UnsafeApi.freeMemory(memory);
         int features = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.featuresEncodingOffset();
         buffer.putLong(features, buffer.getLong(features) & featuresOfPeers);
-        link.acceptor().onPeer(fd, buffer, Math.max(0, received - 4));
+        int length = Math.max(0, received - 4);
+        link.acceptor().onPeer(fd, buffer, peersAreLater ? later(buffer, length) : length);
         return true;
+    }
+
+    /** A greeting with a further field and a further text, of a later schema and minor version; its length. */
+    private static int later(UnsafeBuffer hello, int length) {
+        int fields = MessageHeaderDecoder.ENCODED_LENGTH;
+        int texts = fields + HelloDecoder.BLOCK_LENGTH;
+        byte[] rest = new byte[length - texts];
+        hello.getBytes(texts, rest);
+        new MessageHeaderEncoder().wrap(hello, 0)
+            .blockLength(HelloDecoder.BLOCK_LENGTH + Long.BYTES).version(HelloDecoder.SCHEMA_VERSION + 1);
+        int minor = fields + HelloDecoder.minorVersionEncodingOffset();
+        hello.putInt(minor, hello.getInt(minor) + 1);
+        int features = fields + HelloDecoder.featuresEncodingOffset();
+        hello.putLong(features, hello.getLong(features) | -1L << 32);
+        hello.putLong(texts, -1L);
+        hello.putBytes(texts + Long.BYTES, rest);
+        return length + Long.BYTES + hello.putStringAscii(length + Long.BYTES, "later");
     }
 
     long copiedBytes() {

@@ -1,14 +1,9 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,11 +17,16 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * A peer that speaks as libfabric 2.x's provider tcp does for reliable datagrams: the test writes the bytes that such
@@ -94,6 +94,7 @@ class LaterLibfabricTest {
     /** Version 1 is what 2.x asks with, 2 what it may some day; bit 0 of the second byte says "never connect to me". */
     @ParameterizedTest
     @CsvSource({"0100", "0101", "0200"})
+    @Requirement("EP-131")
     void shouldAnswerRequestsSoThatNoRendezvousFollows(String versionAndFeatures) throws IOException {
         Socket socket = connect();
         write(socket, "03000008" + ZEROS + PROBE + versionAndFeatures + port(34301) + "00005561");
@@ -101,7 +102,7 @@ class LaterLibfabricTest {
         byte[] answer = read(socket, 40);
 
         String hex = HEX.formatHex(answer);
-        // version 0 without "I look at the version", the port again, a process id of our own
+        // version 0 without the bit "the version is checked", the same port, the process id of this endpoint
         assertEquals("03010008" + ZEROS + PROBE + "0000" + port(34301), hex.substring(0, 72));
         assertNotEquals("00000000", hex.substring(72));
         Recorder seen = node.handler("fi_sockaddr_in://127.0.0.1:34301");
@@ -111,6 +112,7 @@ class LaterLibfabricTest {
 
     @ParameterizedTest
     @CsvSource({"00", "81"})
+    @Requirement("EP-131")
     void shouldConnectWithBytesThatAListenerOfItAccepts(String version) throws IOException {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             Recorder seen = node.connect("fi_sockaddr_in://127.0.0.1:" + server.getLocalPort());
@@ -160,7 +162,10 @@ class LaterLibfabricTest {
         assertEquals(List.of(), node.errors);
     }
 
-    /** What it has and we do not offer: our answer to its request says so, whoever does it all the same is cut off. */
+    /**
+     * Operations that the peer has and this link does not offer: the answer to the peer's request excludes them, and a
+     * peer that uses one nevertheless is disconnected.
+     */
     @ParameterizedTest
     @CsvSource({
         "0304000000012800" + "3000000000000000" + "0000000000000000" + "0800000000000000" + "0000008000000000"

@@ -11,7 +11,7 @@ import org.jfabric.driver.link.support.MessageHandler;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The engine's side of a channel: keeps what it is told, and takes messages into memory of its own. */
+/** The engine's side of a channel: records the events, and places messages in memory of its own. */
 final class Recorder extends ChannelHandler {
     private static final long MAX_LENGTH = 1 << 26;
 

@@ -1,17 +1,8 @@
 package org.jfabric.driver.link.tcp;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.SocketName;
-import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.TcpSocket;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -23,12 +14,21 @@ import java.nio.channels.SelectableChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.TcpSocket;
+import org.jfabric.info.SocketName;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-/** A connection comes under the address of a peer that has one: the peer was started anew, or somebody else comes. */
+/** A peer with a connection connects again: it was restarted, or another process uses its address. */
 @Timeout(60)
 class TakeoverTest {
     private static final int PORT = 7001;
@@ -128,7 +128,7 @@ class TakeoverTest {
         leaving.close();
         await(() -> watched() == watchedBefore);
         assertArrayEquals(before, liveness());
-        // what the peer sends shows as well that it lives
+        // a message of the peer shows as well that it lives
         Socket last = claim(11);
         await(() -> watched() > watchedBefore || hasAnswer(last));
         send(peer, 100);
@@ -141,7 +141,9 @@ class TakeoverTest {
         return TcpSocket.liveness(((TcpChannel) victim.handler(NAME).channel).connection().fd());
     }
 
-    /** What it had sent is received before its successor comes, unless it is not received. */
+    /**
+     * Messages that the old process had sent are received before its successor connects, unless no receive takes them.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldAcceptASuccessorOfAPeerThatHasEnded(boolean isPaused) throws IOException {
@@ -179,7 +181,7 @@ class TakeoverTest {
         assertEquals(CmMessage.RESPONSE, answer(claim(9)));
     }
 
-    /** An endpoint's connection to itself is nobody else's either. */
+    /** An endpoint's connection to itself cannot be taken over either. */
     @Test
     void shouldNotEndAConnectionOfItsOwnForAnother() throws IOException {
         victim = new TcpNode("127.0.0.1");
@@ -204,10 +206,10 @@ class TakeoverTest {
         }
     }
 
-    /** What the system says at the end of the time decides: who is not asked cannot be silent. */
+    /** The system's state at the end of the time decides: a peer without a probe cannot be silent. */
     @ParameterizedTest
     @ValueSource(strings = {"0 LIVES", "1 LIVES", "2 OVER", "15 OVER"})
-    void shouldTakeAConnectionForOverIfTwoQuestionsHadNoAnswer(String unansweredAndVerdict) {
+    void shouldTakeAConnectionForOverIfTwoProbesHadNoAnswer(String unansweredAndVerdict) {
         String[] parts = unansweredAndVerdict.split(" ");
         SystemPort port = new SystemPort();
         port.health = new TcpSocket.Health(true, Integer.parseInt(parts[0]), 1_000_000);
@@ -221,7 +223,7 @@ class TakeoverTest {
     }
 
     @Test
-    void shouldTellAnAnswerFromWhatCameBeforeTheQuestion() {
+    void shouldDistinguishAnAnswerFromEarlierSegments() {
         SystemPort port = new SystemPort();
         PeerProbe probe = new PeerProbe(port, 0);
         port.health = new TcpSocket.Health(true, 0, 500);
@@ -230,13 +232,13 @@ class TakeoverTest {
         assertEquals(MessageChannel.LIVES, probe.verdict(1_100_000_000L));
         port.health = new TcpSocket.Health(false, 0, 100);
         assertEquals(MessageChannel.OVER, probe.verdict(1_200_000_000L));
-        // sockets of the JDK: only the end itself tells
+        // sockets of the JDK: only the end itself shows
         port.health = null;
         assertEquals(MessageChannel.ASKING, probe.verdict(1_300_000_000L));
         assertEquals(MessageChannel.LIVES, probe.verdict(4_100_000_000L));
     }
 
-    /** What the system knows is given. */
+    /** A port with a given state. */
     private static final class SystemPort extends TcpPort {
         private TcpSocket.Health health;
         private int[] keepAlive;
@@ -304,6 +306,10 @@ class TakeoverTest {
         @Override
         long receiveError(IoVector vector) {
             throw notAsked();
+        }
+
+        @Override
+        void mark(SocketClass marks) {
         }
 
         @Override

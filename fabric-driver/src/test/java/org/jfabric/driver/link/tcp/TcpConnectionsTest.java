@@ -1,8 +1,21 @@
 package org.jfabric.driver.link.tcp;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import jdk.net.ExtendedSocketOptions;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -14,29 +27,14 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
-
-import jdk.net.ExtendedSocketOptions;
-
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.ref.WeakReference;
-import java.net.StandardSocketOptions;
-import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two links in one thread: connections with private data, and reads of the peer's memory. */
 @Isolated("counts the descriptors and threads of the process")
@@ -191,7 +189,7 @@ class TcpConnectionsTest {
         incoming.requests.getLast().accept(b.endpoint, WELCOME, late);
         await(() -> late.errno != 0);
         assertEquals(FabricErrno.ECONNABORTED, late.errno);
-        assertEquals(0, impatient.errno + impatient.recorder.ups, "who closes is not told");
+        assertEquals(0, impatient.errno + impatient.recorder.ups, "the closing side gets no event");
     }
 
     @Test
@@ -286,7 +284,7 @@ class TcpConnectionsTest {
         }
     }
 
-    /** What the system is told, so that it notices when the peer's host is gone. */
+    /** The socket options by which the system detects the loss of the peer's host. */
     @Test
     void shouldKeepBothSidesAliveAsConfigured() {
         boolean isNative = a.link.sockets() == Sockets.NATIVE;
@@ -345,7 +343,7 @@ class TcpConnectionsTest {
         assertEquals(watchedBefore, a.link.watched().size() + b.link.watched().size());
         assertTrue(TcpLinkTest.openFiles() <= filesBefore, "descriptors");
         assertTrue(Thread.activeCount() <= threadsBefore, "threads");
-        // what a table still names cannot go; the last ones may still be in a local variable
+        // an object that a table still refers to cannot be collected; the last ones may still be in a local variable
         await(() -> {
             System.gc();
             return gone.stream().filter(each -> each.get() != null).count() <= 6;

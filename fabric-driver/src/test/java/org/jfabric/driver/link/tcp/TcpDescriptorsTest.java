@@ -4,16 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.Info;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.test.TestJvm;
-import org.jfabric.test.TestProcess;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -29,6 +19,15 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.test.TestJvm;
+import org.jfabric.test.TestProcess;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A process that has as many open files as it may. */
 @Tag("slow")
@@ -65,7 +64,7 @@ class TcpDescriptorsTest {
             for (int i = 0; i < WAITING; i++) {
                 sockets.add(SocketChannel.open());
             }
-            tell("limit me");
+            write("limit me");
 
             for (SocketChannel socket : sockets) {
                 socket.connect(new InetSocketAddress(victim.name().inetAddress(), victim.name().port()));
@@ -85,7 +84,7 @@ class TcpDescriptorsTest {
             int listen = listenErrno();
             exchange();
             int watched = victim.link.watched().size();
-            tell("free me");
+            write("free me");
 
             System.out.println("errno " + ((FabricException) victim.errors.getFirst()).errno());
             System.out.println("paced " + (errors <= pauses && quiet >= 1000 - 40 * pauses && canSleep) + ' ' + errors
@@ -125,7 +124,7 @@ class TcpDescriptorsTest {
             }
         }
 
-        private void tell(String what) throws IOException {
+        private void write(String what) throws IOException {
             System.out.println(what);
             in.readLine();
         }

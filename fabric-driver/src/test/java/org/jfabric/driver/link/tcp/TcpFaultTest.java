@@ -1,19 +1,9 @@
 package org.jfabric.driver.link.tcp;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.driver.link.Channel;
-import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -28,11 +18,20 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Peers that break rules, break off, or are no peers: each test has a bystander, a good peer whose messages must come
@@ -75,7 +74,7 @@ class TcpFaultTest {
         for (Socket socket : sockets) {
             socket.close();
         }
-        // what strangers leave goes at the latest with the time for their greeting
+        // connections of peers that have left end at the latest at the deadline of their requests
         await(() -> TcpLinkTest.openFiles() <= filesBefore);
         bystander.close();
         victim.close();
@@ -92,7 +91,7 @@ class TcpFaultTest {
         }
     }
 
-    private Socket stranger() throws IOException {
+    private Socket unknownPeer() throws IOException {
         Socket socket = new Socket();
         socket.setTcpNoDelay(true);
         socket.bind(new InetSocketAddress("127.0.0.1", 0));
@@ -112,7 +111,7 @@ class TcpFaultTest {
 
     /** A peer of its own making, which is connected. */
     private Socket peer(int listenPort) throws IOException {
-        Socket socket = stranger();
+        Socket socket = unknownPeer();
         socket.getOutputStream().write(request(listenPort, 7));
         await(() -> available(socket) >= 40);
         byte[] answer = socket.getInputStream().readNBytes(40);
@@ -159,8 +158,8 @@ class TcpFaultTest {
         "0301000800000000000000000000000000000000000000000100000000000000" + "00001f9000000007",
         "0300000300000000000000000000000000000000000000000100000000000000" + "000000",
         "0300000800000000000000000000000000000000000000000100000000000000" + "0000000000000007"})
-    void shouldCloseOnStrangersWithoutAnAnswer(String hex) throws IOException {
-        Socket socket = stranger();
+    void shouldCloseOnUnknownPeersWithoutAnAnswer(String hex) throws IOException {
+        Socket socket = unknownPeer();
         socket.getOutputStream().write(HexFormat.of().parseHex(hex));
         awaitEnd(socket);
         assertEquals(1, victim.errors.size(), victim.errors::toString);
@@ -169,19 +168,19 @@ class TcpFaultTest {
 
     @Test
     void shouldNotWaitForeverForAGreeting() throws IOException {
-        Socket silent = stranger();
-        Socket half = stranger();
+        Socket silent = unknownPeer();
+        Socket half = unknownPeer();
         half.getOutputStream().write(Arrays.copyOf(request(5000, 7), 35));
         awaitEnd(silent);
         awaitEnd(half);
-        Socket gone = stranger();
+        Socket gone = unknownPeer();
         gone.getOutputStream().write(Arrays.copyOf(request(5000, 7), 10));
         gone.close();
         assertEquals(1, victim.handlers.size());
     }
 
     @Test
-    void shouldHoldNoMoreStrangersThanTheLimit() throws IOException {
+    void shouldHoldNoMoreSilentConnectionsThanTheLimit() throws IOException {
         try (TcpNode small = new TcpNode("127.0.0.1", "jfabric.tcp.greetingLimit", "4")) {
             List<Socket> many = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
@@ -231,7 +230,7 @@ class TcpFaultTest {
 
     @Test
     void shouldSpeakNetworkOrderWithABigEndianPeer() throws IOException {
-        Socket socket = stranger();
+        Socket socket = unknownPeer();
         byte[] request = request(5002, 7);
         request[24] = 0;
         request[31] = 1;
@@ -275,7 +274,7 @@ class TcpFaultTest {
 
     @ParameterizedTest
     @ValueSource(strings = {
-        "03000000020010001000000000000000", // an acknowledgement that nobody waits for
+        "03000000020010001000000000000000", // an acknowledgement without a message that waits for it
         "03030000000010002000000000000000", // an answer to no read
         "03020000000128002800000000000000" + "000000000000000040000000000000000000008000000000", // a read of no key
         "03040000000128003000000000000000" + "000000000000000008000000000000000000008000000000" + "4142434445464748",
@@ -337,8 +336,8 @@ class TcpFaultTest {
                 }
             });
             rejecting.start();
-            Recorder told = seen;
-            await(() -> told.downs == 1);
+            Recorder recorder = seen;
+            await(() -> recorder.downs == 1);
         }
         rejecting.join();
         assertEquals(FabricErrno.ECONNREFUSED, seen.downErrno);
@@ -356,7 +355,7 @@ class TcpFaultTest {
             if (isReset) {
                 socket.setSoLinger(true, 0);
             } else {
-                // what is not read would make the close a reset
+                // unread bytes would make the close a reset
                 socket.getInputStream().readNBytes(40);
             }
             socket.close();

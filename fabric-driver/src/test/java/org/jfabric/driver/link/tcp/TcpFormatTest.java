@@ -1,25 +1,24 @@
 package org.jfabric.driver.link.tcp;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.driver.link.RemotePayload;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
-import java.util.HexFormat;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.HexFormat;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The formats against bytes that real processes of libfabric have exchanged. */
 class TcpFormatTest {
@@ -150,7 +149,7 @@ class TcpFormatTest {
         assertEquals(500, header.pieceLength(1));
     }
 
-    /** Both directions, both byte orders, all kinds: what one writes the other reads. */
+    /** Both directions, both byte orders, all kinds: one side writes and the other reads. */
     @Test
     void shouldReadWhatItWritesInBothByteOrders() {
         for (int variant = 0; variant < 16; variant++) {

@@ -1,5 +1,12 @@
 package org.jfabric.driver.link.tcp;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -10,16 +17,8 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-
-import java.util.Arrays;
-import java.util.HexFormat;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 
 /**
  * Captures of real processes with some bytes changed, cut or repeated: each parser says what is wrong by the one error
@@ -45,7 +44,7 @@ class TcpFuzzTest {
         "0303000000011000500d030000000000",
         "03008000000018003800000000000000" + "d204000000000000" + "42".repeat(32));
 
-    /** One change: where, what is put there, and how. */
+    /** One change: its position, its value and its kind. */
     record Change(int at, int value, int kind) {
         byte[] apply(byte[] bytes) {
             int index = bytes.length == 0 ? 0 : at % bytes.length;

@@ -1,9 +1,20 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.function.BooleanSupplier;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -11,18 +22,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Random;
-import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two links in one thread: reliable datagrams. */
 @Isolated("counts the descriptors of the process")
@@ -94,7 +93,7 @@ class TcpLinkTest {
             nodes.add(right);
             Recorder here = left.connect(right.address());
             Recorder there = right.connect(left.address());
-            // whoever is quicker, in every step
+            // in every order of steps
             long deadline = System.nanoTime() + DEADLINE_NS;
             while (here.ups == 0 || there.ups == 0) {
                 (random.nextBoolean() ? left : right).link.poll(random.nextInt(1, 4));
@@ -203,7 +202,7 @@ class TcpLinkTest {
         await(() -> b.handler(c.address()).messages.size() == 10);
         assertEquals(0, there.messages.size());
         assertTrue(there.placeCalls > 0);
-        // a slow reader holds back its sender, which is told when there is room
+        // a slow reader holds back its sender, which gets an event when there is room
         int accepted = 10;
         int result;
         while ((result = a.send(here.channel, accepted, 1_000_000, accepted)) >= 0) {
@@ -211,7 +210,7 @@ class TcpLinkTest {
             a.step();
         }
         assertEquals(-FabricErrno.EAGAIN, result);
-        assertTrue(accepted < 100, "nobody reads");
+        assertTrue(accepted < 100, "the peer does not read");
         assertEquals(0, here.writables);
         // and it is idle meanwhile: nothing to do for either side but to ask for a place
         for (int i = 0; i < 50; i++) {
@@ -234,7 +233,7 @@ class TcpLinkTest {
         b.handler(a.address()).channel.close(FabricErrno.ECONNRESET);
         await(() -> here.downs == 1);
         assertEquals(FabricErrno.ECONNRESET, here.downErrno);
-        assertEquals(0, b.handler(a.address()).downs, "who closes is not told");
+        assertEquals(0, b.handler(a.address()).downs, "the closing side gets no event");
         a.connect(b.address());
         await(() -> here.ups == 2 && b.handler(a.address()).ups == 2);
         assertNotNull(here.channel);
@@ -253,7 +252,7 @@ class TcpLinkTest {
     }
 
     @Test
-    void shouldRefuseWhenNobodyListens() {
+    void shouldRefuseIfNoEndpointListens() {
         TcpNode gone = new TcpNode();
         String address = gone.address();
         gone.close();

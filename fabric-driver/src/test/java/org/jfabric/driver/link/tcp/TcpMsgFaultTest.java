@@ -4,19 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.FabricErrno;
-import org.jfabric.driver.link.tcp.TcpConnectionsTest.Connecting;
-import org.jfabric.driver.link.tcp.TcpConnectionsTest.Incoming;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -26,6 +13,18 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.tcp.TcpConnectionsTest.Connecting;
+import org.jfabric.driver.link.tcp.TcpConnectionsTest.Incoming;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connected endpoints whose peers break rules or break off; a good connection goes on beside each. */
 @Timeout(60)
@@ -78,7 +77,7 @@ class TcpMsgFaultTest {
         }
     }
 
-    private Socket stranger() throws IOException {
+    private Socket unknownPeer() throws IOException {
         Socket socket = new Socket();
         socket.setTcpNoDelay(true);
         int port = Integer.parseInt(incoming.address.substring(incoming.address.lastIndexOf(':') + 1));
@@ -130,14 +129,14 @@ class TcpMsgFaultTest {
         "end between messages of one in use, false, false, false, 108"})
     void shouldTellHowAConnectionHasEnded(
         String what, boolean isIdle, boolean isMiddle, boolean isReset, int errno) throws IOException {
-        Socket socket = stranger();
+        Socket socket = unknownPeer();
         Connecting side = accepted(socket, message(CmMessage.REQUEST));
         write(socket, TAGGED_OF_4_BYTES);
         if (isMiddle) {
             write(socket, BEGIN_OF_1_MB);
         }
         await(() -> side.recorder.messages.size() == 1 && side.recorder.placeCalls == (isMiddle ? 1 : 0));
-        // one that is idle is left to the epoll, which tells of a reset as such; one in use is read
+        // an idle connection is left to the epoll, which reports a reset as such; one in use is read
         await(() -> victim.step() == 0);
         for (int i = 0; isIdle && i < 5000; i++) {
             victim.link.poll(1);
@@ -162,7 +161,7 @@ class TcpMsgFaultTest {
         "0301000000007f00ffff0000000000000000000000000000",
         "474554202f20485454502f312e310d0a0d0a474554202f20"})
     void shouldEndAPeerThatBreaksTheProtocol(String hex) throws IOException {
-        Socket socket = stranger();
+        Socket socket = unknownPeer();
         Connecting side = accepted(socket, message(CmMessage.REQUEST));
         write(socket, hex);
         await(() -> side.recorder.downs == 1);
@@ -176,8 +175,8 @@ class TcpMsgFaultTest {
         "474554202f20485454502f312e310d0a0d0a", "02", "0307", "03000101",
         "0300000000000000000000000000000000000000000000000300000000000000",
         "0301000000000000000000000000000000000000000000000100000000000000"})
-    void shouldNotOfferStrangersToTheApplication(String hex) throws IOException {
-        Socket socket = stranger();
+    void shouldNotOfferInvalidRequestsToTheApplication(String hex) throws IOException {
+        Socket socket = unknownPeer();
         write(socket, hex);
         await(() -> victim.errors.size() == 1);
         awaitEnd(socket);
@@ -197,7 +196,7 @@ class TcpMsgFaultTest {
             if (isReset) {
                 socket.setSoLinger(true, 0);
             } else {
-                // what is not read would make the close a reset
+                // unread bytes would make the close a reset
                 socket.getInputStream().readNBytes(socket.getInputStream().available());
             }
             socket.close();
@@ -208,10 +207,10 @@ class TcpMsgFaultTest {
 
     @Test
     void shouldNotWaitForTheRestOfARequest() throws IOException {
-        Socket half = stranger();
+        Socket half = unknownPeer();
         half.getOutputStream().write(message(CmMessage.REQUEST), 0, 31);
         await(() -> victim.link.watched().size() == 4);
-        Socket gone = stranger();
+        Socket gone = unknownPeer();
         gone.getOutputStream().write(message(CmMessage.REQUEST), 0, 5);
         gone.close();
         await(() -> victim.link.watched().size() == 3);
@@ -221,7 +220,7 @@ class TcpMsgFaultTest {
 
     @Test
     void shouldConnectWithABigEndianPeer() throws IOException {
-        Socket socket = stranger();
+        Socket socket = unknownPeer();
         byte[] request = message(CmMessage.REQUEST);
         request[24] = 0;
         request[31] = 1;
@@ -256,7 +255,7 @@ class TcpMsgFaultTest {
             await(() -> available(socket) >= 32);
             socket.getInputStream().readNBytes(32);
             byte[] answer = HexFormat.of().parseHex(hex);
-            // in two pieces, as nobody promises that it comes as a whole
+            // in two pieces, as there is no guarantee that it arrives as a whole
             socket.getOutputStream().write(answer, 0, answer.length / 2);
             victim.step();
             socket.getOutputStream().write(answer, answer.length / 2, answer.length - answer.length / 2);

@@ -1,14 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import org.jfabric.driver.config.Sockets;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** The same with the JDK's sockets. */
 class TcpNioConnectionsTest extends TcpConnectionsTest {

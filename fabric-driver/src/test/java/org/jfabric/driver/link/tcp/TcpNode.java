@@ -1,8 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
-import org.jfabric.SocketName;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
@@ -12,16 +18,9 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.info.Flags;
+import org.jfabric.info.SocketName;
 import org.jfabric.layout.OwnerId;
-
-import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 
 /** A tcp link with one endpoint, on the loopback interface, stepped by the test. */
 final class TcpNode extends LinkServices implements AutoCloseable {
@@ -58,7 +57,7 @@ final class TcpNode extends LinkServices implements AutoCloseable {
         DriverConfig config = builder.build();
         TcpLinkProvider provider = new TcpLinkProvider();
         link = (TcpLink) provider.open(this, config);
-        bound = provider.bind(new org.jfabric.Info(), config);
+        bound = provider.bind(new org.jfabric.info.Info(), config);
         endpoint = new Local();
         link.attach(endpoint);
     }
@@ -99,7 +98,7 @@ final class TcpNode extends LinkServices implements AutoCloseable {
             task.complete();
         }
         int work = 0;
-        // whatever the link looks at only now and then
+        // also everything that the link checks only in some polls
         for (int i = 0; i < 40; i++) {
             work += link.poll(64);
         }
@@ -174,17 +173,17 @@ final class TcpNode extends LinkServices implements AutoCloseable {
 
     @Override
     public void watch(int fd, DescriptorHandler handler) {
-        // nobody sleeps here
+        // no thread sleeps here
     }
 
     @Override
     public void rearm(int fd) {
-        // nobody sleeps here
+        // no thread sleeps here
     }
 
     @Override
     public void unwatch(int fd) {
-        // nobody sleeps here
+        // no thread sleeps here
     }
 
     @Override
@@ -207,7 +206,7 @@ final class TcpNode extends LinkServices implements AutoCloseable {
         });
     }
 
-    /** What was counted under that label. */
+    /** The value of the counter with a label. */
     long counter(String label) {
         Long address = counters.get(label);
         return address == null ? 0 : UnsafeApi.getLong(address);
@@ -241,6 +240,11 @@ final class TcpNode extends LinkServices implements AutoCloseable {
         @Override
         public BoundAddress bound() {
             return bound;
+        }
+
+        @Override
+        public int trafficClass() {
+            return 0;
         }
 
         @Override

@@ -2,17 +2,16 @@ package org.jfabric.driver.link.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.jfabric.FabricErrno;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.net.TwoHosts;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import java.io.IOException;
-import java.util.Arrays;
-import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 
 /** A host that is gone from one moment to the next says nothing, not even that it ends. */
 @Tag("slow")

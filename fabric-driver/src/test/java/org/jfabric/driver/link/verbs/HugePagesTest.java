@@ -1,17 +1,16 @@
 package org.jfabric.driver.link.verbs;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.FabricException;
-import org.jfabric.ffi.Libc;
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.UnsafeApi;
+import org.jfabric.ffi.Libc;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.junit.jupiter.api.Test;
 
 class HugePagesTest {
     private static final long LENGTH = 3 * HugePages.HUGE_BYTES + 5000;

@@ -1,15 +1,15 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.Info;
-import org.jfabric.Verdict;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.VerbsDevices;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
+import org.jfabric.info.Info;
+import org.jfabric.info.Verdict;
 import org.junit.jupiter.api.Test;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What discovery says of the memory that each peer pins. */
 class LockedMemoryTest {

@@ -1,16 +1,9 @@
 package org.jfabric.driver.link.verbs;
 
-import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
-import org.jfabric.driver.ffi.FakeVerbs;
-import org.jfabric.driver.link.Channel;
-import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -19,11 +12,17 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.ffi.FakeVerbs;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.Flags;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Flow control 1 of rxm, over devices in memory that count messages without a receive. */
 @Timeout(120)

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.verbs;
 
-import org.jfabric.SocketName;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.BoundAddress;
@@ -8,10 +9,8 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.rxm.RxmLink;
 import org.jfabric.driver.link.rxm.RxmSettings;
-import org.jfabric.driver.link.support.Strangers;
-
-import java.util.LinkedHashMap;
-import java.util.Map;
+import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.info.SocketName;
 
 /** An endpoint for reliable datagrams over a device in memory, stepped by the test. */
 final class RxmNode implements AutoCloseable {
@@ -33,7 +32,7 @@ final class RxmNode implements AutoCloseable {
         all[1] = Integer.toString(EAGER);
         node = new VerbsNode(network, host, VerbsSettings::ofPackets, all);
         rxm = new RxmLink("verbsrxm", node.link, node,
-            new RxmSettings(EAGER, SEGMENTED, 5_000_000_000L, new Strangers.Limits(100, 100),
+            new RxmSettings(EAGER, SEGMENTED, 5_000_000_000L, new UnknownPeers.Limits(100, 100),
                 0, Takeover.PROBE));
         bound = VerbsAddress.open(node.verbs, SocketName.parse("fi_sockaddr_in://" + host + ":0"));
         address = bound.address();
@@ -93,6 +92,11 @@ final class RxmNode implements AutoCloseable {
         @Override
         public BoundAddress bound() {
             return bound;
+        }
+
+        @Override
+        public int trafficClass() {
+            return 0;
         }
 
         @Override

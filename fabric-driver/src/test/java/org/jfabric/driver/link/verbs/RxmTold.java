@@ -1,7 +1,12 @@
 package org.jfabric.driver.link.verbs;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PayloadChannel;
@@ -10,13 +15,7 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
-
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
+import org.jfabric.info.Flags;
 
 /**
  * The engine's side of one peer: sends in order, asks again only when it is told to, pulls what is announced, and

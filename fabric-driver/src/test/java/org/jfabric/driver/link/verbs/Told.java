@@ -1,7 +1,8 @@
 package org.jfabric.driver.link.verbs;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.Flags;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ConnectionHandler;
@@ -9,9 +10,7 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.link.support.MessageHandler;
-
-import java.util.ArrayList;
-import java.util.List;
+import org.jfabric.info.Flags;
 
 /** The engine's side of one connection: keeps what it is told. */
 final class Told extends ChannelHandler {

@@ -1,9 +1,17 @@
 package org.jfabric.driver.link.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.agrona.UnsafeApi;
-import org.jfabric.FabricErrno;
-import org.jfabric.Flags;
-import org.jfabric.VerbsErrno;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.link.Channel;
@@ -12,24 +20,16 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.info.VerbsErrno;
+import org.jfabric.info.TrafficClass;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Two links in one thread, over devices in memory that check every work request. */
 @Timeout(60)
@@ -79,6 +79,19 @@ class VerbsLinkTest {
         there = new Told();
         back = (MessageChannel) b.requests.getFirst().accept(b.endpoint, WELCOME, there.connecting);
         await(() -> here.ups == 1 && there.ups == 1);
+    }
+
+    /** Whoever asks says how packets are marked, before the address is resolved. */
+    @Test
+    void shouldMarkThePacketsOfAConnectionWithItsTrafficClass() {
+        nodes();
+        a.trafficClass = TrafficClass.dscpSet(34);
+        b.trafficClass = TrafficClass.LOW_LATENCY.code();
+        request();
+        await(() -> b.requests.size() == 1);
+        assertEquals(List.of("rdma_set_option TOS " + (34 << 2)),
+            a.verbs.calls.stream().filter(call -> call.startsWith("rdma_set_option")).toList());
+        assertEquals(List.of(), b.verbs.calls.stream().filter(call -> call.startsWith("rdma_set_option")).toList());
     }
 
     @Test

@@ -1,7 +1,15 @@
 package org.jfabric.driver.link.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.agrona.UnsafeApi;
-import org.jfabric.Info;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.link.BoundAddress;
@@ -14,18 +22,9 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.info.Info;
 import org.jfabric.layout.OwnerId;
 import org.jfabric.test.Deadline;
-
-import java.nio.file.Path;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BooleanSupplier;
-import java.util.function.Function;
-import java.util.function.Supplier;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A verbs link over a device in memory, stepped by the test. */
 final class VerbsNode extends LinkServices implements AutoCloseable {
@@ -35,6 +34,8 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
     final FakeVerbs verbs;
     final VerbsLink link;
     final LocalEndpoint endpoint = new Local();
+    /** Of the endpoint's messages. */
+    int trafficClass;
     final Listener listener;
     private final List<Long> allocated = new ArrayList<>();
     private int operations;
@@ -241,7 +242,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         return new UnsupportedOperationException("the link needs no driver");
     }
 
-    private static final class Local extends LocalEndpoint {
+    private final class Local extends LocalEndpoint {
         @Override
         public String name() {
             return "ep";
@@ -260,6 +261,11 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         @Override
         public BoundAddress bound() {
             return null;
+        }
+
+        @Override
+        public int trafficClass() {
+            return trafficClass;
         }
 
         @Override

@@ -1,0 +1,17 @@
+/**
+ * The client of JFabric: the API, and below it what the client and the driver share.
+ */
+@SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
+module org.jfabric {
+    requires transitive org.agrona;
+    requires org.jfabric.codecs;
+
+    exports org.jfabric;
+    exports org.jfabric.future;
+    exports org.jfabric.info;
+
+    // the driver is compiled after the client, so the compiler cannot find it yet
+    exports org.jfabric.client to org.jfabric.driver;
+    exports org.jfabric.ffi to org.jfabric.driver;
+    exports org.jfabric.layout to org.jfabric.driver;
+}

@@ -1,0 +1,235 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.client.AtomicAccess;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.AtomicOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.AtomicForm;
+
+/**
+ * Atomic operations on peers' registered memory (fi_atomic(3)).
+ *
+ * <pre>{@code
+ * request.operation(AtomicOperation.SUM, AtomicDatatype.INT64, 1).operands(one.address()).results(old.address())
+ *     .destAddr(peer).remote(0, key).opContext(1);
+ * int result = endpoint.atomics().fetchAtomicmsg(request);
+ * }</pre>
+ *
+ * <p>The peer's driver executes each operation; an element is changed at once, several elements are not. Elements of 4
+ * and 8 bytes are atomic also with respect to the application that owns the memory, if it uses a {@code VarHandle} on
+ * them; smaller ones only among the operations of that driver.
+ *
+ * <p>Memory is named and checked as for {@link RemoteMemory}, with the same errors. A base operation needs
+ * {@link Flags#REMOTE_WRITE} of the region, {@link AtomicOperation#ATOMIC_READ} needs {@link Flags#REMOTE_READ}, all
+ * others need both. {@code FI_EINVAL} ends an operation whose first element is not at a multiple of its size. The
+ * success entry of a base operation says that the memory is changed, any other's that the old values are here. Order
+ * holds as for reads and writes.
+ *
+ * <p>Calls return 0 or a negative errno and do not block; the codes are those of {@link Endpoint}, and
+ * {@code -FI_EOPNOTSUPP} if the endpoint lacks the capability {@link Flags#ATOMIC} or the operation does not exist for
+ * the datatype. Owner: the submitting thread of the endpoint's transmit completion queue.
+ */
+public final class Atomics {
+    /** Flags that a call may carry. */
+    private static final long FETCH_CALL = Flags.COMPLETION | Flags.MORE | Flags.FENCE | OperationFlags.ACCESS_LEVELS;
+    private static final long BASE_CALL = FETCH_CALL | Flags.INJECT;
+
+    private final Endpoint endpoint;
+    /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
+    private final long offered;
+    private final AtomicAccess access = new AtomicAccess();
+    private final AtomicRequest request = new AtomicRequest();
+
+    Atomics(Endpoint endpoint, long caps) {
+        this.endpoint = endpoint;
+        long both = Flags.READ | Flags.WRITE;
+        long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
+        this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : named == 0 ? both : caps & both;
+    }
+
+    /**
+     * Posts an operation that changes the peer's memory.
+     *
+     * @param buf        address in registered memory of the operands; they belong to the driver until the entry is
+     *                   read.
+     * @param count      elements.
+     * @param destAddr   the peer, from the address vector; a connected endpoint ignores it.
+     * @param remoteAddr offset of the first element in the peer's region.
+     * @param key        key of that region.
+     * @param datatype   type of the elements.
+     * @param operation  what is done with them.
+     * @param opContext  returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int atomic(
+        long buf, long count, long destAddr, long remoteAddr, long key, AtomicDatatype datatype,
+        AtomicOperation operation, long opContext) {
+        if (datatype == null || operation == null) {
+            return -FabricErrno.EINVAL;
+        }
+        Submission transfers = endpoint.accesses();
+        if (transfers == null) {
+            return refused();
+        }
+        transfers.enter();
+        try {
+            request.clear().operation(operation, datatype, count).operands(buf).destAddr(destAddr)
+                .remote(remoteAddr, key).opContext(opContext);
+            int refusal = prepare(request, AtomicForm.BASE, endpoint.sendFlags() & BASE_CALL);
+            return refusal != 0 ? refusal : transfers.atomic(access);
+        } finally {
+            transfers.exit();
+        }
+    }
+
+    /**
+     * Posts an operation that changes the peer's memory, with named arguments.
+     *
+     * @param atomicRequest may be reused by the caller after the return; flags may be {@link Flags#COMPLETION}, {@link
+     *                      Flags#MORE}, {@link Flags#FENCE}, {@link Flags#INJECT} and completion levels.
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null, {@code -FI_EBADFLAGS} for other flags.
+     */
+    public int atomicmsg(AtomicRequest atomicRequest) {
+        return postMsg(atomicRequest, AtomicForm.BASE, BASE_CALL);
+    }
+
+    /**
+     * Posts an operation whose operands may be reused at once; there is no entry unless it fails.
+     *
+     * @param source     any buffer.
+     * @param offset     of the operands in it.
+     * @param count      elements, at most {@link Endpoint#injectSize()} bytes.
+     * @param destAddr   as for {@link #atomic}.
+     * @param remoteAddr as for {@link #atomic}.
+     * @param key        as for {@link #atomic}.
+     * @param datatype   as for {@link #atomic}.
+     * @param operation  as for {@link #atomic}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int injectAtomic(
+        DirectBuffer source, int offset, int count, long destAddr, long remoteAddr, long key, AtomicDatatype datatype,
+        AtomicOperation operation) {
+        if (datatype == null || operation == null || source == null || offset < 0 || count < 0
+            || count > endpoint.injectSize() / datatype.sizeBytes()
+            || offset > source.capacity() - count * datatype.sizeBytes()) {
+            return -FabricErrno.EINVAL;
+        }
+        Submission transfers = endpoint.accesses();
+        if (transfers == null) {
+            return refused();
+        }
+        transfers.enter();
+        try {
+            request.clear().operation(operation, datatype, count).destAddr(destAddr).remote(remoteAddr, key)
+                .opContext(endpoint.context());
+            int refusal = prepare(request, AtomicForm.BASE, Flags.INJECT);
+            return refusal != 0 ? refusal
+                : transfers.injectAtomic(access, source, offset, count * datatype.sizeBytes());
+        } finally {
+            transfers.exit();
+        }
+    }
+
+    /**
+     * Posts an operation that changes the peer's memory and brings its old values.
+     *
+     * @param atomicRequest as for {@link #atomicmsg}, without {@link Flags#INJECT}.
+     * @return as {@link #atomicmsg}.
+     */
+    public int fetchAtomicmsg(AtomicRequest atomicRequest) {
+        return postMsg(atomicRequest, AtomicForm.FETCH, FETCH_CALL);
+    }
+
+    /**
+     * Posts an operation that changes the peer's memory depending on compare values, and brings its old values.
+     *
+     * @param atomicRequest as for {@link #fetchAtomicmsg}.
+     * @return as {@link #atomicmsg}.
+     */
+    public int compareAtomicmsg(AtomicRequest atomicRequest) {
+        return postMsg(atomicRequest, AtomicForm.COMPARE, FETCH_CALL);
+    }
+
+    /**
+     * Whether {@link #atomic} has an operation for a datatype.
+     *
+     * @param datatype  type of the elements.
+     * @param operation the operation.
+     * @return most elements of one call, or {@code -FI_EOPNOTSUPP}.
+     */
+    public long atomicvalid(AtomicDatatype datatype, AtomicOperation operation) {
+        return valid(AtomicForm.BASE, Flags.WRITE, datatype, operation);
+    }
+
+    /**
+     * Whether {@link #fetchAtomicmsg} has an operation for a datatype.
+     *
+     * @param datatype  type of the elements.
+     * @param operation the operation.
+     * @return most elements of one call, or {@code -FI_EOPNOTSUPP}.
+     */
+    public long fetchAtomicvalid(AtomicDatatype datatype, AtomicOperation operation) {
+        return valid(AtomicForm.FETCH, Flags.READ, datatype, operation);
+    }
+
+    /**
+     * Whether {@link #compareAtomicmsg} has an operation for a datatype.
+     *
+     * @param datatype  type of the elements.
+     * @param operation the operation.
+     * @return most elements of one call, or {@code -FI_EOPNOTSUPP}.
+     */
+    public long compareAtomicvalid(AtomicDatatype datatype, AtomicOperation operation) {
+        return valid(AtomicForm.COMPARE, Flags.READ, datatype, operation);
+    }
+
+    private long valid(int form, long direction, AtomicDatatype datatype, AtomicOperation operation) {
+        if (datatype == null || operation == null) {
+            return -FabricErrno.EINVAL;
+        }
+        boolean exists = (offered & direction) != 0 && AtomicForm.exists(form, datatype, operation);
+        return exists ? AtomicForm.MAX_BYTES / datatype.sizeBytes() : -FabricErrno.EOPNOTSUPP;
+    }
+
+    private int postMsg(AtomicRequest atomicRequest, int form, long callFlags) {
+        if (atomicRequest == null) {
+            return -FabricErrno.EINVAL;
+        }
+        if ((atomicRequest.flags() & ~callFlags) != 0) {
+            return endpoint.accesses() == null ? refused() : -FabricErrno.EBADFLAGS;
+        }
+        Submission transfers = endpoint.accesses();
+        if (transfers == null) {
+            return refused();
+        }
+        transfers.enter();
+        try {
+            int refusal = prepare(atomicRequest, form, atomicRequest.flags() | endpoint.alwaysForSends());
+            return refusal != 0 ? refusal : transfers.atomic(access);
+        } finally {
+            transfers.exit();
+        }
+    }
+
+    /** Fills {@link #access}, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
+    private int prepare(AtomicRequest posted, int form, long flags) {
+        long direction = form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
+        if ((offered & direction) == 0 || !AtomicForm.exists(form, posted.datatype(), posted.operation())) {
+            return refused();
+        }
+        long count = posted.count();
+        if (count < 0 || count > AtomicForm.MAX_BYTES / posted.datatype().sizeBytes()) {
+            return -FabricErrno.EINVAL;
+        }
+        access.form = form;
+        access.flags = flags | Flags.ATOMIC | direction;
+        return posted.fill(access, form != AtomicForm.BASE, form == AtomicForm.COMPARE) ? 0 : -FabricErrno.EINVAL;
+    }
+
+    private int refused() {
+        int refusal = endpoint.refused();
+        return refusal == 0 ? -FabricErrno.EOPNOTSUPP : refusal;
+    }
+}

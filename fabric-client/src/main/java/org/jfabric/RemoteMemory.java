@@ -1,0 +1,226 @@
+package org.jfabric;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * Reads and writes of peers' registered memory, without a receive there (fi_rma(3)).
+ *
+ * <pre>{@code
+ * MemoryRegion book = domain.allocate(4096, new MemoryRegionAttr().access(Flags.REMOTE_WRITE).requestedKey(7));
+ * // and at a peer of that domain
+ * int result = endpoint.remoteMemory().write(memory.address(), 64, peer, 0, 7, 1);
+ * }</pre>
+ *
+ * <p>The peer's memory is named by the key of its region and an offset in it. Its driver checks key, rights and range
+ * on every access. An access that it refuses touches no byte and ends with an error entry: {@code FI_EKEYREJECTED} for
+ * a key that no open region of the peer's domain has, {@code FI_EACCES} for rights that the region or the endpoint does
+ * not give, {@code FI_EFAULT} for a range that is not inside the region. If the region is closed meanwhile, part of the
+ * range may have been accessed.
+ *
+ * <p>A success entry of a write says that its bytes are in the peer's memory, one of a read that they are here:
+ * {@code FI_DELIVERY_COMPLETE} in both cases. The peer gets no entry, except for a write with data, or if its endpoint
+ * has {@link Flags#RMA_EVENT}. Operations take effect in the order of posting, messages to the same peer included
+ * (all bits of {@code msg_order}).
+ *
+ * <p>Calls return 0 or a negative errno and do not block; the codes are those of {@link Endpoint}, and
+ * {@code -FI_EOPNOTSUPP} if the endpoint lacks the capability. Owner: the submitting thread of the endpoint's transmit
+ * completion queue.
+ */
+public final class RemoteMemory {
+    private static final long READ = Flags.RMA | Flags.READ;
+    private static final long WRITE = Flags.RMA | Flags.WRITE;
+    /** Flags that a call may carry. */
+    private static final long READ_CALL = Flags.COMPLETION | Flags.MORE | Flags.FENCE | OperationFlags.ACCESS_LEVELS;
+    private static final long WRITE_CALL = READ_CALL | Flags.REMOTE_CQ_DATA | Flags.INJECT;
+
+    private final Endpoint endpoint;
+    /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
+    private final long offered;
+
+    RemoteMemory(Endpoint endpoint, long caps) {
+        this.endpoint = endpoint;
+        long both = Flags.READ | Flags.WRITE;
+        long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
+        this.offered = (caps & Flags.RMA) == 0 ? 0 : named == 0 ? both : caps & both;
+    }
+
+    /**
+     * Posts a read.
+     *
+     * @param buf        address in registered memory, where the bytes go; it belongs to the driver until the entry is
+     *                   read.
+     * @param len        bytes.
+     * @param srcAddr    the peer, from the address vector; a connected endpoint ignores it.
+     * @param remoteAddr offset of the first byte in the peer's region.
+     * @param key        key of that region.
+     * @param opContext  returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int read(long buf, long len, long srcAddr, long remoteAddr, long key, long opContext) {
+        return post(defaults(READ), buf, len, srcAddr, remoteAddr, key, 0, opContext);
+    }
+
+    /**
+     * Posts a read into several pieces of local memory.
+     *
+     * @param iov        pieces of registered memory; the bytes belong to the driver until the entry is read, the object
+     *                   is the caller's again at the return.
+     * @param srcAddr    as for {@link #read}.
+     * @param remoteAddr as for {@link #read}.
+     * @param key        as for {@link #read}.
+     * @param opContext  as for {@link #read}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int readv(IoVec iov, long srcAddr, long remoteAddr, long key, long opContext) {
+        return post(defaults(READ), iov, srcAddr, remoteAddr, key, 0, opContext);
+    }
+
+    /**
+     * Posts a read whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return; flags may be {@link Flags#COMPLETION}, {@link
+     *                Flags#MORE}, {@link Flags#FENCE} and completion levels.
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null, {@code -FI_EBADFLAGS} for other flags.
+     */
+    public int readmsg(RemoteRequest request) {
+        return postMsg(request, READ, READ_CALL);
+    }
+
+    /**
+     * Posts a write.
+     *
+     * @param buf        address in registered memory of the bytes; they belong to the driver until the entry is read.
+     * @param len        bytes.
+     * @param destAddr   the peer, from the address vector; a connected endpoint ignores it.
+     * @param remoteAddr offset of the first byte in the peer's region.
+     * @param key        key of that region.
+     * @param opContext  returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int write(long buf, long len, long destAddr, long remoteAddr, long key, long opContext) {
+        return post(defaults(WRITE), buf, len, destAddr, remoteAddr, key, 0, opContext);
+    }
+
+    /**
+     * Posts a write from several pieces of local memory.
+     *
+     * @param iov        as for {@link #readv}.
+     * @param destAddr   as for {@link #write}.
+     * @param remoteAddr as for {@link #write}.
+     * @param key        as for {@link #write}.
+     * @param opContext  as for {@link #write}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int writev(IoVec iov, long destAddr, long remoteAddr, long key, long opContext) {
+        return post(defaults(WRITE), iov, destAddr, remoteAddr, key, 0, opContext);
+    }
+
+    /**
+     * Posts a write with data for an entry of the peer, which it gets when the bytes are in its memory.
+     *
+     * @param buf        as for {@link #write}.
+     * @param len        as for {@link #write}.
+     * @param destAddr   as for {@link #write}.
+     * @param remoteAddr as for {@link #write}.
+     * @param key        as for {@link #write}.
+     * @param data       shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} and {@link Flags#REMOTE_WRITE}.
+     * @param opContext  as for {@link #write}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int writedata(
+        long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        return post(
+            defaults(WRITE) | Flags.REMOTE_CQ_DATA, buf, len, destAddr, remoteAddr, key, data, opContext);
+    }
+
+    /**
+     * Posts a write whose arguments are named.
+     *
+     * @param request may be reused by the caller after the return; flags as for {@link #readmsg}, and
+     *                {@link Flags#INJECT} and {@link Flags#REMOTE_CQ_DATA}.
+     * @return as {@link #readmsg}.
+     */
+    public int writemsg(RemoteRequest request) {
+        return postMsg(request, WRITE, WRITE_CALL);
+    }
+
+    /**
+     * Posts a write whose bytes may be reused at once; there is no entry unless it fails.
+     *
+     * @param source     any buffer.
+     * @param offset     of the bytes in it.
+     * @param len        bytes, at most {@link Endpoint#injectSize()}.
+     * @param destAddr   as for {@link #write}.
+     * @param remoteAddr as for {@link #write}.
+     * @param key        as for {@link #write}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int injectWrite(DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key) {
+        return inject(0, source, offset, len, destAddr, remoteAddr, key, 0);
+    }
+
+    /**
+     * Posts a write with data for an entry of the peer, whose bytes may be reused at once; there is no entry here
+     * unless it fails.
+     *
+     * @param source     as for {@link #injectWrite}.
+     * @param offset     as for {@link #injectWrite}.
+     * @param len        as for {@link #injectWrite}.
+     * @param destAddr   as for {@link #write}.
+     * @param remoteAddr as for {@link #write}.
+     * @param key        as for {@link #write}.
+     * @param data       as for {@link #writedata}.
+     * @return 0 or a negative errno of this class.
+     */
+    public int injectWritedata(
+        DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
+        return inject(Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, remoteAddr, key, data);
+    }
+
+    int post(
+        long flags, long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        Submission accesses = accesses(flags);
+        return accesses == null ? refused()
+            : accesses.access(flags, buf, len, destAddr, remoteAddr, key, data, opContext);
+    }
+
+    int post(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        Submission accesses = accesses(flags);
+        return accesses == null ? refused()
+            : accesses.access(flags, iov, destAddr, remoteAddr, key, data, opContext);
+    }
+
+    private int postMsg(RemoteRequest request, long kind, long callFlags) {
+        if (request == null) {
+            return -FabricErrno.EINVAL;
+        }
+        long flags = request.flags();
+        if ((flags & ~callFlags) != 0) {
+            return accesses(kind) == null ? refused() : -FabricErrno.EBADFLAGS;
+        }
+        return request.post(this, flags | endpoint.alwaysForSends() | kind);
+    }
+
+    private int inject(
+        long flags, DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
+        Submission accesses = accesses(WRITE);
+        return accesses == null ? refused() : accesses.injectAccess(
+            flags | WRITE | Flags.INJECT, source, offset, len, destAddr, remoteAddr, key, data);
+    }
+
+    /** Flags of a call without flags of its own: the endpoint's defaults, as far as they apply. */
+    private long defaults(long kind) {
+        return endpoint.sendFlags() & (kind == READ ? READ_CALL : WRITE_CALL) | kind;
+    }
+
+    private Submission accesses(long flags) {
+        return (flags & offered) == 0 ? null : endpoint.accesses();
+    }
+
+    private int refused() {
+        int refusal = endpoint.refused();
+        return refusal == 0 ? -FabricErrno.EOPNOTSUPP : refusal;
+    }
+}

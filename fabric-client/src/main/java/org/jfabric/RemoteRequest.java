@@ -1,0 +1,149 @@
+package org.jfabric;
+
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
+
+/**
+ * The arguments of one read or write of remote memory, each set by its name, so that no two of them can be swapped
+ * (struct fi_msg_rma). Made once and used again and again: setting and posting allocate nothing.
+ *
+ * <pre>{@code
+ * request.memory(region.address(), 64).destAddr(peer).remote(0, key).opContext(1).flags(Flags.COMPLETION);
+ * int result = endpoint.remoteMemory().writemsg(request);
+ * }</pre>
+ *
+ * <p>The endpoint copies the arguments, so the object may be changed as soon as the call returns; the memory that it
+ * names belongs to the driver until the entry is read. Owner: one thread at a time. Source: fi_rma(3), section
+ * fi_writemsg.
+ */
+public final class RemoteRequest {
+    private long buf;
+    private long len;
+    /** Replaces the one piece of memory, unless it is null. */
+    private IoVec iov;
+    private long destAddr;
+    private long remoteAddr;
+    private long key;
+    private long data;
+    /** {@link Flags#REMOTE_CQ_DATA} if data was set, else 0. */
+    private long dataFlag;
+    private long opContext;
+    private long flags;
+
+    /** A request as after {@link #clear()}. */
+    public RemoteRequest() {
+        clear();
+    }
+
+    /**
+     * Sets every argument back: no memory, no peer, no data, and 0 for the others.
+     *
+     * @return this.
+     */
+    public RemoteRequest clear() {
+        buf = 0;
+        len = 0;
+        iov = null;
+        destAddr = FabricAddress.ADDR_UNSPEC;
+        remoteAddr = 0;
+        key = 0;
+        data = 0;
+        dataFlag = 0;
+        opContext = 0;
+        flags = 0;
+        return this;
+    }
+
+    /**
+     * The local memory.
+     *
+     * @param address     in registered memory, as of {@link MemoryRegion#address(long)}.
+     * @param lengthBytes bytes.
+     * @return this.
+     */
+    public RemoteRequest memory(long address, long lengthBytes) {
+        buf = address;
+        len = lengthBytes;
+        iov = null;
+        return this;
+    }
+
+    /**
+     * The local memory, in several pieces.
+     *
+     * @param pieces read when the request is posted; null for the memory that was set before.
+     * @return this.
+     */
+    public RemoteRequest memory(IoVec pieces) {
+        iov = pieces;
+        return this;
+    }
+
+    /**
+     * The peer. A connected endpoint ignores it.
+     *
+     * @param fiAddr from the address vector.
+     * @return this.
+     */
+    public RemoteRequest destAddr(long fiAddr) {
+        destAddr = fiAddr;
+        return this;
+    }
+
+    /**
+     * The peer's memory.
+     *
+     * @param offset    of the first byte in the region.
+     * @param regionKey key of the region, as of {@link MemoryRegion#key()} there.
+     * @return this.
+     */
+    public RemoteRequest remote(long offset, long regionKey) {
+        remoteAddr = offset;
+        key = regionKey;
+        return this;
+    }
+
+    /**
+     * Data for an entry of the peer, with a write: adds {@link Flags#REMOTE_CQ_DATA} to the flags, until
+     * {@link #clear()}.
+     *
+     * @param cqData any value.
+     * @return this.
+     */
+    public RemoteRequest data(long cqData) {
+        data = cqData;
+        dataFlag = Flags.REMOTE_CQ_DATA;
+        return this;
+    }
+
+    /**
+     * The application's own value.
+     *
+     * @param newContext returned in the entry.
+     * @return this.
+     */
+    public RemoteRequest opContext(long newContext) {
+        opContext = newContext;
+        return this;
+    }
+
+    /**
+     * Flags of this operation, which replace the endpoint's defaults.
+     *
+     * @param newFlags as {@link RemoteMemory#writemsg} takes them.
+     * @return this.
+     */
+    public RemoteRequest flags(long newFlags) {
+        flags = newFlags;
+        return this;
+    }
+
+    long flags() {
+        return flags | dataFlag;
+    }
+
+    int post(RemoteMemory memory, long postedFlags) {
+        return iov != null ? memory.post(postedFlags, iov, destAddr, remoteAddr, key, data, opContext)
+            : memory.post(postedFlags, buf, len, destAddr, remoteAddr, key, data, opContext);
+    }
+}

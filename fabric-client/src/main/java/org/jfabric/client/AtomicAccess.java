@@ -1,0 +1,51 @@
+package org.jfabric.client;
+
+import org.jfabric.layout.VectorRequestDescriptor;
+
+/**
+ * The arguments of one atomic operation on their way from the caller to the engine: too many for a call. Each thread
+ * that posts has one and fills it anew for each operation.
+ *
+ * <p>Fields are public on purpose: it is filled and read field by field. Owner: the posting thread.
+ */
+public final class AtomicAccess {
+    /** Longs of a list of pieces: address and length of each. */
+    public static final int PIECE_WORDS = 2 * VectorRequestDescriptor.MAX_PIECES;
+
+    /** {@code Flags.ATOMIC} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags. */
+    public long flags;
+    /** One of {@link org.jfabric.layout.AtomicForm}. */
+    public int form;
+    /** Code of the datatype. */
+    public int datatype;
+    /** Code of the operation. */
+    public int operation;
+    /** Elements. */
+    public long count;
+    /** The peer. */
+    public long destAddr;
+    /** Offset in its region. */
+    public long remoteAddr;
+    /** Key of its region. */
+    public long key;
+    /** Returned in the entry. */
+    public long context;
+    /** Native address of the operands, with {@code Flags.INJECT}; their length is that of all elements. */
+    public long injected;
+    /** Pieces of the operands, without {@code Flags.INJECT}. */
+    public final long[] operands = new long[PIECE_WORDS];
+    /** Number of {@link #operands}. */
+    public int operandPieces;
+    /** Pieces of the memory for the old values. */
+    public final long[] results = new long[PIECE_WORDS];
+    /** Number of {@link #results}. */
+    public int resultPieces;
+    /** Pieces of the compare values. */
+    public final long[] compares = new long[PIECE_WORDS];
+    /** Number of {@link #compares}. */
+    public int comparePieces;
+
+    /** Empty arguments. */
+    public AtomicAccess() {
+    }
+}

@@ -1,0 +1,255 @@
+package org.jfabric.info;
+
+import org.jfabric.ConnectionRequest;
+import org.jfabric.PassiveEndpoint;
+
+/**
+ * Describes an endpoint and its fabric and domain: as an offer of discovery, or as hints the needs of an application.
+ *
+ * <p>Use: {@code fabric.info(new Info().caps(Flags.TAGGED)).best()}.
+ *
+ * <p>As hints, members that are set must be met, 0, UNSPEC, null and empty ones are wildcards, and {@link #mode()} says
+ * what the application is able to fulfil. A result is complete and is what objects are opened with; edit a
+ * {@link #copy()}. Source: fi_getinfo(3). Owner: the thread that fills it in; a call that takes it reads it before it
+ * returns.
+ */
+public final class Info {
+    private long caps;
+    private long mode;
+    private AddressFormat addrFormat = AddressFormat.UNSPEC;
+    private String srcAddr;
+    private String destAddr;
+    private String linkName;
+    private EndpointSource handle;
+    private TxAttr txAttr = new TxAttr();
+    private RxAttr rxAttr = new RxAttr();
+    private EndpointAttr epAttr = new EndpointAttr();
+    private DomainAttr domainAttr = new DomainAttr();
+    private FabricAttr fabricAttr = new FabricAttr();
+
+    /**
+     * Attributes with every member at its default.
+     */
+    public Info() {
+    }
+
+    private Info(Info from) {
+        caps = from.caps;
+        mode = from.mode;
+        addrFormat = from.addrFormat;
+        srcAddr = from.srcAddr;
+        destAddr = from.destAddr;
+        linkName = from.linkName;
+        handle = from.handle;
+        txAttr = from.txAttr.copy();
+        rxAttr = from.rxAttr.copy();
+        epAttr = from.epAttr.copy();
+        domainAttr = from.domainAttr.copy();
+        fabricAttr = from.fabricAttr.copy();
+    }
+
+    /** Capabilities, {@link Flags} of the kind {@link Flags.Kind#CAPABILITY}. Default 0. */
+    public long caps() {
+        return caps;
+    }
+
+    /** Sets {@link #caps()}; returns this object. */
+    public Info caps(long caps) {
+        this.caps = caps;
+        return this;
+    }
+
+    /**
+     * {@link Mode} bits: in hints what the application is able to do, in a result what it must do. Default 0.
+     */
+    public long mode() {
+        return mode;
+    }
+
+    /** Sets {@link #mode()}; returns this object. */
+    public Info mode(long mode) {
+        this.mode = mode;
+        return this;
+    }
+
+    /** Format of addresses. Default {@link AddressFormat#UNSPEC}. */
+    public AddressFormat addrFormat() {
+        return addrFormat;
+    }
+
+    /** Sets {@link #addrFormat()}; returns this object. */
+    public Info addrFormat(AddressFormat addrFormat) {
+        this.addrFormat = Codes.required(addrFormat, "addrFormat");
+        return this;
+    }
+
+    /** Local address in the form of {@link #addrFormat()}, or null if not chosen yet. Default null. */
+    public String srcAddr() {
+        return srcAddr;
+    }
+
+    /** Sets {@link #srcAddr()}; returns this object. */
+    public Info srcAddr(String srcAddr) {
+        this.srcAddr = srcAddr;
+        return this;
+    }
+
+    /** Address of the peer in the form of {@link #addrFormat()}, or null if none. Default null. */
+    public String destAddr() {
+        return destAddr;
+    }
+
+    /** Sets {@link #destAddr()}; returns this object. */
+    public Info destAddr(String destAddr) {
+        this.destAddr = destAddr;
+        return this;
+    }
+
+    /**
+     * Link that moves the data: loopback, shm, tcp, rxm, udp, verbs, verbsrxm or verbsud; null for any. Default null.
+     *
+     * <p>In hints it limits the matches to that link. A match has it only if one link alone serves the endpoint:
+     * because the hints named it, or because its endpoints have socket addresses, of which each belongs to one link.
+     * A match without it opens an endpoint with every link for addresses {@code jfabric://driver/endpoint}, so that
+     * endpoints of the same driver and of other drivers are reached; {@link FabricAttr#provName()} is the link whose
+     * attributes the match has. With the name shm, endpoints of the same driver are reached by loopback all the same;
+     * with the name loopback, those of other drivers are not reached.
+     */
+    public String linkName() {
+        return linkName;
+    }
+
+    /** Sets {@link #linkName()}; returns this object. */
+    public Info linkName(String linkName) {
+        this.linkName = linkName;
+        return this;
+    }
+
+    /**
+     * The object for which an endpoint is opened, or null: a {@link ConnectionRequest} that it is to accept, or a
+     * {@link PassiveEndpoint} whose address it takes over. Default null.
+     */
+    public EndpointSource handle() {
+        return handle;
+    }
+
+    /** Sets {@link #handle()}; returns this object. */
+    public Info handle(EndpointSource handle) {
+        this.handle = handle;
+        return this;
+    }
+
+    /** Transmit attributes, never null. */
+    public TxAttr txAttr() {
+        return txAttr;
+    }
+
+    /** Sets {@link #txAttr()}; returns this object. */
+    public Info txAttr(TxAttr txAttr) {
+        this.txAttr = Codes.required(txAttr, "txAttr");
+        return this;
+    }
+
+    /** Receive attributes, never null. */
+    public RxAttr rxAttr() {
+        return rxAttr;
+    }
+
+    /** Sets {@link #rxAttr()}; returns this object. */
+    public Info rxAttr(RxAttr rxAttr) {
+        this.rxAttr = Codes.required(rxAttr, "rxAttr");
+        return this;
+    }
+
+    /** Endpoint attributes, never null. */
+    public EndpointAttr epAttr() {
+        return epAttr;
+    }
+
+    /** Sets {@link #epAttr()}; returns this object. */
+    public Info epAttr(EndpointAttr epAttr) {
+        this.epAttr = Codes.required(epAttr, "epAttr");
+        return this;
+    }
+
+    /** Domain attributes, never null. */
+    public DomainAttr domainAttr() {
+        return domainAttr;
+    }
+
+    /** Sets {@link #domainAttr()}; returns this object. */
+    public Info domainAttr(DomainAttr domainAttr) {
+        this.domainAttr = Codes.required(domainAttr, "domainAttr");
+        return this;
+    }
+
+    /** Fabric attributes, never null. */
+    public FabricAttr fabricAttr() {
+        return fabricAttr;
+    }
+
+    /** Sets {@link #fabricAttr()}; returns this object. */
+    public Info fabricAttr(FabricAttr fabricAttr) {
+        this.fabricAttr = Codes.required(fabricAttr, "fabricAttr");
+        return this;
+    }
+
+    /** An independent copy, nested objects included; changing one does not change the other. */
+    public Info copy() {
+        return new Info(this);
+    }
+
+    @Override
+    public String toString() {
+        return "Info{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
+            + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
+            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr
+            + ", epAttr=" + epAttr + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
+    }
+
+    /**
+     * Whether the endpoint is connection-oriented.
+     *
+     * @return true for {@link EndpointType#MSG}.
+     */
+    public boolean connects() {
+        return epAttr.type() == EndpointType.MSG;
+    }
+
+    /**
+     * Whether messages can have tags: a datagram has no room for one.
+     *
+     * @return false for {@link EndpointType#DGRAM}.
+     */
+    public boolean hasTags() {
+        return epAttr.type() != EndpointType.DGRAM;
+    }
+
+    /**
+     * Whether the endpoint starts transfers: sends, reads or writes. Without direction bits it does both.
+     *
+     * @return true unless the direction bits of messages and of remote memory access leave none of them.
+     */
+    public boolean transmits() {
+        return moves(Flags.SEND, Flags.READ | Flags.WRITE);
+    }
+
+    /**
+     * Whether the endpoint is the target of transfers. Without direction bits it does both.
+     *
+     * @return true unless the direction bits of messages and of remote memory access leave none of them.
+     */
+    public boolean receives() {
+        return moves(Flags.RECV, Flags.REMOTE_READ | Flags.REMOTE_WRITE);
+    }
+
+    /** Whether the capabilities have one of these directions; none named means all (fi_getinfo(3), FI_RMA, FI_MSG). */
+    private boolean moves(long ofMessages, long ofMemory) {
+        boolean accesses = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+        boolean exchanges = !accesses || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
+        long messages = caps & (Flags.SEND | Flags.RECV);
+        long memory = caps & (Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
+        return exchanges && (messages == 0 || (messages & ofMessages) != 0)
+            || accesses && (memory == 0 || (memory & ofMemory) != 0);
+    }
+}

@@ -1,0 +1,50 @@
+package org.jfabric.info;
+
+/**
+ * Who drives operations forward.
+ *
+ * <p>Use: {@code hints.domainAttr().dataProgress(Progress.AUTO)}.
+ *
+ * <p>Source: fi_domain(3), section Progress Models; codes of libfabric 1.18.
+ */
+public enum Progress {
+    /** In hints: any. */
+    UNSPEC(0),
+
+    /** The provider, without any call of the application; a driver in its own process or thread. */
+    AUTO(1),
+
+    /** The calls of the application that read or wait; an embedded driver without threads. */
+    MANUAL(2);
+
+    private static final Progress[] VALUES = values();
+
+    private final int code;
+
+    Progress(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The number of libfabric for this constant.
+     *
+     * @return the code, as stored in queues and messages.
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The constant of a code.
+     *
+     * @param code as returned by {@link #code()}.
+     * @return the constant, never null.
+     * @throws FabricException with {@link FabricErrno#EINVAL} if no constant has this code.
+     */
+    public static Progress of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw Codes.unknown("Progress", code, VALUES);
+        }
+        return VALUES[code];
+    }
+}

@@ -1,0 +1,124 @@
+package org.jfabric;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Parameter;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jfabric.future.FutureEndpoint;
+import org.junit.jupiter.api.Test;
+
+/**
+ * All public calls take their arguments in one order, because the compiler does not see that two numbers are swapped:
+ * memory, destination or source, tag, bits to ignore, data, context, flags.
+ */
+class ArgumentOrderTest {
+    private static final Map<String, Integer> PLACES = Map.ofEntries(
+        Map.entry("buf", 0), Map.entry("iov", 0), Map.entry("source", 0), Map.entry("offset", 1), Map.entry("len", 2),
+        Map.entry("length", 2), Map.entry("lengthBytes", 2), Map.entry("destAddr", 3), Map.entry("srcAddr", 3),
+        Map.entry("tag", 4), Map.entry("ignore", 5), Map.entry("data", 6), Map.entry("opContext", 7),
+        Map.entry("context", 7), Map.entry("flags", 8));
+    /** Calls that post a message. */
+    private static final String TRANSFER = "t?(send|recv|inject)(v|msg|data)?|commit";
+
+    @Test
+    void shouldTakeArgumentsInOneOrder() throws Exception {
+        List<String> wrong = new ArrayList<>();
+        int transfers = 0;
+        for (Class<?> type : publicClasses()) {
+            for (Method method : type.getDeclaredMethods()) {
+                if (Modifier.isPublic(method.getModifiers()) && !method.isSynthetic()) {
+                    if (!isOrdered(method)) {
+                        wrong.add(text(method));
+                    }
+                    transfers += isTransfer(method) ? 1 : 0;
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+        assertTrue(transfers >= 26, "calls that post a message: " + transfers);
+    }
+
+    @Test
+    void shouldKnowEveryArgumentOfCallsThatPostAMessage() {
+        List<String> unknown = new ArrayList<>();
+        for (Class<?> type : List.of(Endpoint.class, SendClaim.class, FutureEndpoint.class)) {
+            for (Method method : type.getDeclaredMethods()) {
+                if (Modifier.isPublic(method.getModifiers()) && isTransfer(method)
+                    && !Arrays.stream(method.getParameters()).allMatch(p -> PLACES.containsKey(p.getName()))) {
+                    unknown.add(text(method));
+                }
+            }
+        }
+        assertEquals(List.of(), unknown);
+    }
+
+    @Test
+    void shouldSeeASwap() throws Exception {
+        assertTrue(isOrdered(Swapped.class.getDeclaredMethod("good", long.class, long.class, long.class)));
+        assertTrue(!isOrdered(Swapped.class.getDeclaredMethod("bad", long.class, long.class, long.class)));
+    }
+
+    /** Public for reflection, not a part of the API. */
+    private interface Swapped {
+        void good(long data, long context, long flags);
+
+        void bad(long context, long data, long flags);
+    }
+
+    private static boolean isTransfer(Method method) {
+        return method.getName().matches(TRANSFER) && method.getParameterCount() > 1;
+    }
+
+    private static boolean isOrdered(Method method) {
+        int last = -1;
+        for (Parameter parameter : method.getParameters()) {
+            assertTrue(parameter.isNamePresent(), "compiled without names of parameters: " + method);
+            Integer place = isNumber(parameter) || isTransfer(method) ? PLACES.get(parameter.getName()) : null;
+            if (place != null) {
+                if (place < last) {
+                    return false;
+                }
+                last = place;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isNumber(Parameter parameter) {
+        return parameter.getType() == long.class || parameter.getType() == int.class;
+    }
+
+    private static String text(Method method) {
+        return method.getDeclaringClass().getSimpleName() + '.' + method.getName() + Arrays.stream(
+            method.getParameters()).map(Parameter::getName).toList();
+    }
+
+    private static List<Class<?>> publicClasses() throws IOException, URISyntaxException, ClassNotFoundException {
+        Path classes = Path.of(Endpoint.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        List<Class<?>> found = new ArrayList<>();
+        for (String folder : List.of("org/jfabric", "org/jfabric/info", "org/jfabric/future")) {
+            try (Stream<Path> files = Files.list(classes.resolve(folder))) {
+                for (Path file : files.filter(path -> path.toString().endsWith(".class")).sorted().toList()) {
+                    String name = classes.relativize(file).toString().replace('/', '.');
+                    Class<?> type = Class.forName(name.substring(0, name.length() - ".class".length()), false,
+                        ArgumentOrderTest.class.getClassLoader());
+                    if (Modifier.isPublic(type.getModifiers())) {
+                        found.add(type);
+                    }
+                }
+            }
+        }
+        return found;
+    }
+}

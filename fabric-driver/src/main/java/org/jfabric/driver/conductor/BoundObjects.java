@@ -1,0 +1,157 @@
+package org.jfabric.driver.conductor;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jfabric.client.CounterIds;
+import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.engine.EndpointCounters;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+
+/**
+ * {@code fi_ep_bind}: the completion queues, counters and address vector of an endpoint. As long as they are bound they
+ * cannot be closed. Owner: conductor.
+ */
+final class BoundObjects {
+    private static final long BIND_FLAGS = Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION;
+
+    private final CompletionQueueResource transmitCompletions;
+    private final CompletionQueueResource receiveCompletions;
+    /** In the order of {@link CounterIds}; null where there is none. */
+    private final CounterResource[] counters;
+    private final AddressVectorResource vector;
+
+    private BoundObjects(
+        CompletionQueueResource transmitCompletions,
+        CompletionQueueResource receiveCompletions,
+        CounterResource[] counters,
+        AddressVectorResource vector) {
+        this.transmitCompletions = transmitCompletions;
+        this.receiveCompletions = receiveCompletions;
+        this.counters = counters;
+        this.vector = vector;
+    }
+
+    /**
+     * Binds the objects that a request names.
+     *
+     * @param session the client that has them.
+     * @param request to enable an endpoint.
+     * @return all of them bound.
+     * @throws FabricException {@code FI_ENOAV}, {@code FI_ENOCQ}, {@code FI_EBADFLAGS} or {@code FI_EINVAL}; then none
+     *     is bound.
+     */
+    static BoundObjects bind(ClientSession session, EndpointRequest request) {
+        AddressVectorResource vector = request.connects() ? null : session.addressVectors().get(request.avId());
+        if (vector == null && !request.connects()) {
+            throw new FabricException(FabricErrno.ENOAV,
+                "address vector " + request.avId() + " is not open, a connectionless endpoint needs one",
+                "Bind an open address vector of this client before enabling.");
+        }
+        CompletionQueueResource transmit =
+            queue(session, "transmit", request.txCqId(), request.txCqFlags(), Flags.TRANSMIT);
+        CompletionQueueResource receive =
+            queue(session, "receive", request.rxCqId(), request.rxCqFlags(), Flags.RECV);
+        boolean sends = request.hints().transmits();
+        boolean receives = request.hints().receives();
+        if (sends && transmit == null || receives && receive == null) {
+            throw new FabricException(FabricErrno.ENOCQ,
+                "no completion queue is bound for " + (sends && transmit == null ? "sends" : "receives"),
+                "Bind one with FI_TRANSMIT, FI_RECV or both before enabling, or ask for the other direction only.");
+        }
+        BoundObjects objects = new BoundObjects(
+            transmit == null ? receive : transmit,
+            receive == null ? transmit : receive,
+            counters(session, request.counters()),
+            vector);
+        objects.bind();
+        return objects;
+    }
+
+    CompletionQueueResource transmitCompletions() {
+        return transmitCompletions;
+    }
+
+    CompletionQueueResource receiveCompletions() {
+        return receiveCompletions;
+    }
+
+    /** The counters, as the engine writes them. */
+    EndpointCounters counters() {
+        return new EndpointCounters(writer(0), writer(1), writer(2), writer(3), writer(4), writer(5));
+    }
+
+    private CounterWriter writer(int index) {
+        return counters[index] == null ? null : counters[index].writer();
+    }
+
+    /** The address vector, or null of a connection-oriented endpoint. */
+    AddressVectorResource vector() {
+        return vector;
+    }
+
+    /** The endpoint does not use them any more. */
+    void unbind() {
+        transmitCompletions.unbind();
+        receiveCompletions.unbind();
+        distinctCounters().forEach(CounterResource::unbind);
+        if (vector != null) {
+            vector.unbind();
+        }
+    }
+
+    private void bind() {
+        transmitCompletions.bind();
+        receiveCompletions.bind();
+        distinctCounters().forEach(CounterResource::bind);
+        if (vector != null) {
+            vector.bind();
+        }
+    }
+
+    private List<CounterResource> distinctCounters() {
+        return Stream.of(counters).filter(Objects::nonNull).distinct().toList();
+    }
+
+    private static CounterResource[] counters(ClientSession session, CounterIds ids) {
+        return new CounterResource[] {
+            counter(session, "sends", ids.sends()),
+            counter(session, "receives", ids.receives()),
+            counter(session, "reads", ids.reads()),
+            counter(session, "writes", ids.writes()),
+            counter(session, "reads by peers", ids.remoteReads()),
+            counter(session, "writes by peers", ids.remoteWrites())};
+    }
+
+    private static CompletionQueueResource queue(
+        ClientSession session, String side, long cqId, long flags, long needed) {
+        if (cqId == 0) {
+            return null;
+        }
+        CompletionQueueResource queue = session.completionQueues().get(cqId);
+        if (queue == null) {
+            throw new FabricException(FabricErrno.ENOCQ,
+                "completion queue " + cqId + ", bound for the " + side + " side, is not open",
+                "Bind an open completion queue of this client.");
+        }
+        if ((flags & ~BIND_FLAGS) != 0 || (flags & needed) == 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "completion queue " + cqId + " is bound for the " + side + " side with flags 0x"
+                    + Long.toHexString(flags),
+                "Bind it with FI_TRANSMIT, FI_RECV or both, and FI_SELECTIVE_COMPLETION if wanted.");
+        }
+        return queue;
+    }
+
+    private static CounterResource counter(ClientSession session, String what, long counterId) {
+        CounterResource counter = session.counters().get(counterId);
+        if (counter == null && counterId != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "counter " + counterId + ", bound for " + what + ", is not open",
+                "Bind an open counter of this client.");
+        }
+        return counter;
+    }
+}

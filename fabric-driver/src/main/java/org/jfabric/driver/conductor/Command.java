@@ -1,0 +1,317 @@
+package org.jfabric.driver.conductor;
+
+import java.util.List;
+import org.jfabric.driver.progress.ProgressCommand;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+
+/**
+ * A command that takes more than one cycle: it waits for the resource thread or the progress thread between its steps.
+ *
+ * <p>A command runs to its end even if its client ends meanwhile; the end of the client waits for the command and then
+ * closes the objects that it created. Owner: conductor.
+ */
+abstract class Command {
+    /** Slow work that may fail with a checked exception. */
+    @FunctionalInterface
+    protected interface SlowWork {
+        /**
+         * Does the work.
+         *
+         * @throws Exception to refuse the command.
+         */
+        void run() throws Exception;
+    }
+
+    private final ConductorContext context;
+    private final Registry registry;
+    private final ClientSession session;
+    private final long correlationId;
+    private boolean waiting;
+    private Throwable failure;
+
+    /**
+     * A command of a client.
+     *
+     * @param request as it arrived; not kept.
+     */
+    Command(CommandRequest request) {
+        this(request.context(), request.registry(), request.session(), request.correlationId());
+    }
+
+    /**
+     * A command of the conductor itself.
+     *
+     * @param context  the parts of the driver that commands use.
+     * @param registry of the driver.
+     * @param session  the client that it concerns, or null if there is none yet.
+     */
+    Command(ConductorContext context, Registry registry, ClientSession session) {
+        this(context, registry, session, 0);
+    }
+
+    private Command(ConductorContext context, Registry registry, ClientSession session, long correlationId) {
+        this.context = context;
+        this.registry = registry;
+        this.session = session;
+        this.correlationId = correlationId;
+    }
+
+    /**
+     * Runs as many steps as possible.
+     *
+     * @param nowNs time of the cycle.
+     * @return true if the command has ended.
+     */
+    final boolean execute(long nowNs) {
+        while (!waiting) {
+            if (failure != null) {
+                undo();
+                onRefused(failure);
+                return true;
+            }
+            try {
+                Step step = step(nowNs);
+                if (step != Step.AGAIN) {
+                    return step == Step.ENDED;
+                }
+            } catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+                // a failure of this command must not end the conductor, which serves all others
+                failure = ex;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The client that the command is for.
+     *
+     * @return the client, or null if there is none yet.
+     */
+    final ClientSession session() {
+        return session;
+    }
+
+    /** Results of a step. */
+    protected enum Step {
+        /** The next step, immediately or when the work that it waits for is done. */
+        AGAIN,
+        /** The same step in the next cycle. */
+        LATER,
+        /** No further step; the command is answered. */
+        ENDED
+    }
+
+    /**
+     * The next step.
+     *
+     * @param nowNs time of the cycle.
+     * @return how the command continues.
+     */
+    protected abstract Step step(long nowNs);
+
+    /** Closes the objects that the command created, after a failure. */
+    protected void undo() {
+    }
+
+    /**
+     * The command failed and its changes were undone.
+     *
+     * @param cause the failure.
+     */
+    protected void onRefused(Throwable cause) {
+        context.counters().add(SystemCounter.COMMANDS_FAILED, 1);
+        session.proxy().commandFailed(correlationId, errno(cause), cause.getMessage());
+    }
+
+    /**
+     * Access to the other parts of the driver.
+     *
+     * @return the context.
+     */
+    protected final ConductorContext context() {
+        return context;
+    }
+
+    /**
+     * Clients, names and numbers of the driver.
+     *
+     * @return the registry.
+     */
+    protected final Registry registry() {
+        return registry;
+    }
+
+    /**
+     * The correlation id, which the answer repeats.
+     *
+     * @return the id that the client has chosen.
+     */
+    protected final long correlationId() {
+        return correlationId;
+    }
+
+    /**
+     * Runs slow work on the resource thread; the next step follows it.
+     *
+     * @param work runs on the resource thread.
+     */
+    protected final void background(SlowWork work) {
+        background(work, 0);
+    }
+
+    /**
+     * Runs slow work that may take long, in parallel with that of others; the next step follows it.
+     *
+     * @param work      runs on a resource thread.
+     * @param sizeBytes memory that it reserves or frees.
+     */
+    protected final void background(SlowWork work, long sizeBytes) {
+        waiting = true;
+        context.resource().submit(new Background(work, sizeBytes), context.inbox());
+    }
+
+    /**
+     * Runs a change on the progress thread; the next step follows it.
+     *
+     * @param change runs there.
+     */
+    protected final void onProgress(Runnable change) {
+        waiting = true;
+        context.proxy().execute(new Change(change));
+    }
+
+    /**
+     * Runs slow work that no step waits for; its failure is logged.
+     *
+     * @param work runs on the resource thread.
+     */
+    protected final void afterwards(SlowWork work) {
+        context.resource().submit(new Afterwards(work, 0), context.inbox());
+    }
+
+    /**
+     * Unmaps files that are not used any more; a failure is logged.
+     *
+     * @param files each unmapped once, by this call.
+     */
+    protected final void unmapAfterwards(List<SharedFile> files) {
+        if (!files.isEmpty()) {
+            context.resource().submit(
+                new Afterwards(() -> files.forEach(SharedFile::unmap), sizeBytes(files)), context.inbox());
+        }
+    }
+
+    /**
+     * The memory of files.
+     *
+     * @param files any number.
+     * @return bytes mapped for them.
+     */
+    protected static long sizeBytes(List<SharedFile> files) {
+        return files.stream().mapToLong(SharedFile::lengthBytes).sum();
+    }
+
+    /**
+     * The errno of a failure.
+     *
+     * @param cause of any kind.
+     * @return positive fabric errno.
+     */
+    protected static int errno(Throwable cause) {
+        if (cause instanceof FabricException fabric) {
+            return fabric.errno();
+        }
+        // numbers of the operating system are fabric errnos
+        return cause instanceof NativeCallException call ? call.errno() : FabricErrno.EIO;
+    }
+
+    private final class Background extends ResourceTask {
+        private final SlowWork work;
+        private final long sizeBytes;
+
+        Background(SlowWork work, long sizeBytes) {
+            this.work = work;
+            this.sizeBytes = sizeBytes;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return sizeBytes;
+        }
+
+        @Override
+        protected void execute() throws Exception {
+            work.run();
+        }
+
+        @Override
+        protected void onDone() {
+            waiting = false;
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            failure = cause;
+            waiting = false;
+        }
+    }
+
+    private final class Afterwards extends ResourceTask {
+        private final SlowWork work;
+        private final long sizeBytes;
+
+        Afterwards(SlowWork work, long sizeBytes) {
+            this.work = work;
+            this.sizeBytes = sizeBytes;
+        }
+
+        @Override
+        protected long sizeBytes() {
+            return sizeBytes;
+        }
+
+        @Override
+        protected void execute() throws Exception {
+            work.run();
+        }
+
+        @Override
+        protected void onDone() {
+            // no step waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            context.errorHandler().onError(cause);
+        }
+    }
+
+    private final class Change extends ProgressCommand {
+        private final Runnable change;
+
+        Change(Runnable change) {
+            this.change = change;
+        }
+
+        @Override
+        protected void onProgress() {
+            change.run();
+        }
+
+        @Override
+        protected void onDone() {
+            waiting = false;
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            failure = cause;
+            waiting = false;
+        }
+    }
+}

@@ -1,0 +1,313 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.client.BufferedMode;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.engine.AddressTable;
+import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.driver.progress.EndpointQueues;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.Order;
+import org.jfabric.info.ResourceManagement;
+import org.jfabric.layout.SlabDescriptor;
+
+/**
+ * {@code fi_enable}, with the {@code fi_ep_bind} and {@code fi_endpoint} that the client called before it: binds the
+ * objects of the endpoint ({@link BoundObjects}), chooses its links ({@link EndpointLinks}), takes its names, creates
+ * its files, then opens it in the engine. Owner: conductor.
+ */
+final class EnableEndpointCommand extends Command {
+    private static final int MAX_EAGER_BYTES = 1 << 16;
+
+    private enum State {
+        CHECK,
+        MADE,
+        OPEN
+    }
+
+    private final EndpointRequest request;
+    private final ServiceNames names;
+    private final EndpointFiles files;
+    private final long id;
+    private State state = State.CHECK;
+    /** Null until they are bound. */
+    private BoundObjects bound;
+    private EndpointLinks links;
+    private EndpointSettings settings;
+    /** Its memory is not allocated yet; null without buffered receives. */
+    private ReceiveSlab slabSettings;
+    /** Provides the address, if the links use addresses of the operating system; else null. */
+    private LinkProvider binder;
+    private BoundAddress boundAddress;
+    private String takenName;
+    /** The passive endpoint whose name is taken over, or null. */
+    private PassiveEndpointResource passive;
+    private boolean sharesName;
+    private String takenService = "";
+    private boolean hasActivityIndex;
+    private int activityIndex;
+    private EngineEndpoint endpoint;
+    private EndpointQueues queues;
+
+    /**
+     * Decodes the command.
+     *
+     * @param arrived not kept.
+     */
+    EnableEndpointCommand(CommandRequest arrived) {
+        super(arrived);
+        request = EndpointRequest.decode(arrived);
+        names = registry().names();
+        files = new EndpointFiles(context(), session());
+        id = registry().nextId();
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                // bound first: a concurrent close must not free the objects that the endpoint will write to
+                bound = BoundObjects.bind(session(), request);
+                links = EndpointLinks.choose(context(), request);
+                // a connected endpoint has no peer before its connection
+                binder = links.first().usesSocketNames() && !request.connects() ? links.first() : null;
+                settle();
+                takeNames();
+                state = State.MADE;
+                if (!session().isEmbedded() || !takenService.isEmpty() || slabSettings != null || binder != null) {
+                    background(this::make, fileBytes());
+                }
+            }
+            case MADE -> {
+                if (boundAddress != null && !takenService.isEmpty()) {
+                    names.setAddress(takenService, id, settings.address());
+                }
+                state = State.OPEN;
+                onProgress(this::open);
+            }
+            default -> {
+                finish();
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (passive != null) {
+            passive.beingTaken(false);
+        }
+        if (bound != null) {
+            bound.unbind();
+        }
+        if (takenName != null) {
+            names.removeEndpoint(takenName);
+        }
+        if (hasActivityIndex) {
+            session().giveActivityIndex(activityIndex);
+        }
+        if (!takenService.isEmpty()) {
+            names.removeService(takenService);
+            afterwards(() -> ServiceNames.delete(context().directory(), takenService));
+        }
+        files.all().forEach(SharedFile::delete);
+        unmapAfterwards(files.all());
+        if (boundAddress != null) {
+            afterwards(boundAddress::close);
+        }
+    }
+
+    private void settle() {
+        String name = name();
+        if (passive == null) {
+            ServiceNames.check("endpoint", context().driverName(), name);
+        }
+        if (!request.service().isEmpty()) {
+            ServiceNames.check("service", context().driverName(), request.service());
+        }
+        settings = settings(name);
+        if (BufferedMode.isAskedFor(request.hints())) {
+            slabSettings = slabSettings(context().config().queue());
+        }
+        if (passive != null && links.first().usesSocketNames() != (passive.bound() != null)) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the passive endpoint's address " + passive.address(context().driverName())
+                    + " is not one of the chosen links " + links.names(),
+                "Open the endpoint with an info of the link that the passive endpoint was opened with.");
+        }
+    }
+
+    private EndpointSettings settings(String name) {
+        Info hints = request.hints();
+        Info offer = links.offer();
+        EndpointSettings settled = new EndpointSettings(
+            id,
+            name,
+            FabricName.of(context().driverName(), name),
+            request.endpointContext(),
+            Math.toIntExact(offer.txAttr().size()),
+            Math.toIntExact(offer.rxAttr().size()),
+            (int) Math.min(context().config().queue().injectSizeBytes(), offer.txAttr().injectSize()),
+            longestMessage(offer.epAttr().maxMsgSize()),
+            hints.caps(),
+            // a foreign wire has only eager messages
+            binder != null ? MAX_EAGER_BYTES
+                : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
+            hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED,
+            offer.epAttr().authKey()).inClass(offer.txAttr().tclass());
+        if (offer.epAttr().type() != EndpointType.DGRAM) {
+            // a datagram link keeps the order by itself
+            settled = settled.strict(
+                hints.txAttr().compOrder() != Order.NONE, hints.rxAttr().compOrder() != Order.NONE);
+        }
+        settled = settled.inDomain(request.domain());
+        if (request.connects()) {
+            settled = settled.connectionOriented();
+        }
+        return passive == null || passive.bound() == null ? settled : settled.with(passive.bound());
+    }
+
+    private ReceiveSlab slabSettings(QueueConfig config) {
+        int max = config.maxBufferedLimitBytes();
+        int limit = request.bufferedLimit();
+        int least = request.bufferedMin();
+        if (limit < 0 || limit > max || least < 0 || least > max) {
+            throw new FabricException(FabricErrno.EMSGSIZE,
+                "the buffered limit is " + limit + " bytes, the least shown of longer messages " + least
+                    + ", possible is 0 to " + max,
+                "Use smaller values, or raise the option " + QueueConfig.SLAB_LENGTH_BYTES.name() + " of the driver.");
+        }
+        int cellBytes = SlabDescriptor.cellLength(Math.max(limit, least));
+        int cells = Math.min(config.slabLengthBytes() / cellBytes, SlabDescriptor.MAX_CELLS);
+        return new ReceiveSlab(0, cells, cellBytes, limit, least);
+    }
+
+    /** The longest message: the limit that the application requests, if it is below that of the links. */
+    private long longestMessage(long offered) {
+        long asked = request.hints().epAttr().maxMsgSize();
+        return asked == 0 ? offered : Math.min(asked, offered);
+    }
+
+    private void takeNames() {
+        int index = session().takeActivityIndex();
+        if (index < 0) {
+            throw new FabricException(FabricErrno.ENOSPC,
+                "the client has as many endpoints as its control file has activity bytes",
+                "Use several clients, or close endpoints.");
+        }
+        activityIndex = index;
+        hasActivityIndex = true;
+        if (passive == null && !sharesName) {
+            if (!names.addEndpoint(settings.name(), id)) {
+                throw ServiceNames.taken(context().driverName(), settings.name());
+            }
+            takenName = settings.name();
+        }
+        if (!request.service().isEmpty()) {
+            if (!names.addService(request.service(), id, settings.address())) {
+                throw ServiceNames.taken(context().driverName(), request.service());
+            }
+            takenService = request.service();
+        }
+    }
+
+    /** The name: taken over from a passive endpoint, shared with the one whose request is accepted, or its own. */
+    private String name() {
+        if (request.passiveId() != 0) {
+            passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
+            passive.beingTaken(true);
+            return passive.name();
+        }
+        String wanted = request.endpointName();
+        sharesName = request.requestId() != 0 && session().passiveEndpoints().values().stream()
+            .anyMatch(each -> wanted.equals(each.name()));
+        return wanted.isEmpty() || request.requestId() != 0 && !sharesName
+            ? FabricName.unnamed("ep", context().files().owner(), id) : wanted;
+    }
+
+    private long fileBytes() {
+        QueueConfig config = context().config().queue();
+        long rings = session().isEmbedded() ? 0
+            : config.tqLengthBytes(settings.txSize()) + config.rqLengthBytes(settings.rxSize());
+        return slabSettings == null ? rings : rings + (long) slabSettings.cells() * slabSettings.cellBytes();
+    }
+
+    private void make() throws Exception {
+        if (binder != null) {
+            boundAddress = binder.bind(request.hints(), context().config());
+            settings = boundAddress == null ? settings : settings.with(boundAddress);
+        }
+        if (!session().isEmbedded()) {
+            files.makeQueues(settings);
+        }
+        if (slabSettings != null) {
+            settings = settings.with(files.makeSlab(slabSettings));
+        }
+        if (!takenService.isEmpty()) {
+            ServiceNames.write(context().directory(), takenService, settings.address());
+        }
+    }
+
+    private void open() {
+        EngineEndpoint added = context().engine().addEndpoint(
+            session().progress().session(),
+            settings,
+            links.names(),
+            bound.vector() == null ? new AddressTable() : bound.vector().table(),
+            bound.transmitCompletions().writer(),
+            bound.receiveCompletions().writer(),
+            bound.counters());
+        if (files.transmit() != null) {
+            boolean served = false;
+            try {
+                serve(added);
+                served = true;
+            } finally {
+                if (!served) {
+                    context().engine().removeEndpoint(added);
+                }
+            }
+        }
+        endpoint = added;
+    }
+
+    private void serve(EngineEndpoint added) {
+        queues = new EndpointQueues(
+            added,
+            session().progress(),
+            activityIndex,
+            files.transmit().address(),
+            files.transmitLength(),
+            files.receive().address(),
+            files.receiveLength());
+        context().progress().addQueues(queues);
+    }
+
+    private void finish() {
+        EndpointResource resource = new EndpointResource(endpoint, queues, files, activityIndex, bound);
+        if (!takenService.isEmpty()) {
+            resource.services().add(takenService);
+        }
+        if (sharesName) {
+            resource.shareName();
+        }
+        if (passive != null) {
+            passive.beingTaken(false);
+            passive.name(null);
+            passive.bound(null);
+        }
+        session().endpoints().put(id, resource);
+        context().counters().add(SystemCounter.ENDPOINTS, 1);
+        session().proxy().endpointReady(correlationId(), resource);
+    }
+}

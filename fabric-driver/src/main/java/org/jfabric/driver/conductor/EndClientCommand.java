@@ -1,0 +1,148 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.driver.resource.SystemCounters;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Closes all objects of a client that has ended: first in the engine, then the names and the memory. Regions that
+ * operations of other clients still read are unmapped after the last of them. Owner: conductor.
+ */
+final class EndClientCommand extends Command {
+    private enum State {
+        COMMANDS,
+        ENGINE,
+        NAMES,
+        FILES
+    }
+
+    private final ServiceNames names;
+    private final WaitChannels channels;
+    private final List<SharedFile> deleted = new ArrayList<>();
+    private final List<SharedFile> unmapped = new ArrayList<>();
+    private State state = State.COMMANDS;
+
+    /**
+     * A client to be ended.
+     *
+     * @param context  the parts of the driver that commands use.
+     * @param registry of the driver.
+     * @param session  of the client, already marked as ending.
+     */
+    EndClientCommand(ConductorContext context, Registry registry, ClientSession session) {
+        super(context, registry, session);
+        this.names = registry.names();
+        this.channels = registry.waitChannels();
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case COMMANDS -> {
+                // commands that create objects of the client must end before the objects can be closed
+                if (session().activeCommands() > 0) {
+                    return Step.LATER;
+                }
+                state = State.ENGINE;
+                List<PassiveEndpointResource> passive = List.copyOf(session().passiveEndpoints().values());
+                onProgress(() -> {
+                    context().progress().endClient(session().progress());
+                    // also the addresses of passive endpoints that never listened
+                    passive.forEach(PassiveEndpointResource::closeBound);
+                });
+            }
+            case ENGINE -> {
+                state = State.NAMES;
+                session().proxy().close();
+                List<String> services = new ArrayList<>();
+                collect(services);
+                // On the thread that also writes these files: the names are free from now on, and a file that another
+                // client publishes under one of them is written after this.
+                background(() -> {
+                    for (String service : services) {
+                        try {
+                            ServiceNames.delete(context().directory(), service);
+                        } catch (IOException ex) {
+                            // the memory must be freed nevertheless
+                            context().errorHandler().onError(ex);
+                        }
+                    }
+                });
+            }
+            case NAMES -> {
+                state = State.FILES;
+                background(() -> {
+                    deleted.forEach(SharedFile::delete);
+                    unmapped.forEach(SharedFile::unmap);
+                }, sizeBytes(deleted));
+            }
+            default -> {
+                context().counters().add(SystemCounter.CLIENTS, -1);
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void onRefused(Throwable cause) {
+        context().counters().add(SystemCounter.CLIENTS, -1);
+        context().errorHandler().onError(cause);
+    }
+
+    private void collect(List<String> services) {
+        ClientSession session = session();
+        SystemCounters counters = context().counters();
+        for (EndpointResource endpoint : session.endpoints().values()) {
+            unmapped.addAll(endpoint.files().all());
+            services.addAll(endpoint.services());
+            endpoint.services().forEach(names::removeService);
+            if (!endpoint.sharesName()) {
+                names.removeEndpoint(endpoint.name());
+            }
+        }
+        for (PassiveEndpointResource passive : session.passiveEndpoints().values()) {
+            if (passive.name() != null) {
+                names.removeEndpoint(passive.name());
+            }
+        }
+        for (CompletionQueueResource queue : session.completionQueues().values()) {
+            unmapped.add(queue.file());
+            channels.close(queue.waitResource());
+        }
+        for (CounterResource counter : session.counters().values()) {
+            unmapped.add(counter.file());
+            channels.close(counter.waitResource());
+        }
+        for (WaitSetResource waitSet : session.waitSets().values()) {
+            unmapped.add(waitSet.file());
+            channels.close(waitSet.waitResource());
+        }
+        for (ViewResource view : session.views().values()) {
+            unmapped.add(view.file());
+        }
+        unmapped.add(session.controlFile());
+        deleted.addAll(unmapped);
+        for (RegionResource region : session.regions().values()) {
+            if (region.file() != null) {
+                deleted.add(region.file());
+            }
+        }
+        counters.add(SystemCounter.ENDPOINTS, -session.endpoints().size());
+        counters.add(SystemCounter.COMPLETION_QUEUES, -session.completionQueues().size());
+        counters.add(SystemCounter.COUNTERS, -session.counters().size());
+        counters.add(SystemCounter.REGIONS, -session.regions().size());
+        session.endpoints().clear();
+        session.passiveEndpoints().clear();
+        session.completionQueues().clear();
+        session.counters().clear();
+        session.waitSets().clear();
+        session.views().clear();
+        session.addressVectors().clear();
+        session.regions().clear();
+    }
+}

@@ -1,0 +1,120 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.codec.control.JoinGroupDecoder;
+import org.jfabric.codec.control.LeaveGroupDecoder;
+import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.SocketName;
+
+/**
+ * {@code fi_join}: opens the receiver of the group's messages, then assigns a number to the group. Leaving it is one
+ * change of the endpoint. Owner: conductor.
+ */
+final class JoinGroupCommand extends Command {
+    private static final long DIRECTIONS = Flags.SEND | Flags.RECV;
+
+    private enum State {
+        CHECK,
+        OPENED,
+        JOINED
+    }
+
+    private final long endpointId;
+    private final long flags;
+    private final String address;
+    private State state = State.CHECK;
+    private SocketName group;
+    private BoundAddress opened;
+    private boolean joined;
+    private long fiAddr;
+
+    /**
+     * Decodes the command.
+     *
+     * @param request as it arrived; not kept.
+     */
+    JoinGroupCommand(CommandRequest request) {
+        super(request);
+        JoinGroupDecoder decoder = new JoinGroupDecoder().wrap(
+            request.body(), 0, JoinGroupDecoder.BLOCK_LENGTH, JoinGroupDecoder.SCHEMA_VERSION);
+        endpointId = decoder.endpointId();
+        flags = decoder.flags();
+        address = decoder.address();
+    }
+
+    /**
+     * {@code fi_close} of a multicast group.
+     *
+     * @param request as it arrived; not kept.
+     * @return the command.
+     * @throws FabricException {@code FI_EINVAL} if the endpoint is not enabled.
+     */
+    static Command leave(CommandRequest request) {
+        LeaveGroupDecoder decoder = new LeaveGroupDecoder().wrap(
+            request.body(), 0, LeaveGroupDecoder.BLOCK_LENGTH, LeaveGroupDecoder.SCHEMA_VERSION);
+        EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
+        long fiAddr = decoder.fiAddr();
+        return new ChangeEndpointCommand(request, () -> endpoint.endpoint().leave(fiAddr));
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                check(session().requireEndpoint(endpointId));
+                state = State.OPENED;
+            }
+            case OPENED -> {
+                // it may have been closed meanwhile
+                EndpointResource endpoint = session().requireEndpoint(endpointId);
+                state = State.JOINED;
+                onProgress(() -> {
+                    fiAddr = endpoint.endpoint().join(group.toString(), opened);
+                    joined = true;
+                });
+            }
+            default -> {
+                if (fiAddr < 0) {
+                    throw new FabricException((int) -fiAddr,
+                        "the address vector is full", "Remove addresses that are not used any more.");
+                }
+                session().proxy().addressReady(correlationId(), fiAddr, group.toString());
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (opened != null && !joined) {
+            afterwards(opened::close);
+        }
+    }
+
+    private void check(EndpointResource endpoint) {
+        if ((flags & ~DIRECTIONS) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "flags of joining are 0x" + Long.toHexString(flags), "Give FI_SEND, FI_RECV, both or 0.");
+        }
+        BoundAddress bound = endpoint.endpoint().settings().bound();
+        if (bound == null || (endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "endpoint " + endpoint.endpoint().settings().address() + " was opened without FI_MULTICAST",
+                "Ask for the capability and a link that has it, for example udp.");
+        }
+        SocketName wanted = SocketName.parse(address);
+        if (!wanted.inetAddress().isMulticastAddress()) {
+            throw new FabricException(FabricErrno.EINVAL,
+                wanted + " is no multicast address", "Name a group, for example 239.1.1.1.");
+        }
+        // members that specify no port receive at the endpoint's own port; queue pairs have no ports
+        group = wanted.port() == 0 && SocketName.isName(bound.address())
+            ? wanted.withPort(SocketName.parse(bound.address()).port()) : wanted;
+        if ((flags & DIRECTIONS) != Flags.SEND) {
+            background(() -> opened = bound.join(group));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package org.jfabric.driver.conductor;
+
+import java.util.List;
+import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.queue.CompletionDecoder;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Affinity;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.WaitCondition;
+import org.jfabric.info.WaitObject;
+import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.FileType;
+
+/** {@code fi_cq_open}: creates the file, then passes it to the engine. Owner: conductor. */
+final class OpenCompletionQueueCommand extends Command {
+    private enum State {
+        CHECK,
+        MADE,
+        SERVED
+    }
+
+    private final long size;
+    private final long flags;
+    private final int formatCode;
+    private final int waitConditionCode;
+    private final int signalingVector;
+    private final RequestedWait wait;
+    private final long id;
+    private State state = State.CHECK;
+    private int clientShare;
+    private int driverShare;
+    private int capacity;
+    private CompletionFormat format;
+    private SharedFile file;
+    private CompletionWriter writer;
+
+    /**
+     * Decodes the command.
+     *
+     * @param request as it arrived; not kept.
+     */
+    OpenCompletionQueueCommand(CommandRequest request) {
+        super(request);
+        OpenCompletionQueueDecoder decoder = new OpenCompletionQueueDecoder().wrap(
+            request.body(), 0, OpenCompletionQueueDecoder.BLOCK_LENGTH, OpenCompletionQueueDecoder.SCHEMA_VERSION);
+        size = decoder.size();
+        flags = decoder.flags();
+        formatCode = decoder.formatRaw();
+        waitConditionCode = decoder.waitCondRaw();
+        signalingVector = decoder.signalingVector();
+        wait = new RequestedWait(session(), decoder.waitObjRaw(), decoder.waitSetId());
+        id = registry().nextId();
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case CHECK -> {
+                check();
+                state = State.MADE;
+                background(this::make, CompletionQueueDescriptor.fileLength(capacity));
+            }
+            case MADE -> {
+                writer = new CompletionWriter(file.address(), capacity, driverShare,
+                    wait.point(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), this::onOverrun);
+                if (session().isEmbedded()) {
+                    writer.retireAtOnce();
+                }
+                state = State.SERVED;
+                onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
+            }
+            default -> {
+                CompletionQueueResource queue =
+                    new CompletionQueueResource(
+                        id, file, writer, capacity, clientShare, driverShare, wait.waitResource(), wait.waitSet());
+                session().completionQueues().put(id, queue);
+                context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
+                session().proxy().completionQueueReady(correlationId(), queue, format.code());
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        wait.undo();
+        if (file != null) {
+            file.delete();
+            unmapAfterwards(List.of(file));
+        }
+    }
+
+    /** The progress thread found no slot for an entry: the conductor notifies the client. */
+    private void onOverrun() {
+        session().progress().session().listener().onCompletionQueueOverrun(session().id(), id);
+    }
+
+    private void check() {
+        CompletionFormat wanted = CompletionFormat.of(formatCode);
+        // a client that specifies no format gets the full one
+        format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
+        if (wait.check("completion queue") != WaitObject.NONE) {
+            WaitCondition.of(waitConditionCode);
+        }
+        checkAffinity();
+        QueueConfig config = context().config().queue();
+        long wantedSize = size == 0 ? config.cqSize() : size;
+        int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
+        if (wantedSize < 1 || wantedSize > most) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a completion queue of " + Long.toUnsignedString(wantedSize) + " entries, at most " + most,
+                "Use several queues.");
+        }
+        clientShare = (int) wantedSize;
+        driverShare = config.cqDriverShare(clientShare);
+        long entries = config.cqRingEntries(clientShare);
+        if (entries > CompletionQueueDescriptor.MAX_CAPACITY) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a completion queue with a ring of " + entries + " entries, at most "
+                    + CompletionQueueDescriptor.MAX_CAPACITY, "Use several queues.");
+        }
+        capacity = (int) entries;
+        // last, because only undo() unbinds it
+        wait.bind();
+    }
+
+    private void checkAffinity() {
+        if ((flags & ~Flags.AFFINITY) != 0) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "open flags are " + Flags.toString(flags, Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
+        }
+        int processors = Affinity.processors();
+        if (flags != 0 && (signalingVector < 0 || signalingVector >= processors)) {
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector
+                + ", needed is 0 to "
+                + (processors - 1), "Name a logical processor of this host, or open without AFFINITY.");
+        }
+    }
+
+    private void make() {
+        long length = CompletionQueueDescriptor.fileLength(capacity);
+        file = context().files().create(
+            session().id(),
+            context().files().nextNumber(),
+            FileType.COMPLETION_QUEUE,
+            CompletionDecoder.SCHEMA_ID,
+            length,
+            length - CompletionQueueDescriptor.RECORDS_OFFSET,
+            capacity,
+            clientShare & 0xFFFF_FFFFL | (long) driverShare << Integer.SIZE);
+    }
+}

@@ -1,0 +1,91 @@
+package org.jfabric.driver.conductor;
+
+import org.jfabric.codec.control.OpenViewDecoder;
+import org.jfabric.driver.engine.QueueView;
+import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.ViewDescriptor;
+
+/**
+ * Opens a view of the queues of the endpoint with the next greater number, of the requesting client or of another: the
+ * kernel controls access to the driver, for views as for all other objects. Creates the file, then lets the progress
+ * thread write it. Owner: conductor.
+ */
+final class OpenViewCommand extends Command {
+    private enum State {
+        MAKE,
+        BEGIN,
+        ANSWER
+    }
+
+    private final EndpointResource endpoint;
+    private final long id;
+    private State state = State.MAKE;
+    private SharedFile file;
+    private QueueView view;
+
+    /**
+     * Decodes the command.
+     *
+     * @param request as it arrived; not kept.
+     */
+    OpenViewCommand(CommandRequest request) {
+        super(request);
+        OpenViewDecoder decoder = new OpenViewDecoder().wrap(
+            request.body(), 0, OpenViewDecoder.BLOCK_LENGTH, OpenViewDecoder.SCHEMA_VERSION);
+        endpoint = registry().endpointAfter(decoder.afterEndpointId());
+        id = registry().nextId();
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        if (endpoint == null) {
+            session().proxy().viewReady(correlationId(), null);
+            return Step.ENDED;
+        }
+        switch (state) {
+            case MAKE -> {
+                state = State.BEGIN;
+                background(this::make);
+            }
+            case BEGIN -> {
+                state = State.ANSWER;
+                // the view of an endpoint that was closed meanwhile shows that it is closed
+                onProgress(() -> context().progress().addView(view));
+            }
+            default -> {
+                ViewResource resource = new ViewResource(id, endpoint.id(), view, file);
+                session().views().put(id, resource);
+                session().proxy().viewReady(correlationId(), resource);
+                return Step.ENDED;
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    @Override
+    protected void undo() {
+        if (file != null) {
+            file.delete();
+            afterwards(file::unmap);
+        }
+    }
+
+    private void make() {
+        file = context().files().create(
+            session().id(),
+            context().files().nextNumber(),
+            FileType.VIEW,
+            0,
+            ViewDescriptor.FILE_LENGTH,
+            ViewDescriptor.FILE_LENGTH - FileHeaderDescriptor.HEADER_LENGTH,
+            endpoint.id(),
+            0);
+        view = new QueueView(
+            endpoint.endpoint(),
+            session().progress().session(),
+            context().engine().settings().unexpectedBudgetBytes(),
+            file.address());
+    }
+}

@@ -1,0 +1,335 @@
+package org.jfabric.driver.engine;
+
+import java.util.Arrays;
+import org.agrona.BufferUtil;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.AtomicOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.AtomicForm;
+import org.jfabric.layout.Words;
+
+/**
+ * Remote memory access between an endpoint and one peer. Checks the peer's requests (RMA and atomic operations), passes
+ * them to {@link RemoteTarget}, and queues the answers until the channel has accepted them. Answers of the peer go to
+ * {@link RemoteSends}.
+ *
+ * <p>Answers are sent in the order in which they are added, and an answer that waits delays all later ones. One is sent
+ * immediately if none is queued and the channel accepts it. Else it is queued, and the peer is flushed in each duty
+ * cycle until the queue is empty. A read stays queued until the channel has accepted its last byte. The memory grows to
+ * the greatest number ever queued and does not shrink.
+ *
+ * <p>An access that is to be reported on this side needs a slot in the completion queue. Without one, the last piece of
+ * a read waits here, and all later answers with it. Of a write or an atomic operation only the id is kept. When there
+ * is a slot it is answered by {@code FI_EAGAIN}, and the peer sends it again.
+ *
+ * <p>Owner: progress agent.
+ */
+final class PeerRemote extends RemoteHandler {
+    /** Greatest number of queued answers: what the greatest tx_attr.size allows a peer to have outstanding. */
+    private static final int LIMIT = 1 << 16;
+    /**
+     * Offsets of the words of a queued answer. There are three kinds:
+     *
+     * <pre>
+     *               OPERATION  KEY            ADDRESS               LENGTH            SENT
+     *   an errno    id         0              0                     ~errno, negative  0
+     *   a read      id         of the region  offset in the region  of the range      bytes that were accepted
+     *   old values  id         0              native address        of the values     {@link #VALUES}
+     * </pre>
+     */
+    private static final int OPERATION = 0;
+    private static final int KEY = 1;
+    private static final int ADDRESS = 2;
+    private static final int LENGTH = 3;
+    private static final int SENT = 4;
+    private static final int WORDS = 8;
+    private static final long VALUES = -1;
+
+    private final Peer peer;
+    private final PeerContext context;
+    private long[] answers = new long[0];
+    private int head;
+    private int count;
+    /** The channel is copying bytes of the read at the head of the queue, which may raise a memory fault. */
+    private boolean isCopying;
+    /** The read at the head has sent all but its last piece, and waits for a completion slot for its report. */
+    private boolean readWaits;
+    /** A write or atomic operation of the peer waits for a completion slot; its id is the next field. */
+    private boolean writeWaits;
+    private long waitingWrite;
+    /** Old values of queued answers: a ring with one place for each; null before the first one had to wait. */
+    private UnsafeBuffer values;
+    private int firstValues;
+    private int valuesCount;
+    /** The last write that was refused: its further pieces are ignored, so that no part of it is placed or reported. */
+    private long refusedWrite;
+    private boolean hasRefusedWrite;
+    /** Answers that may still be sent in this call. */
+    private int left;
+    /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
+    private boolean peerReports = true;
+
+    PeerRemote(Peer peer, PeerContext context) {
+        this.peer = peer;
+        this.context = context;
+    }
+
+    /**
+     * Whether any write to the peer may have to wait there for a completion slot. Then later operations must not begin
+     * before it has ended, or they would overtake it.
+     */
+    boolean peerReports() {
+        return peerReports;
+    }
+
+    /** The peer's address for completion entries. */
+    long source() {
+        return peer.sourceAddress();
+    }
+
+    @Override
+    public void onWrite(RemoteAccess access, long offset, long source, long length) {
+        long range = access.lengthBytes();
+        if (range < 0 || offset < 0 || offset > range - length || length == 0 && range != 0) {
+            // without the numbers: the log keeps each message once, and a peer must not fill it
+            peer.violation("wrote bytes outside of the range that it named");
+        } else if (!hasRefusedWrite || access.operation() != refusedWrite) {
+            context.remoteTarget().write(this, access, offset, source, length);
+        }
+    }
+
+    @Override
+    public void onRead(RemoteAccess access) {
+        if (access.lengthBytes() < 0) {
+            peer.violation("reads a negative number of bytes");
+            return;
+        }
+        add(access.operation(), access.key(), access.address(), access.lengthBytes(), 0);
+    }
+
+    @Override
+    public void onAtomic(RemoteAccess access, long operands, long length) {
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
+        if (size == 0) {
+            answer(access.operation(), FabricErrno.EOPNOTSUPP);
+            return;
+        }
+        long count = access.count();
+        boolean reads = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
+        int lists = reads ? 0 : access.form() == AtomicForm.COMPARE ? 2 : 1;
+        if (count < 0 || count > AtomicForm.MAX_BYTES / size || length != lists * count * size) {
+            peer.violation("requested an atomic operation on " + count + " elements with " + length
+                + " bytes of operands");
+        } else {
+            context.remoteTarget().execute(this, access, size, operands);
+        }
+    }
+
+    @Override
+    public void onReply(long operation, int errno, boolean reports, long offset, long source, long length) {
+        peerReports = reports;
+        if (!context.sender().remote().onReply(peer, operation, errno, offset, source, length)) {
+            peer.violation("answered a remote access that was not requested");
+        }
+    }
+
+    /** Answers a request without bytes: 0 or a positive fabric errno. Does nothing if the peer is down. */
+    void answer(long operation, int errno) {
+        if (errno != 0 && errno != FabricErrno.EAGAIN) {
+            hasRefusedWrite = true;
+            refusedWrite = operation;
+        }
+        add(operation, 0, 0, ~(long) errno, 0);
+    }
+
+    /** Answers a fetching atomic operation with the old values. They are copied if the answer has to wait. */
+    void answerWithValues(long operation, long address, long length) {
+        if (count == 0 && peer.isUp() && reply(operation, 0, 0, address, length)) {
+            return;
+        }
+        if (valuesCount == AtomicForm.MAX_FETCHES) {
+            peer.violation("has more atomic operations outstanding than " + AtomicForm.MAX_FETCHES);
+            return;
+        }
+        if (values == null) {
+            values = new UnsafeBuffer(BufferUtil.allocateDirectAligned(
+                AtomicForm.MAX_FETCHES * AtomicForm.MAX_BYTES, Long.BYTES));
+        }
+        int slot = (firstValues + valuesCount++) % AtomicForm.MAX_FETCHES;
+        long copy = values.addressOffset() + (long) slot * AtomicForm.MAX_BYTES;
+        Words.copy(address, copy, length);
+        add(operation, 0, copy, length, VALUES);
+    }
+
+    /** The peer's write or atomic operation found no completion slot. It is answered when there is one: send again. */
+    void keepWaiting(long operation) {
+        if (writeWaits) {
+            peer.violation("wrote again before a write that waits for a completion slot was answered");
+            return;
+        }
+        writeWaits = true;
+        waitingWrite = operation;
+        if (!readWaits) {
+            context.remoteTarget().waitForSlot(this);
+        }
+    }
+
+    /** There may be a completion slot. {@link RemoteTarget} has removed this from its list of waiting peers. */
+    void retry() {
+        if (writeWaits) {
+            writeWaits = false;
+            answer(waitingWrite, FabricErrno.EAGAIN);
+        }
+        if (readWaits) {
+            readWaits = false;
+            peer.schedule();
+        }
+    }
+
+    /**
+     * Sends a bounded number of queued answers. Returns false if some are left, so that the caller must schedule the
+     * peer; true also if the rest waits for a completion slot.
+     */
+    boolean flush() {
+        left = RemoteSends.PIECE_BURST;
+        while (count != 0 && !readWaits && left > 0) {
+            int at = head * WORDS;
+            boolean sent = answers[at + LENGTH] < 0
+                ? reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0)
+                : answers[at + SENT] == VALUES ? sendValues(at) : serve(at);
+            if (count == 0) {
+                // the channel went down inside the call, which cleared the queue
+                return true;
+            }
+            if (!sent) {
+                return readWaits;
+            }
+            head = head + 1 & answers.length / WORDS - 1;
+            count--;
+        }
+        return count == 0 || readWaits;
+    }
+
+    /** An access to shared memory failed: if a read was being copied, it is answered by an error. */
+    void recover() {
+        if (isCopying && count != 0) {
+            answers[head * WORDS + LENGTH] = ~(long) FabricErrno.EIO;
+        }
+        isCopying = false;
+    }
+
+    /** Drops everything, because the channel is down. */
+    void clear() {
+        head = 0;
+        count = 0;
+        firstValues = 0;
+        valuesCount = 0;
+        isCopying = false;
+        peerReports = true;
+        hasRefusedWrite = false;
+        if (readWaits || writeWaits) {
+            readWaits = false;
+            writeWaits = false;
+            context.remoteTarget().forget(this);
+        }
+    }
+
+    /** Sends old values, and frees their place; false if the channel is full. */
+    private boolean sendValues(int at) {
+        boolean sent = reply(answers[at + OPERATION], 0, 0, answers[at + ADDRESS], answers[at + LENGTH]);
+        if (sent && valuesCount != 0) {
+            firstValues = (firstValues + 1) % AtomicForm.MAX_FETCHES;
+            valuesCount--;
+        }
+        return sent;
+    }
+
+    /** Sends some bytes of a read; true once the last ones, or why there are none, were accepted. */
+    private boolean serve(int at) {
+        RemoteTarget target = context.remoteTarget();
+        long length = answers[at + LENGTH];
+        long limit = peer.remoteMemory().pieceLimitBytes();
+        while (left > 0) {
+            long sent = answers[at + SENT];
+            long bytes = Math.min(length - sent, limit);
+            // looked up for each piece: the region may have been closed since the last one
+            RegisteredRegion region = target.find(
+                answers[at + KEY], Flags.REMOTE_READ, answers[at + ADDRESS], length);
+            if (region == null) {
+                answers[at + LENGTH] = ~(long) target.refusal(answers[at + KEY], Flags.REMOTE_READ);
+                return reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0);
+            }
+            boolean isLast = sent + bytes == length;
+            if (isLast && !target.mayEndRead()) {
+                readWaits = true;
+                if (!writeWaits) {
+                    target.waitForSlot(this);
+                }
+                return false;
+            }
+            isCopying = true;
+            boolean accepted = reply(
+                answers[at + OPERATION], 0, sent, region.address() + answers[at + ADDRESS] + sent, bytes);
+            isCopying = false;
+            if (!accepted || count == 0) {
+                return false;
+            }
+            answers[at + SENT] = sent + bytes;
+            if (isLast) {
+                target.endRead(this, length);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean reply(long operation, int errno, long offset, long address, long length) {
+        RemoteChannel channel = peer.remoteMemory();
+        left--;
+        if (channel.reply(
+            operation, errno, context.remoteTarget().reportsAll(), offset, address, length, peer.grant()) < 0) {
+            peer.grantNotSent();
+            return false;
+        }
+        return true;
+    }
+
+    private void add(long operation, long key, long address, long length, long sent) {
+        if (!peer.isUp()) {
+            return;
+        }
+        if (count == LIMIT) {
+            peer.violation("does not take the answers to its remote accesses");
+            return;
+        }
+        if (count * WORDS == answers.length) {
+            grow();
+        }
+        int at = (head + count) * WORDS & (answers.length - 1);
+        answers[at + OPERATION] = operation;
+        answers[at + KEY] = key;
+        answers[at + ADDRESS] = address;
+        answers[at + LENGTH] = length;
+        answers[at + SENT] = sent;
+        count++;
+        // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
+        if (count > 1 || !flush()) {
+            peer.schedule();
+        }
+    }
+
+    private void grow() {
+        int length = answers.length;
+        long[] longer = Arrays.copyOf(answers, Math.max(16 * WORDS, length * 2));
+        int fromHead = length - head * WORDS;
+        System.arraycopy(answers, head * WORDS, longer, 0, fromHead);
+        System.arraycopy(answers, 0, longer, fromHead, head * WORDS);
+        answers = longer;
+        head = 0;
+    }
+}

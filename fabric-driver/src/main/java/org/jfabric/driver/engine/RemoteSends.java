@@ -1,0 +1,317 @@
+package org.jfabric.driver.engine;
+
+import org.jfabric.client.AtomicAccess;
+import org.jfabric.driver.link.AtomicPart;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.AtomicOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.AtomicForm;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
+/**
+ * The RMA and atomic operations that an endpoint has posted: sends them to the peers and processes the answers.
+ *
+ * <pre>
+ *   write: pieces of at most the channel's limit --> REMOTE --- the peer has placed all bytes --> entry
+ *                                                      |------- no completion slot there ------> queued again
+ *                                                      '------- refused there -----------------> error entry
+ *   atomic operation: as a write; the old values, if they are wanted, come with the answer
+ *   read:  request --> REMOTE --- bytes, in order, the last ones --> entry
+ * </pre>
+ *
+ * <p>Accesses and messages to one peer begin in the order of posting, and channels keep it. Two kinds of operations can
+ * take effect later than an operation that is sent after them: reads, because the peer may copy the bytes later, and
+ * writes or atomic operations that may wait for a completion slot at the peer. While one of them is outstanding, later
+ * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
+ * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
+ *
+ * <p>Owner: progress agent.
+ */
+final class RemoteSends {
+    /** Pieces of one access that go to a peer in one cycle, so that a long one does not delay other peers. */
+    static final int PIECE_BURST = 8;
+
+    private final Sender sender;
+    private final PeerTable peers;
+
+    RemoteSends(Sender sender, PeerTable peers) {
+        this.sender = sender;
+        this.peers = peers;
+    }
+
+    /**
+     * Accepts a read or a write.
+     *
+     * @param flags      {@code Flags.RMA}, {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
+     * @param pieces     address and length of each piece of local memory, one after the other.
+     * @param count      of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
+     * @param destAddr   peer.
+     * @param remoteAddr offset in its region.
+     * @param key        key of its region.
+     * @param data       remote CQ data.
+     * @param context    context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int access(
+        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
+        TransmitOperation operation = sender.take(flags, 0, 0, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+            sender.fail(operation, FabricErrno.EFAULT);
+            return 0;
+        }
+        if (operation.vector.count() != 0) {
+            operation.pieces = operation.vector;
+            operation.length = operation.vector.lengthBytes();
+        }
+        post(operation, destAddr, remoteAddr, key);
+        return 0;
+    }
+
+    /**
+     * Accepts a write whose bytes are copied before the call returns; else as {@link #access}.
+     *
+     * @param flags         as for {@link #access}.
+     * @param nativeAddress of the bytes.
+     * @param len           bytes.
+     * @param destAddr      peer.
+     * @param remoteAddr    offset in its region.
+     * @param key           key of its region.
+     * @param data          remote CQ data.
+     * @param context       context.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int inject(
+        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
+        TransmitOperation operation = sender.take(flags, len, 0, data, context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (len < 0 || len > sender.injectSizeBytes()) {
+            sender.fail(operation, FabricErrno.EINVAL);
+            return 0;
+        }
+        // copied even if it is sent immediately: the peer may request that it is sent again
+        Sender.keepInjected(operation, nativeAddress, len);
+        post(operation, destAddr, remoteAddr, key);
+        return 0;
+    }
+
+    /**
+     * Accepts an atomic operation.
+     *
+     * @param access all arguments; the operation exists and has at most {@link AtomicForm#MAX_BYTES} of operands.
+     * @return 0 or {@code -FI_EAGAIN}.
+     */
+    int atomic(AtomicAccess access) {
+        int size = AtomicExecutor.sizeBytes(access.form, access.datatype, access.operation);
+        long length = access.count * size;
+        boolean hasOperands = access.operation != AtomicOperation.ATOMIC_READ.code();
+        boolean isInjected = (access.flags & Flags.INJECT) != 0;
+        if (!sender.hasAtomics()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        TransmitOperation operation = sender.take(access.flags, isInjected ? length : 0, 0, 0, access.context);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (isInjected && length > sender.injectSizeBytes()) {
+            sender.fail(operation, FabricErrno.EINVAL);
+            return 0;
+        }
+        AtomicPart part = operation.atomic;
+        part.form = access.form;
+        part.datatype = access.datatype;
+        part.operation = access.operation;
+        part.count = access.count;
+        part.resultBytes = access.form == AtomicForm.BASE ? 0 : length;
+        if (isInjected) {
+            Sender.keepInjected(operation, access.injected, (int) length);
+        } else if (!resolve(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
+            || !resolve(part.results, access.results, access.resultPieces, part.resultBytes)
+            || !resolve(part.compares, access.compares, access.comparePieces,
+                access.form == AtomicForm.COMPARE ? length : 0)) {
+            operation.vector.forget();
+            sender.fail(operation, FabricErrno.EFAULT);
+            return 0;
+        } else if (operation.vector.count() != 0) {
+            operation.pieces = operation.vector;
+            operation.length = length;
+        }
+        post(operation, access.destAddr, access.remoteAddr, access.key);
+        return 0;
+    }
+
+    /** Finds the regions of pieces of local memory; false if one has no region, or the sum is not that length. */
+    private boolean resolve(PieceList list, long[] pieces, int count, long length) {
+        return list.resolve(sender.regions(), pieces, count) && list.lengthBytes() == length;
+    }
+
+    private void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
+        Peer peer = peers.peer(destAddr);
+        if (peer == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH) {
+            sender.fail(operation, FabricErrno.EINVAL);
+            return;
+        }
+        operation.peer = peer;
+        operation.remoteAddress = remoteAddr;
+        operation.key = key;
+        operation.sent = 0;
+        Sender.hold(operation);
+        if (!peer.isUp() || !peer.outbox().mayBegin(operation) || !begin(peer, operation)) {
+            peer.enqueue(operation);
+        }
+    }
+
+    /** Sends an access, all pieces of a write; {@link Sender#begin} describes parameters and result. */
+    boolean begin(Peer peer, TransmitOperation operation) {
+        RemoteChannel channel = peer.remoteMemory();
+        if (channel == null) {
+            sender.fail(operation, FabricErrno.EOPNOTSUPP);
+            return true;
+        }
+        if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
+            sender.fail(operation, FabricErrno.EBADFLAGS);
+            return true;
+        }
+        if (operation.isRead()) {
+            own(peer, operation);
+            return begun(peer, operation, channel.read(operation, peer.grant()));
+        }
+        if (operation.isAtomic()) {
+            own(peer, operation);
+            return begun(peer, operation, channel.atomic(operation, peer.grant()));
+        }
+        long limit = channel.pieceLimitBytes();
+        for (int left = PIECE_BURST; operation.length - operation.sent > limit; left--) {
+            if (left == 0) {
+                return false;
+            }
+            int result = channel.write(operation, limit, peer.grant());
+            if (result < 0) {
+                return sender.failedToBegin(peer, operation, result);
+            }
+            operation.sent += limit;
+        }
+        own(peer, operation);
+        return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
+    }
+
+    /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
+    private static void own(Peer peer, TransmitOperation operation) {
+        operation.isBarrier = operation.isRead() || (operation.flags & Flags.REMOTE_CQ_DATA) != 0
+            || peer.remote().peerReports();
+        peer.outbox().own(operation, TransmitOperation.REMOTE);
+        operation.isInHand = true;
+    }
+
+    /** Undoes {@link #own} if the channel did not accept the operation. */
+    private boolean begun(Peer peer, TransmitOperation operation, int result) {
+        // cleared also if the operation has ended inside the call and the record is free
+        operation.isInHand = false;
+        if (result >= 0) {
+            return true;
+        }
+        peer.outbox().disown(operation);
+        operation.state = TransmitOperation.QUEUED;
+        return sender.failedToBegin(peer, operation, result);
+    }
+
+    /**
+     * Processes an answer. It is ignored if the operation has ended meanwhile, because an access to memory failed here.
+     *
+     * @return false if no operation to that peer awaits it.
+     */
+    boolean onReply(Peer peer, long id, int errno, long offset, long source, long length) {
+        if (sender.isOver(id)) {
+            return true;
+        }
+        TransmitOperation operation = sender.find(id);
+        if (operation == null || operation.peer != peer || !operation.isRemote()) {
+            return false;
+        }
+        if (operation.state == TransmitOperation.ENDED) {
+            // its entry waits for those of earlier operations
+            return true;
+        }
+        boolean isSent = operation.state == TransmitOperation.REMOTE;
+        if (errno != 0) {
+            if (errno == FabricErrno.EAGAIN) {
+                return isSent && !operation.isRead() && sendAgain(peer, operation);
+            }
+            // a write may be refused before its last piece was sent
+            if (!isSent && operation.sent == 0) {
+                return false;
+            }
+            take(peer, operation);
+            sender.fail(operation, errno > 0 ? errno : FabricErrno.EIO);
+        } else if (!isSent || !place(operation, offset, source, length)) {
+            return false;
+        } else if (!operation.isRead() || operation.sent == operation.length) {
+            take(peer, operation);
+            sender.complete(operation);
+        }
+        peer.scheduleWaiting();
+        return true;
+    }
+
+    /** Removes an operation that is about to end from its list: sent operations or queued ones. */
+    private static void take(Peer peer, TransmitOperation operation) {
+        if (operation.state == TransmitOperation.REMOTE) {
+            peer.outbox().disown(operation);
+        } else {
+            peer.outbox().remove(operation);
+        }
+    }
+
+    /** Places the bytes of an answer in local memory. Returns false if they are not what was requested. */
+    private static boolean place(TransmitOperation operation, long offset, long source, long length) {
+        if (operation.isRead()) {
+            if (offset != operation.sent || length < 0 || length > operation.length - offset
+                || length == 0 && operation.length != 0) {
+                return false;
+            }
+        } else if (offset != 0 || length != (operation.isFetch() ? operation.atomic.resultBytes : 0)) {
+            return false;
+        }
+        boolean wasInHand = operation.isInHand;
+        operation.isInHand = true;
+        if (operation.isRead()) {
+            operation.copyFrom(offset, source, length);
+            operation.sent += length;
+        } else if (operation.isFetch()) {
+            operation.atomic.results.copyFrom(0, source, length);
+        }
+        FaultPoint.pass();
+        operation.isInHand = wasInHand;
+        return true;
+    }
+
+    /**
+     * Takes an operation whose access to memory failed out of the list of those that the peer will answer. It may be in
+     * none: then the access failed before its last piece.
+     */
+    void takeInHand(TransmitOperation operation) {
+        operation.isInHand = false;
+        if (operation.state == TransmitOperation.REMOTE) {
+            ((Peer) operation.peer).outbox().disown(operation);
+        }
+    }
+
+    /**
+     * Queues a write or atomic operation again, before all others: the peer had no completion slot for its last piece,
+     * and may have one now.
+     */
+    private static boolean sendAgain(Peer peer, TransmitOperation operation) {
+        peer.outbox().disown(operation);
+        peer.outbox().addFirst(operation);
+        peer.schedule();
+        return true;
+    }
+}

@@ -1,0 +1,50 @@
+package org.jfabric.driver.link;
+
+/**
+ * The engine's side of a {@link RemoteChannel}. Links call it under the rules of {@link ChannelHandler}.
+ *
+ * <p>Owner: progress agent.
+ */
+public abstract class RemoteHandler {
+    /** For the engine. */
+    protected RemoteHandler() {
+    }
+
+    /**
+     * The peer writes bytes into memory of this side.
+     *
+     * @param access the whole write; not kept.
+     * @param offset of these bytes in it; any value.
+     * @param source native address of the bytes, good during the call.
+     * @param length bytes, 0 or more.
+     */
+    public abstract void onWrite(RemoteAccess access, long offset, long source, long length);
+
+    /**
+     * The peer asks for bytes of this side's memory.
+     *
+     * @param access the range; not kept.
+     */
+    public abstract void onRead(RemoteAccess access);
+
+    /**
+     * The peer requests an atomic operation on this side's memory.
+     *
+     * @param access   what to do; not kept.
+     * @param operands native address of the operands and, behind them, the compare values; good during the call.
+     * @param length   bytes of both; any value.
+     */
+    public abstract void onAtomic(RemoteAccess access, long operands, long length);
+
+    /**
+     * The peer answers a request of this side.
+     *
+     * @param operation our id; any value.
+     * @param errno     0 or a positive fabric errno.
+     * @param reports   whether the peer reports each access.
+     * @param offset    of the bytes in the range that is read; any value.
+     * @param source    native address of the bytes, good during the call.
+     * @param length    bytes, 0 or more.
+     */
+    public abstract void onReply(long operation, int errno, boolean reports, long offset, long source, long length);
+}

@@ -1,0 +1,153 @@
+package org.jfabric.driver.link.shm;
+
+import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.codec.wire.RemoteAtomicDecoder;
+import org.jfabric.codec.wire.RemoteReadDecoder;
+import org.jfabric.codec.wire.RemoteReplyDecoder;
+import org.jfabric.codec.wire.RemoteWriteDecoder;
+import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * Takes a peer's frames of remote memory access apart and hands them to the channels. As for all frames only the length
+ * of the record is checked here; the engine checks what is asked for.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmRemoteReader {
+    private static final int WRITE_HEADER = WORD_LENGTH + RemoteWriteDecoder.BLOCK_LENGTH;
+    private static final int READ_LENGTH = WORD_LENGTH + RemoteReadDecoder.BLOCK_LENGTH;
+    private static final int ATOMIC_HEADER = WORD_LENGTH + RemoteAtomicDecoder.BLOCK_LENGTH;
+    private static final int REPLY_HEADER = WORD_LENGTH + RemoteReplyDecoder.BLOCK_LENGTH;
+
+    private final ShmConnection connection;
+    private final DirectBuffer ring;
+    private final RemoteWriteDecoder write = new RemoteWriteDecoder();
+    private final RemoteReadDecoder read = new RemoteReadDecoder();
+    private final RemoteAtomicDecoder atomic = new RemoteAtomicDecoder();
+    private final RemoteReplyDecoder reply = new RemoteReplyDecoder();
+    private final RemoteAccess access = new RemoteAccess();
+
+    ShmRemoteReader(ShmConnection connection, DirectBuffer ring) {
+        this.connection = connection;
+        this.ring = ring;
+    }
+
+    /**
+     * Takes one of the four frames.
+     *
+     * @param type   of the record.
+     * @param offset of the record in the ring.
+     * @param length bytes of the record, its word included; it lies in the ring as a whole.
+     * @param record native address of its word.
+     * @return false if the peer is broken and the connection was ended.
+     */
+    boolean onFrame(int type, int offset, int length, long record) {
+        return switch (type) {
+            case ShmFrameReader.REMOTE_WRITE -> onWrite(offset, length, record);
+            case ShmFrameReader.REMOTE_READ -> onRead(offset, length);
+            case ShmFrameReader.REMOTE_ATOMIC -> onAtomic(offset, length, record);
+            default -> onReply(offset, length, record);
+        };
+    }
+
+    private boolean onWrite(int offset, int length, long record) {
+        if (length < WRITE_HEADER) {
+            return tooShort("REMOTE_WRITE", length);
+        }
+        write.wrap(ring, offset + WORD_LENGTH, RemoteWriteDecoder.BLOCK_LENGTH, RemoteWriteDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(write.channel());
+        if (channel == null) {
+            return true;
+        }
+        RemoteHandler handler = channel.handler().remoteHandler();
+        if (handler == null) {
+            return notTaken();
+        }
+        long flags = write.flags() & Flags.REMOTE_CQ_DATA;
+        access.set(
+            write.operation(), flags, write.key(), write.address(), write.length(), flags == 0 ? 0 : write.data());
+        long msgOffset = write.msgOffset();
+        channel.frameHandler().onGrant((int) write.grant());
+        handler.onWrite(access, msgOffset, record + WRITE_HEADER, length - WRITE_HEADER);
+        return true;
+    }
+
+    private boolean onRead(int offset, int length) {
+        if (length < READ_LENGTH) {
+            return tooShort("REMOTE_READ", length);
+        }
+        read.wrap(ring, offset + WORD_LENGTH, RemoteReadDecoder.BLOCK_LENGTH, RemoteReadDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(read.channel());
+        if (channel == null) {
+            return true;
+        }
+        RemoteHandler handler = channel.handler().remoteHandler();
+        if (handler == null) {
+            return notTaken();
+        }
+        access.set(read.operation(), 0, read.key(), read.address(), read.length(), 0);
+        channel.frameHandler().onGrant((int) read.grant());
+        handler.onRead(access);
+        return true;
+    }
+
+    private boolean onAtomic(int offset, int length, long record) {
+        if (length < ATOMIC_HEADER) {
+            return tooShort("REMOTE_ATOMIC", length);
+        }
+        atomic.wrap(ring, offset + WORD_LENGTH, RemoteAtomicDecoder.BLOCK_LENGTH, RemoteAtomicDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(atomic.channel());
+        if (channel == null) {
+            return true;
+        }
+        RemoteHandler handler = channel.handler().remoteHandler();
+        if (handler == null) {
+            return notTaken();
+        }
+        access.set(atomic.operation(), 0, atomic.key(), atomic.address(), 0, 0)
+            .atomic(atomic.form(), atomic.datatype(), atomic.atomicOperation(), atomic.count());
+        channel.frameHandler().onGrant((int) atomic.grant());
+        handler.onAtomic(access, record + ATOMIC_HEADER, length - ATOMIC_HEADER);
+        return true;
+    }
+
+    private boolean onReply(int offset, int length, long record) {
+        if (length < REPLY_HEADER) {
+            return tooShort("REMOTE_REPLY", length);
+        }
+        reply.wrap(ring, offset + WORD_LENGTH, RemoteReplyDecoder.BLOCK_LENGTH, RemoteReplyDecoder.SCHEMA_VERSION);
+        ShmChannel channel = connection.channel(reply.channel());
+        if (channel == null) {
+            return true;
+        }
+        RemoteHandler handler = channel.handler().remoteHandler();
+        if (handler == null) {
+            return notTaken();
+        }
+        int errno = reply.errno();
+        channel.frameHandler().onGrant((int) reply.grant());
+        handler.onReply(
+            reply.operation(),
+            errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.EIO),
+            (reply.flags() & ShmRemote.REPORTS) != 0,
+            reply.msgOffset(),
+            record + REPLY_HEADER,
+            length - REPLY_HEADER);
+        return true;
+    }
+
+    private boolean tooShort(String type, int length) {
+        connection.broken("sent a record of type " + type + " with only " + length + " bytes");
+        return false;
+    }
+
+    private boolean notTaken() {
+        connection.broken("sent a frame of remote memory access on a channel that has none");
+        return false;
+    }
+}

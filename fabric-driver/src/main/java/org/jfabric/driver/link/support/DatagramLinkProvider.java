@@ -1,0 +1,158 @@
+package org.jfabric.driver.link.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.Order;
+import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
+
+/**
+ * Base class of the providers of links for unreliable datagrams: untagged messages of one datagram each, multicast,
+ * completions in the order of posting, no authorization keys.
+ *
+ * <p>Stateless; any thread.
+ */
+public abstract class DatagramLinkProvider extends LinkProvider {
+    private static final long CAPS = Flags.MSG | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.MULTICAST
+        | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
+    private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
+
+    private final String name;
+    private final Protocol protocol;
+    private final int protocolVersion;
+    private final int score;
+    private final int cqDataBytes;
+
+    /**
+     * A provider of one link.
+     *
+     * @param name            the link's name.
+     * @param protocol        protocol that endpoints of the link report.
+     * @param protocolVersion its version.
+     * @param score           greater is preferred.
+     * @param cqDataBytes     width of remote CQ data, 0 for none.
+     */
+    protected DatagramLinkProvider(String name, Protocol protocol, int protocolVersion, int score, int cqDataBytes) {
+        this.name = name;
+        this.protocol = protocol;
+        this.protocolVersion = protocolVersion;
+        this.score = score;
+        this.cqDataBytes = cqDataBytes;
+    }
+
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    @Override
+    public final boolean usesSocketNames() {
+        return true;
+    }
+
+    @Override
+    public final Verdict verdict(Info hints, String driverName, DriverConfig config) {
+        Info wanted = plain(hints);
+        List<Reason> obstacles = new ArrayList<>(obstacles(config));
+        int longest = longestBytes(wanted, config, obstacles);
+        List<Reason> reasons = InfoComparison.compare(wanted, offer(wanted, driverName, config, longest), LEVELS);
+        add(reasons, hints.destAddr(), this::unreachable);
+        add(reasons, hints.srcAddr(), this::unusable);
+        InfoComparison.refuseKeys(
+            hints, reasons, "Ask without an authorization key: a datagram has no room for it");
+        reasons.addAll(obstacles);
+        return new Verdict(name, reasons.isEmpty(), score, reasons);
+    }
+
+    @Override
+    public final Info info(Info hints, String driverName, DriverConfig config) {
+        Info wanted = plain(hints);
+        // the verdict reports obstacles; the attributes of the link are returned in any case
+        int longest = longestBytes(wanted, config, new ArrayList<>());
+        Info info = InfoNarrowing.narrow(wanted, offer(wanted, driverName, config, longest));
+        return info.srcAddr(hints.srcAddr()).destAddr(hints.destAddr());
+    }
+
+    /**
+     * The length of the longest datagram.
+     *
+     * @param wanted    the application's hints.
+     * @param config    options of the driver.
+     * @param obstacles conditions that fail; one is added if the requested source does not exist on this host.
+     * @return bytes; the largest length that the wire allows if the length is not known.
+     */
+    protected abstract int longestBytes(Info wanted, DriverConfig config, List<Reason> obstacles);
+
+    /**
+     * Checks whether the link can reach a destination.
+     *
+     * @param destination any text.
+     * @return null if the destination has the form of the link's addresses, else the reason.
+     */
+    protected abstract Reason unreachable(String destination);
+
+    /**
+     * Checks whether an endpoint can be opened at a source address.
+     *
+     * @param source any text.
+     * @return null if the source has a form that {@link #bind} accepts, else the reason.
+     */
+    protected abstract Reason unusable(String source);
+
+    /**
+     * The format in which endpoints report addresses, unless text is requested.
+     *
+     * @param wanted the application's hints.
+     * @return the link's own format.
+     */
+    protected abstract AddressFormat addressFormat(Info wanted);
+
+    /**
+     * The limits of the link's channels.
+     *
+     * @param longestBytes length of the longest datagram.
+     * @return the limits.
+     */
+    protected final ChannelLimits limits(int longestBytes) {
+        return new ChannelLimits(longestBytes, 0, longestBytes, cqDataBytes, LEVELS, Order.NONE);
+    }
+
+    private static void add(List<Reason> reasons, String address, Function<String, Reason> check) {
+        Reason reason = address == null || address.isEmpty() ? null : check.apply(address);
+        if (reason != null) {
+            reasons.add(reason);
+        }
+    }
+
+    private Info offer(Info wanted, String driverName, DriverConfig config, int longestBytes) {
+        Info info = new Offer(name, EndpointType.DGRAM, protocol, CAPS, limits(longestBytes))
+            .info(wanted, driverName, config);
+        if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
+            info.addrFormat(addressFormat(wanted));
+        }
+        info.txAttr().injectSize(Math.min(longestBytes, config.queue().injectSizeBytes()));
+        info.epAttr().protocolVersion(protocolVersion);
+        return info;
+    }
+
+    /** The hints without address formats that are synonyms here, and without a mode that datagrams do not support. */
+    private static Info plain(Info hints) {
+        Info wanted = hints.copy();
+        if (wanted.addrFormat() == AddressFormat.SOCKADDR) {
+            wanted.addrFormat(AddressFormat.UNSPEC);
+        }
+        wanted.mode(wanted.mode() & ~Mode.BUFFERED_RECV);
+        wanted.rxAttr().mode(wanted.rxAttr().mode() & ~Mode.BUFFERED_RECV);
+        return wanted;
+    }
+}

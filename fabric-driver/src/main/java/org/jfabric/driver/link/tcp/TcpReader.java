@@ -1,0 +1,382 @@
+package org.jfabric.driver.link.tcp;
+
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.support.StallWatch;
+import org.jfabric.ffi.IoVector;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * Reads the messages of one connection.
+ *
+ * <p>A read receives the available bytes, up to one buffer. Short messages are delivered from the buffer. If a payload
+ * is longer than the bytes read ahead, the next read goes directly to the destination that the engine has given, and
+ * only the bytes after the payload go to the buffer. A paused connection is not read; the bytes read ahead stay in the
+ * buffer.
+ *
+ * <pre>
+ *   buffer  | done  | header, payload, header, ... |  free |
+ *           0       position                       end
+ * </pre>
+ *
+ * <p>Owner: progress agent.
+ */
+final class TcpReader {
+    /** A shorter rest of a payload is read into the buffer, together with the bytes that follow it. */
+    private static final int MIN_DIRECT = 4096;
+    /** Failed reads after which the errno is requested: a destination whose file was truncated appears as no data. */
+    private static final int READS_TO_DOUBT = 64;
+
+    private final TcpConnection connection;
+    private final BufferPool pool;
+    private final IoVector vector;
+    private final TcpHeader header = new TcpHeader();
+    private final Placement placement = new Placement();
+    private final ReadRequests reads = new ReadRequests();
+    /** Address of the bytes read ahead, 0 if there is no buffer. */
+    private long buffer;
+    private int position;
+    private int end;
+    private boolean inPayload;
+    private boolean isPaused;
+    private long payloadLeft;
+    private int fruitless;
+    /** Number of messages that did not arrive at once as a whole, and of answers to reads. */
+    private long begun;
+    /** Bytes read from the socket. */
+    private long received;
+    /** Number of complete answers to reads of this side. */
+    private long answered;
+    private final StallWatch messageWatch = new StallWatch();
+    private final StallWatch answerWatch = new StallWatch();
+    /** The current message has ended with an error: the rest of it is read and dropped. */
+    private boolean isAborted;
+
+    TcpReader(TcpConnection connection, BufferPool pool, IoVector vector) {
+        this.connection = connection;
+        this.pool = pool;
+        this.vector = vector;
+    }
+
+    /** Whether the engine has no room for the current message, so that the socket is not read. */
+    boolean isPaused() {
+        return isPaused;
+    }
+
+    /** Whether a message has begun and is incomplete. */
+    boolean isInMessage() {
+        return inPayload || position < end;
+    }
+
+    /** Whether a message that has begun, or an answer to a read of this side, makes no progress. */
+    boolean isStalled(long nowNs, long timeoutNs) {
+        boolean messageStalls = messageWatch.isStalled(inPayload && !isPaused, begun, received, nowNs, timeoutNs);
+        boolean answerStalls = answerWatch.isStalled(
+            !reads.isEmpty() && !isPaused, answered, received, nowNs, timeoutNs);
+        return messageStalls || answerStalls;
+    }
+
+    /** Whether the bytes read ahead may hold a whole message, which a poll has left because of its limit. */
+    boolean hasMore() {
+        return position < end && !isPaused && !isPartial();
+    }
+
+    private boolean isPartial() {
+        return !inPayload && header.decode(buffer + position, end - position, connection.isBigEndian())
+            == TcpHeader.MORE;
+    }
+
+    /**
+     * Processes messages.
+     *
+     * @param limit largest number of messages.
+     * @return number of messages processed and of reads that received bytes.
+     */
+    int poll(int limit) {
+        int work = 0;
+        if (isPaused) {
+            if (!isResumed()) {
+                return 0;
+            }
+            work = 1;
+        }
+        int taken = consume(limit);
+        work += taken;
+        if (taken < limit && !isPaused && connection.isUp() && read()) {
+            work += 1 + consume(limit - taken);
+        }
+        return work;
+    }
+
+    /**
+     * Reads the message that begins the connection.
+     *
+     * @return null if the message is incomplete, or the connection has ended.
+     */
+    CmMessage readCm() {
+        if (!read()) {
+            return null;
+        }
+        CmMessage message = CmMessage.decode(new UnsafeBuffer(buffer, end), 0, end);
+        if (message != null) {
+            position = message.length();
+        }
+        return message;
+    }
+
+    /** Gives the buffer back if it is empty. */
+    void relax() {
+        if (buffer != 0 && position == end) {
+            pool.give(buffer);
+            buffer = 0;
+            position = 0;
+            end = 0;
+        }
+    }
+
+    void close() {
+        isPaused = false;
+        inPayload = false;
+        position = end;
+        relax();
+    }
+
+    // ---- the stream ----
+
+    private int consume(int limit) {
+        int taken = 0;
+        // payloadLeft is 0 here if a memory fault of the destination has kept the completion from being reported
+        while (taken < limit && (position < end || inPayload && payloadLeft == 0) && !isPaused && connection.isUp()) {
+            if (inPayload) {
+                takePayload();
+            } else {
+                int length = header.decode(buffer + position, end - position, connection.isBigEndian());
+                if (length == TcpHeader.MORE) {
+                    break;
+                }
+                if (length == TcpHeader.BROKEN) {
+                    connection.broken("sent a message with " + header.brokenBy());
+                    break;
+                }
+                position += length;
+                begin();
+            }
+            // a memory fault inside a call of the engine leaves the loop; position is already behind the bytes it
+            // concerned
+            taken += inPayload || isPaused ? 0 : 1;
+        }
+        return taken;
+    }
+
+    private void begin() {
+        if (header.isAck()) {
+            if (!connection.writer().onAck()) {
+                connection.broken("acknowledged a message that did not request it");
+            }
+            return;
+        }
+        switch (header.op()) {
+            case TcpHeader.OP_MESSAGE, TcpHeader.OP_TAGGED -> beginMessage();
+            case TcpHeader.OP_READ_REQUEST -> {
+                if (!connection.writer().exposed().request(header)) {
+                    connection.broken("requested memory that it may not read");
+                }
+            }
+            case TcpHeader.OP_READ_RESPONSE -> beginAnswer();
+            // no endpoint of this link allows writes to its memory, so that no peer has a key for them
+            default -> connection.broken("wrote to memory (operation " + header.op() + ") that it may not write");
+        }
+    }
+
+    private void beginMessage() {
+        long length = header.payloadLength();
+        if (length <= end - position && connection.streams().canStore(length)) {
+            long address = buffer + position;
+            position += (int) length;
+            connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
+            answer();
+        } else {
+            payloadLeft = length;
+            inPayload = true;
+            begun++;
+            // the placement of the last message must not be taken for that of a pause
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
+            place();
+        }
+    }
+
+    /** The answer to a read of the peer's memory goes directly to its destination. */
+    private void beginAnswer() {
+        if (reads.isEmpty() || reads.oldest().length != header.payloadLength()) {
+            connection.broken("answered a read of memory that was not requested");
+            return;
+        }
+        ReadRequests.Read read = reads.oldest();
+        placement.set(Placement.Action.DIRECT, read.address, read.pieces, read.length, 0);
+        payloadLeft = read.length;
+        inPayload = true;
+        begun++;
+        if (payloadLeft == 0) {
+            finish();
+        }
+    }
+
+    /** Records the destination of a read's answer. */
+    void await(long operation, long address, PieceList pieces, long length) {
+        reads.add(operation, address, pieces, length);
+    }
+
+    boolean awaitsAnswer() {
+        return !reads.isEmpty();
+    }
+
+    private long kind() {
+        return (header.isTagged() ? Flags.TAGGED : Flags.MSG) | (header.hasData() ? Flags.REMOTE_CQ_DATA : 0);
+    }
+
+    private void place() {
+        connection.streams().place(kind(), header.tag(), header.data(), header.payloadLength(), placement);
+        boolean wasPaused = isPaused;
+        isPaused = placement.action() == Placement.Action.PAUSE;
+        if (placement.action() == Placement.Action.REFUSE) {
+            connection.broken("sent a message that the endpoint cannot take");
+        } else if (wasPaused != isPaused) {
+            connection.updateInterest();
+        }
+        if (!isPaused && payloadLeft == 0 && connection.isUp()) {
+            finish();
+        }
+    }
+
+    private boolean isResumed() {
+        place();
+        return !isPaused;
+    }
+
+    /** Copies the bytes of the payload that were read ahead to their destination. */
+    private void takePayload() {
+        long offset = payloadOffset();
+        int bytes = (int) Math.min(payloadLeft, end - position);
+        long stored = Math.min(bytes, placement.lengthBytes() - offset);
+        long source = buffer + position;
+        position += bytes;
+        payloadLeft -= bytes;
+        if (stored > 0) {
+            placement.copyFrom(offset, source, stored);
+        }
+        if (payloadLeft == 0) {
+            finish();
+        }
+    }
+
+    private void finish() {
+        inPayload = false;
+        boolean wasAborted = isAborted;
+        isAborted = false;
+        if (header.op() == TcpHeader.OP_READ_RESPONSE) {
+            long operation = reads.oldest().operation;
+            reads.remove();
+            answered++;
+            connection.onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+            return;
+        }
+        if (!wasAborted) {
+            connection.streams().onPlaced(placement);
+        }
+        answer();
+    }
+
+    private void answer() {
+        if (header.wantsAck() && connection.isUp()) {
+            connection.writer().oweAck();
+        }
+    }
+
+    // ---- the socket ----
+
+    private boolean read() {
+        if (buffer == 0) {
+            buffer = pool.take();
+        }
+        if (position > 0) {
+            UnsafeApi.copyMemory(buffer + position, buffer, end - position);
+            end -= position;
+            position = 0;
+        }
+        long direct = inPayload && end == 0 ? placement.lengthBytes() - payloadOffset() : 0;
+        if (direct >= MIN_DIRECT) {
+            return readDirect(direct);
+        }
+        long got = connection.port().receive(buffer + end, pool.length() - end);
+        if (got == 0) {
+            connection.ended();
+        } else if (got > 0) {
+            end += (int) got;
+            received += got;
+        }
+        return got > 0;
+    }
+
+    private long payloadOffset() {
+        return header.payloadLength() - payloadLeft;
+    }
+
+    /** Reads to the payload's destination, and the bytes that follow it to the buffer, which is empty. */
+    private boolean readDirect(long direct) {
+        vector.clear();
+        addPlaces(payloadOffset(), direct);
+        vector.add(buffer, pool.length());
+        long got = connection.port().receiveVector(vector);
+        if (got == TcpPort.FAILED && ++fruitless % READS_TO_DOUBT == 0) {
+            got = connection.port().receiveError(vector);
+            if (got == -FabricErrno.EFAULT) {
+                abort();
+            }
+        }
+        if (got <= 0) {
+            if (got == 0) {
+                connection.ended();
+            }
+            return false;
+        }
+        fruitless = 0;
+        received += got;
+        long placed = Math.min(got, direct);
+        payloadLeft -= placed;
+        end = (int) (got - placed);
+        if (payloadLeft == 0) {
+            finish();
+        }
+        return true;
+    }
+
+    private void addPlaces(long offset, long bytes) {
+        PieceList pieces = placement.pieces();
+        if (pieces == null) {
+            vector.add(placement.address() + offset, bytes);
+            return;
+        }
+        long skip = offset;
+        long left = bytes;
+        for (int i = 0; i < pieces.count() && left > 0; i++) {
+            long here = pieces.length(i) - skip;
+            if (here > 0) {
+                vector.add(pieces.address(i) + skip, Math.min(here, left));
+                left -= here;
+            }
+            skip = Math.max(0, skip - pieces.length(i));
+        }
+    }
+
+    /** The file of the destination's memory was truncated. */
+    private void abort() {
+        isAborted = true;
+        if (header.op() != TcpHeader.OP_READ_RESPONSE) {
+            connection.streams().onAborted(placement, FabricErrno.EFAULT);
+        }
+        placement.set(Placement.Action.DIRECT, 0, 0, 0);
+    }
+}

@@ -1,0 +1,57 @@
+package org.jfabric.driver.link.udp;
+
+import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramSources;
+import org.jfabric.ffi.MessageVector;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Receives datagrams from sockets, many at a time. All endpoints of the link share one reader and its memory, because
+ * the engine has copied the datagrams when {@link #receive} returns.
+ *
+ * <p>Owner: progress agent.
+ */
+final class UdpReader {
+    /** Longer than any datagram, and no multiple of a page: the first lines of all slots must not share a cache set. */
+    private static final int SLOT_BYTES = 65536 + 4096 + 192;
+
+    private final MessageVector incoming;
+    private final MemorySegment slots;
+
+    UdpReader(int batch) {
+        incoming = new MessageVector(batch, 1);
+        slots = Arena.ofAuto().allocate((long) batch * SLOT_BYTES, 64);
+        for (int i = 0; i < batch; i++) {
+            incoming.piece(i, 0, slots.address() + (long) i * SLOT_BYTES, SLOT_BYTES);
+            incoming.pieceCount(i, 1);
+            incoming.nameLength(i, MessageVector.NAME_BYTES);
+        }
+    }
+
+    /**
+     * Receives available datagrams and delivers them to the engine.
+     *
+     * @param port           socket.
+     * @param sources        channels of known senders.
+     * @param unknownSenders the channel of all others.
+     * @param flags          flags that each message is delivered with.
+     * @param limit          greatest number of datagrams.
+     * @return number of datagrams received.
+     */
+    int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, long flags, int limit) {
+        MessageVector taken = incoming;
+        int count = port.receive(taken, Math.min(limit, taken.capacity()));
+        for (int i = 0; i < count; i++) {
+            long name = taken.nameAddress(i);
+            // the kernel overwrites this field with the length of the sender's address
+            taken.nameLength(i, MessageVector.NAME_BYTES);
+            DatagramChannel channel = sources.find(
+                UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
+            (channel == null ? unknownSenders : channel).handler().onMessage(
+                flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+        }
+        return count;
+    }
+}
