@@ -152,8 +152,8 @@ public final class MemoryRegion implements Fid {
      *
      * @param counter of the same domain; it may serve several regions and endpoints.
      * @param flags   {@link Flags#REMOTE_WRITE}, {@link Flags#REMOTE_READ} or both.
-     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a flag or
-     *     if there is a counter for the kind, {@link FabricErrno#EOPBADSTATE} once enabled, for a region registered
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a flag
+     *     or if there is a counter for the kind, {@link FabricErrno#EOPBADSTATE} once enabled, for a region registered
      *     without {@link Flags#RMA_EVENT} and if either is closed, {@link FabricErrno#EDOMAIN} for another domain's.
      */
     public void bind(Counter counter, long flags) {
