@@ -48,8 +48,16 @@ final class RemoteMemoryPair implements AutoCloseable {
     }
 
     RemoteMemoryPair(Setup setup, Info hints, int cqSize) {
+        this(setup, hints, cqSize, false);
+    }
+
+    private RemoteMemoryPair(Setup setup, Info hints, int cqSize, boolean logsErrors) {
         setup.assumeRemoteMemory();
-        pair = new FabricPair(setup, hints, cqSize);
+        if ((hints.caps() & Flags.ATOMIC) != 0) {
+            setup.assumeAtomics();
+        }
+        pair = logsErrors ? FabricPair.withOwnDaemons(setup, delivering(setup, hints), cqSize)
+            : new FabricPair(setup, delivering(setup, hints), cqSize);
         a = pair.a;
         b = pair.b;
         toB = pair.toB;
@@ -60,9 +68,23 @@ final class RemoteMemoryPair implements AutoCloseable {
         seen.setMemory(0, LENGTH, UNTOUCHED);
     }
 
+    /** For tests of accesses that are refused: over libfabric's wires the driver logs each as the end of a connection. */
+    static RemoteMemoryPair ofRefusals(Setup setup, long moreCaps) {
+        return new RemoteMemoryPair(setup, hints(moreCaps), 512, setup.isForeign());
+    }
+
     static Info hints(long moreCaps) {
         return new Info().caps(
             Flags.RMA | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV | moreCaps);
+    }
+
+    /** Hints whose writes end when they are in place: over our own wires they do so anyway. */
+    static Info delivering(Setup setup, Info hints) {
+        Info delivering = hints.copy();
+        if (setup.isForeign()) {
+            delivering.txAttr().opFlags(hints.txAttr().opFlags() | Flags.DELIVERY_COMPLETE);
+        }
+        return delivering;
     }
 
     static long freshKey() {
@@ -88,7 +110,8 @@ final class RemoteMemoryPair implements AutoCloseable {
 
     /** An endpoint of that application that is not enabled; it has the address vector and nothing else. */
     Endpoint open(FabricNode node, Info hints) {
-        Endpoint endpoint = node.domain.openEndpoint(node.fabric.info(hints.copy().linkName(pair.setup.link)).best());
+        Endpoint endpoint = node.domain.openEndpoint(node.fabric.info(
+            delivering(pair.setup, hints).linkName(pair.setup.link)).best());
         endpoint.bind(node.av);
         return endpoint;
     }
@@ -117,6 +140,11 @@ final class RemoteMemoryPair implements AutoCloseable {
         assertEquals(FabricErrno.name(errno), FabricErrno.name(entry.err()));
         assertEquals(context, entry.context());
         assertEquals(Flags.RMA | direction, entry.flags());
+    }
+
+    /** The peer has refused the access: libfabric's wire tells that only by the end of the connection. */
+    void assertRefused(FabricNode.Entry entry, long context, long direction, int errno) {
+        assertError(entry, context, direction, pair.setup.isForeign() ? FabricErrno.ECONNRESET : errno);
     }
 
     static int errno(Executable call) {
