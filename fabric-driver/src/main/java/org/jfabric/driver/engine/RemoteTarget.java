@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.BitUtil;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -40,7 +41,9 @@ final class RemoteTarget implements QuotaMember {
     private final long rights;
     private final long atomicRights;
     /** Old values of the atomic operation that is executed; null if there are no atomic operations. */
-    private final UnsafeBuffer oldValues;
+    private UnsafeBuffer oldValues;
+    /** Native addresses of the ranges of the atomic operation that is executed. */
+    private final long[] targets = new long[RemoteAccess.MAX_RANGES];
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
@@ -114,24 +117,15 @@ final class RemoteTarget implements QuotaMember {
 
     /**
      * Executes a peer's atomic operation and answers it. The operation exists; operands and compare values are whole.
+     * Every range is checked before the first element is changed.
      *
-     * @param size bytes of an element.
+     * @param length bytes of the elements of all ranges.
      */
-    void execute(PeerRemote peer, RemoteAccess access, int size, long operands) {
-        long length = access.count() * size;
+    void execute(PeerRemote peer, RemoteAccess access, long length, long operands) {
         boolean isBase = access.form() == AtomicForm.BASE;
-        boolean isPlainRead = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
-        long right = isBase ? Flags.REMOTE_WRITE
-            : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-        boolean allowed = (atomicRights & right) == right;
-        RegisteredRegion region = allowed ? keys.find(access.key(), right, access.address(), length) : null;
-        if (region == null) {
-            peer.answer(access.operation(), allowed ? keys.refusal(access.key(), right) : FabricErrno.EACCES);
-            return;
-        }
-        long target = region.address() + access.address();
-        if ((target & (size - 1)) != 0) {
-            peer.answer(access.operation(), FabricErrno.EINVAL);
+        int refusal = locate(access, isBase);
+        if (refusal != 0) {
+            peer.answer(access.operation(), refusal);
             return;
         }
         if (reportsAll && !hasSlot()) {
@@ -143,9 +137,8 @@ final class RemoteTarget implements QuotaMember {
         inHand = peer;
         inHandOperation = access.operation();
         inHandErrno = FabricErrno.EIO;
-        long results = isBase ? 0 : oldValues.addressOffset();
-        AtomicExecutor.execute(access.datatype(), access.atomicOperation(), access.count(), target, operands,
-            access.form() == AtomicForm.COMPARE ? operands + length : 0, results);
+        long results = isBase ? 0 : oldValues(length);
+        apply(access, length, operands, results);
         FaultPoint.pass();
         inHandErrno = isBase ? 0 : FabricErrno.EIO;
         if (reportsAll) {
@@ -161,6 +154,48 @@ final class RemoteTarget implements QuotaMember {
             peer.answerWithValues(access.operation(), results, length);
         }
         inHandErrno = IDLE;
+    }
+
+    /** Finds the first element of each range; returns 0 or why a range may not be used, a positive errno. */
+    private int locate(RemoteAccess access, boolean isBase) {
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
+        boolean isPlainRead = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
+        long right = isBase ? Flags.REMOTE_WRITE
+            : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+        if ((atomicRights & right) != right) {
+            return FabricErrno.EACCES;
+        }
+        for (int i = 0; i < access.ranges(); i++) {
+            RegisteredRegion region = keys.find(access.key(i), right, access.address(i), access.count(i) * size);
+            if (region == null) {
+                return keys.refusal(access.key(i), right);
+            }
+            targets[i] = region.address() + access.address(i);
+            if ((targets[i] & (size - 1)) != 0) {
+                return FabricErrno.EINVAL;
+            }
+        }
+        return 0;
+    }
+
+    private void apply(RemoteAccess access, long length, long operands, long results) {
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
+        long done = 0;
+        for (int i = 0; i < access.ranges(); i++) {
+            AtomicExecutor.execute(access.datatype(), access.atomicOperation(), access.count(i), targets[i],
+                operands + done, access.form() == AtomicForm.COMPARE ? operands + length + done : 0,
+                results == 0 ? 0 : results + done);
+            done += access.count(i) * size;
+        }
+    }
+
+    /** Room for old values; grows with the longest operation of peers of libfabric, up to the link's limit. */
+    private long oldValues(long length) {
+        if (length > oldValues.capacity()) {
+            int capacity = BitUtil.findNextPositivePowerOfTwo((int) length);
+            oldValues = new UnsafeBuffer(BufferUtil.allocateDirectAligned(capacity, Long.BYTES));
+        }
+        return oldValues.addressOffset();
     }
 
     /**

@@ -9,16 +9,21 @@ import org.jfabric.info.Flags;
  * <p>Nothing in it is checked: the engine checks key, rights and range before it touches a byte. Owner: progress agent.
  */
 public final class RemoteAccess {
+    /** Most ranges of one atomic operation. */
+    public static final int MAX_RANGES = 4;
+
     private long operation;
     private long flags;
-    private long key;
-    private long address;
     private long lengthBytes;
     private long data;
     private int form;
     private int datatype;
     private int atomicOperation;
-    private long count;
+    /** Keys, addresses and elements of the ranges; only atomic operations of libfabric's rxm have more than one. */
+    private final long[] keys = new long[MAX_RANGES];
+    private final long[] addresses = new long[MAX_RANGES];
+    private final long[] counts = new long[MAX_RANGES];
+    private int ranges;
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -39,8 +44,9 @@ public final class RemoteAccess {
         long newOperation, long newFlags, long newKey, long newAddress, long newLengthBytes, long newData) {
         operation = newOperation;
         flags = newFlags;
-        key = newKey;
-        address = newAddress;
+        keys[0] = newKey;
+        addresses[0] = newAddress;
+        ranges = 1;
         lengthBytes = newLengthBytes;
         data = newData;
         return this;
@@ -59,8 +65,74 @@ public final class RemoteAccess {
         form = newForm;
         datatype = newDatatype;
         atomicOperation = newOperation;
-        count = newCount;
+        counts[0] = newCount;
         return this;
+    }
+
+    /**
+     * Begins an atomic operation whose ranges follow.
+     *
+     * @param newOperation       the peer's id of the operation.
+     * @param newForm            as for {@link #atomic}.
+     * @param newDatatype        as for {@link #atomic}.
+     * @param newAtomicOperation as for {@link #atomic}.
+     */
+    public void begin(long newOperation, int newForm, int newDatatype, int newAtomicOperation) {
+        set(newOperation, 0, 0, 0, 0, 0).atomic(newForm, newDatatype, newAtomicOperation, 0);
+        ranges = 0;
+    }
+
+    /**
+     * Adds a range of an atomic operation, behind {@link #begin}; there are at most {@link #MAX_RANGES}.
+     *
+     * @param newKey     key of the region.
+     * @param newAddress offset of the first element in the region.
+     * @param newCount   elements; any value.
+     */
+    public void addRange(long newKey, long newAddress, long newCount) {
+        keys[ranges] = newKey;
+        addresses[ranges] = newAddress;
+        counts[ranges] = newCount;
+        ranges++;
+    }
+
+    /**
+     * Ranges of an atomic operation: its elements are those of the first range, then those of the second, and so on.
+     *
+     * @return 1 unless {@link #begin} was called; 0 to {@link #MAX_RANGES}.
+     */
+    public int ranges() {
+        return ranges;
+    }
+
+    /**
+     * The key of a range's region.
+     *
+     * @param range below {@link #ranges()}.
+     * @return any value.
+     */
+    public long key(int range) {
+        return keys[range];
+    }
+
+    /**
+     * The place of a range in its region.
+     *
+     * @param range below {@link #ranges()}.
+     * @return offset in bytes; any value.
+     */
+    public long address(int range) {
+        return addresses[range];
+    }
+
+    /**
+     * Elements of a range of an atomic operation.
+     *
+     * @param range below {@link #ranges()}.
+     * @return any value.
+     */
+    public long count(int range) {
+        return counts[range];
     }
 
     /**
@@ -91,15 +163,6 @@ public final class RemoteAccess {
     }
 
     /**
-     * Elements of an atomic operation.
-     *
-     * @return any value.
-     */
-    public long count() {
-        return count;
-    }
-
-    /**
      * The peer's id of the operation.
      *
      * @return the id, which the answer carries.
@@ -118,21 +181,21 @@ public final class RemoteAccess {
     }
 
     /**
-     * The key of the region.
+     * The key of the region of a read or write.
      *
      * @return any value.
      */
     public long key() {
-        return key;
+        return keys[0];
     }
 
     /**
-     * The place of the whole range in the region.
+     * The place of the whole range of a read or write in the region.
      *
      * @return offset in bytes; any value.
      */
     public long address() {
-        return address;
+        return addresses[0];
     }
 
     /**

@@ -39,13 +39,6 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /** Closed. */
     static final int CLOSED = 2;
 
-    /** Answers to atomic operations that can wait for credit: more than a C peer's send queue can have. */
-    private static final int MAX_ANSWERS = 4096;
-
-    /** An atomic operation of the peer that has to be refused. */
-    private record Answer(long message, int op) {
-    }
-
     /** A payload to be read, for which the channel below had no room. */
     private record WaitingPull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
@@ -54,14 +47,14 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     private final RxmPeers peers;
     private final LocalEndpoint endpoint;
     private final String remoteAddress;
-    private final RxmPackets packets = new RxmPackets();
+    private final RxmPackets packets;
     private final RxmRendezvous rendezvous = new RxmRendezvous();
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
     private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
-    private final ArrayDeque<Answer> answers = new ArrayDeque<>();
     /** Sends whose last segment completed within the call that posted it, where no completion may be reported. */
     private final LongArrayList ended = new LongArrayList();
     private final RxmReader reader;
+    private final RxmRemote remote;
     private final int eagerLimit;
     private final long sarLimit;
     private MessageChannel below;
@@ -105,7 +98,9 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         this.remoteAddress = remoteAddress;
         this.eagerLimit = settings.eagerLimitBytes();
         this.sarLimit = settings.segmentedLimitBytes();
+        this.packets = new RxmPackets(RxmPacket.HEADER_LENGTH + eagerLimit);
         this.reader = new RxmReader(this, eagerLimit);
+        this.remote = new RxmRemote(this, eagerLimit);
     }
 
     LocalEndpoint endpoint() {
@@ -304,6 +299,33 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return packet;
     }
 
+    // ---- packets that are copied ----
+
+    /** The packet that {@link #sendNext} would send; null if there is none now. */
+    TransmitOperation next() {
+        TransmitOperation packet = state == UP ? packets.next() : null;
+        wantsWritable |= packet == null;
+        return packet;
+    }
+
+    /** As {@link RxmPackets#room}. */
+    long room(TransmitOperation packet, int length) {
+        return packets.room(packet, length);
+    }
+
+    /** Writes the part of a header that all packets to the peer have. */
+    void begin(long address, int type) {
+        RxmPacket.begin(address, type, packetNumber);
+    }
+
+    /** Sends the packet of {@link #next}, which was written to its room; a negative errno if it was not accepted. */
+    int sendNext(TransmitOperation packet, long room, int length) {
+        packets.take();
+        RxmPackets.whole(packet, length);
+        packet.address = room;
+        return pass(packet);
+    }
+
     private void header(TransmitOperation packet, int type, TransmitOperation operation, long message) {
         long address = packet.injectAddress;
         RxmPacket.begin(address, type, packetNumber);
@@ -417,7 +439,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     /** Continues waiting grants, answers, reads and segments; 0 if there was no progress. */
     private int flush() {
-        int work = grant() + flushAnswers() + flushPulls();
+        int work = grant() + remote.flush() + flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
             TransmitOperation operation = segmenting.peek();
             if (operation.sent < operation.length) {
@@ -483,7 +505,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
+        return transfers != 0 || remote.isAwaiting() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override
@@ -501,38 +523,10 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return result < 0 ? result : DONE;
     }
 
-    /**
-     * Refuses an atomic operation on memory of this endpoint, which exposes none; without an answer the peer would wait
-     * for ever.
-     */
-    void refuseAtomic(long message, int op) {
-        if (answers.size() == MAX_ANSWERS) {
-            broken("sent more atomic operations than can be answered");
-            return;
-        }
-        answers.add(new Answer(message, op));
-        flushAnswers();
-    }
-
-    private int flushAnswers() {
-        int work = 0;
-        while (!answers.isEmpty() && state == UP && answer(answers.peek().message, answers.peek().op) >= 0) {
-            answers.poll();
-            work++;
-        }
-        return work;
-    }
-
-    private int answer(long message, int op) {
-        TransmitOperation packet = take();
-        if (packet == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        long address = packet.injectAddress;
-        RxmPacket.begin(address, RxmPacket.ATOMIC_RESPONSE, packetNumber);
-        RxmPacket.atomicResponse(address, message, op, FabricErrno.EOPNOTSUPP);
-        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmPacket.ATOMIC_RESPONSE_LENGTH);
-        return pass(packet);
+    /** The part for atomic operations; the two ends of the endpoint's connection to itself share one. */
+    @Override
+    public RxmRemote remoteMemory() {
+        return engineEnd == null ? remote : engineEnd.remote;
     }
 
     // ---- the channel below ----
@@ -611,7 +605,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         state = CLOSED;
         segmenting.clear();
         pulls.clear();
-        answers.clear();
+        remote.close();
         reader.close();
         packets.close();
         peers.remove(this);
