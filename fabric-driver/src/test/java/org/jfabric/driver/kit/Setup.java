@@ -132,6 +132,11 @@ public enum Setup {
         assumeTrue(!isForeign(), "the link has no remote memory access");
     }
 
+    /** Skips a test of atomic operations, which these links do not have. */
+    public void assumeAtomics() {
+        assumeTrue(!isForeign() || link.endsWith("rxm"), "the link has no atomic operations");
+    }
+
     /** Skips a test of what only our own wire has: authorization keys. */
     public void assumeKeys() {
         assumeTrue(!isForeign(), "libfabric's wire carries no authorization key: the tcp link refuses them");

@@ -48,7 +48,11 @@ final class RemoteMemoryPair implements AutoCloseable {
     }
 
     RemoteMemoryPair(Setup setup, Info hints, int cqSize) {
-        setup.assumeRemoteMemory();
+        if ((hints.caps() & Flags.RMA) != 0) {
+            setup.assumeRemoteMemory();
+        } else {
+            setup.assumeAtomics();
+        }
         pair = new FabricPair(setup, hints, cqSize);
         a = pair.a;
         b = pair.b;
@@ -63,6 +67,15 @@ final class RemoteMemoryPair implements AutoCloseable {
     static Info hints(long moreCaps) {
         return new Info().caps(
             Flags.RMA | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV | moreCaps);
+    }
+
+    /** A pair for a test that uses nothing but atomic operations and messages. */
+    static RemoteMemoryPair ofAtomics(Setup setup, int cqSize) {
+        return new RemoteMemoryPair(setup, atomicHints(), cqSize);
+    }
+
+    static Info atomicHints() {
+        return new Info().caps(Flags.ATOMIC | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     }
 
     static long freshKey() {
