@@ -146,7 +146,7 @@ public final class TcpConfig {
             USER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
 
     /** Upper bound of a header. */
-    static final int HEADER_BYTES = 32;
+    static final int HEADER_BYTES = 48;
 
     private final String networkInterface;
     private final long connectTimeoutNs;

@@ -79,4 +79,17 @@ public final class RemoteRanges {
     public long lengthBytes(int range) {
         return ranges[WORDS * range + LENGTH];
     }
+
+    /**
+     * The length of all ranges.
+     *
+     * @return bytes; meaningless unless the ranges were found to be inside their regions.
+     */
+    public long totalBytes() {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += ranges[WORDS * i + LENGTH];
+        }
+        return sum;
+    }
 }

@@ -148,7 +148,8 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         if ((caps & accesses) != 0 && (hints.caps() == 0 || (hints.caps() & accesses) != 0)) {
             long any = FabricAddress.ORDER_SIZE_UNLIMITED;
             info.txAttr().rmaIovLimit(1);
-            info.epAttr().maxOrderRawSize(any).maxOrderWarSize(any).maxOrderWawSize(any);
+            boolean keepsWar = (info.txAttr().msgOrder() & Order.WAR) != 0;
+            info.epAttr().maxOrderRawSize(any).maxOrderWarSize(keepsWar ? any : 0).maxOrderWawSize(any);
         } else {
             // without accesses there is nothing else that is kept in order
             info.txAttr().msgOrder(info.txAttr().msgOrder() & Order.SAS);

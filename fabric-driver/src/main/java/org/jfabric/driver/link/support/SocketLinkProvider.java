@@ -8,6 +8,7 @@ import org.jfabric.info.AddressFormat;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
@@ -21,6 +22,13 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * <p>Stateless; any thread.
  */
 public abstract class SocketLinkProvider extends ReliableLinkProvider {
+    /**
+     * The orders of libfabric's providers: a connection is one stream. Not WAR and SAR, because the bytes of a read may
+     * be taken after later operations have taken effect.
+     */
+    private static final long ORDER = Order.STRICT & ~(Order.WAR | Order.SAR) | Order.RMA_RAR | Order.RMA_RAW
+        | Order.RMA_WAW;
+
     private final long levels;
 
     /**
@@ -99,7 +107,6 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
     @Override
     protected ChannelLimits limits(DriverConfig config) {
         return new ChannelLimits(
-            Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, levels,
-            limits(config, 0).messageOrder());
+            Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, levels, ORDER);
     }
 }

@@ -1,31 +1,37 @@
 package org.jfabric.driver.link.tcp;
 
+import java.util.ArrayDeque;
+import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
-
-import java.util.ArrayDeque;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /**
- * The memory that the peer of one connection may read, by the keys that were sent to it, and the peer's reads that wait
- * for their answers. A read of other memory is refused.
+ * The memory that the peer of one connection may read, and the peer's reads that wait for their answers.
+ *
+ * <p>The protocol above exposes payloads, under keys of this class. All other keys are those of regions, and the engine
+ * knows what may be done with them. A read of other memory is refused.
  *
  * <p>Owner: progress agent.
  */
 final class ExposedMemory {
-    /** The first key of libfabric's tcp provider. */
-    private static final long FIRST_KEY = 0x8000_0000L;
     /** Limit of waiting requests: more than any JFabric peer has outstanding. Each request occupies memory here. */
-    private static final int MAX_WAITING = 4096;
+    static final int MAX_WAITING = 4096;
 
     private record Piece(long address, long length) {
     }
 
     private final Long2ObjectHashMap<Piece> byKey = new Long2ObjectHashMap<>();
-    private final ArrayDeque<PieceList> waiting = new ArrayDeque<>();
-    private final ArrayDeque<PieceList> free = new ArrayDeque<>();
-    private long nextKey = FIRST_KEY;
+    private final ArrayDeque<RemoteRanges> waiting = new ArrayDeque<>();
+    private final ArrayDeque<RemoteRanges> free = new ArrayDeque<>();
+    private final PieceList found = new PieceList();
+    /** Drawn, so that it is none of the keys that applications choose for their regions. */
+    private long nextKey = ThreadLocalRandom.current().nextLong();
 
     ExposedMemory() {
     }
@@ -50,61 +56,99 @@ final class ExposedMemory {
     /**
      * Reverses {@link #expose}; false if a read of the memory is not answered completely yet, so that the memory may
      * still be accessed.
+     *
+     * @param inHand the read that is being answered, or null.
      */
-    boolean conceal(RemotePayload target, PieceList inHand) {
+    boolean conceal(RemotePayload target, RemoteRanges inHand) {
         boolean isRead = false;
         for (int i = 0; i < target.count(); i++) {
-            Piece piece = byKey.remove(target.regionNumber(i));
-            if (piece != null) {
-                isRead |= inHand != null && overlaps(inHand, piece);
-                for (PieceList list : waiting) {
-                    isRead |= overlaps(list, piece);
+            long key = target.regionNumber(i);
+            if (byKey.remove(key) != null) {
+                isRead |= inHand != null && names(inHand, key);
+                for (RemoteRanges ranges : waiting) {
+                    isRead |= names(ranges, key);
                 }
             }
         }
         return !isRead;
     }
 
-    private static boolean overlaps(PieceList list, Piece piece) {
-        for (int i = 0; i < list.count(); i++) {
-            if (list.address(i) >= piece.address && list.address(i) < piece.address + piece.length) {
+    private static boolean names(RemoteRanges ranges, long key) {
+        for (int i = 0; i < ranges.count(); i++) {
+            if (ranges.key(i) == key) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Accepts a read of the peer; false if it names memory that the peer may not read, or too many reads wait. */
-    boolean request(TcpHeader header) {
+    /**
+     * Accepts a read of the peer.
+     *
+     * @param engine null if the engine has no memory for peers.
+     * @return 0, or why it is refused, a positive fabric errno.
+     */
+    int request(TcpHeader header, RemoteHandler engine) {
         if (waiting.size() == MAX_WAITING) {
-            return false;
+            return FabricErrno.ENOBUFS;
         }
-        PieceList list = free.isEmpty() ? new PieceList() : free.removeFirst();
-        for (int i = 0; i < header.pieces(); i++) {
-            Piece piece = byKey.get(header.pieceKey(i));
-            long offset = header.pieceOffset(i);
-            long length = header.pieceLength(i);
+        RemoteRanges ranges = free.isEmpty() ? new RemoteRanges() : free.removeFirst();
+        header.copyTo(ranges);
+        int errno = find(ranges, engine, found);
+        if (errno == 0) {
+            waiting.addLast(ranges);
+        } else {
+            give(ranges);
+        }
+        return errno;
+    }
+
+    /** Whether a read names regions, and no payload that the protocol above has exposed. */
+    boolean isAccess(RemoteRanges ranges) {
+        return !byKey.containsKey(ranges.key(0));
+    }
+
+    /**
+     * Finds the memory of a read now; its owner may have closed a region since the last time.
+     *
+     * @return 0, or why the peer may not read it, a positive fabric errno.
+     */
+    int find(RemoteRanges ranges, RemoteHandler engine, PieceList pieces) {
+        if (isAccess(ranges)) {
+            return engine == null ? FabricErrno.EACCES : engine.find(ranges, Flags.REMOTE_READ, pieces);
+        }
+        pieces.forget();
+        for (int i = 0; i < ranges.count(); i++) {
+            Piece piece = byKey.get(ranges.key(i));
+            long offset = ranges.address(i);
+            long length = ranges.lengthBytes(i);
             if (piece == null || offset < 0 || length < 0 || offset > piece.length || length > piece.length - offset) {
-                give(list);
-                return false;
+                return FabricErrno.EKEYREJECTED;
             }
-            list.add(piece.address + offset, length);
+            pieces.add(piece.address + offset, length);
         }
-        waiting.addLast(list);
-        return true;
+        return 0;
     }
 
     boolean hasWaiting() {
         return !waiting.isEmpty();
     }
 
-    /** Removes the oldest waiting read and returns its memory; the caller gives the list back. */
-    PieceList take() {
+    /** The oldest waiting read. */
+    RemoteRanges oldest() {
+        return waiting.peekFirst();
+    }
+
+    /** Removes the oldest waiting read; the caller gives it back. */
+    RemoteRanges take() {
         return waiting.removeFirst();
     }
 
-    void give(PieceList list) {
-        list.forget();
-        free.addFirst(list);
+    void dropWaiting() {
+        waiting.clear();
+    }
+
+    void give(RemoteRanges ranges) {
+        free.addFirst(ranges);
     }
 }

@@ -12,6 +12,8 @@ final class ReadRequests {
     /** The destination of one read. */
     static final class Read {
         long operation;
+        /** Whether it is an access of the engine; else the protocol above fetches a payload. */
+        boolean isAccess;
         long address;
         PieceList pieces;
         long length;
@@ -28,16 +30,22 @@ final class ReadRequests {
         return count == 0;
     }
 
+    /** Whether as many reads are outstanding as a JFabric peer keeps waiting. */
+    boolean isFull() {
+        return count >= ExposedMemory.MAX_WAITING;
+    }
+
     Read oldest() {
         return reads[first];
     }
 
-    void add(long operation, long address, PieceList pieces, long length) {
+    void add(long operation, boolean isAccess, long address, PieceList pieces, long length) {
         if (count == reads.length) {
             grow();
         }
         Read read = reads[first + count & reads.length - 1];
         read.operation = operation;
+        read.isAccess = isAccess;
         read.address = address;
         read.pieces = pieces;
         read.length = length;

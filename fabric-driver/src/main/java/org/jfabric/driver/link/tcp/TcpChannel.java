@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
@@ -12,11 +13,12 @@ import org.jfabric.info.FabricErrno;
 /**
  * A channel over a TCP connection of its own. The wire has no frames for credit, announcements and segments: messages
  * of every length are sent as a whole, and those for which the peer has no room wait in TCP's windows. The wire has
- * reads of remote memory, which a protocol above the channel uses for its own announcements.
+ * reads and writes of remote memory, which a protocol above the channel uses for its own announcements too.
  *
  * <p>Owner: progress agent.
  */
 abstract class TcpChannel extends MessageChannel {
+    private final TcpRemote remote = new TcpRemote(this);
     private TcpConnection connection;
 
     TcpChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -38,6 +40,11 @@ abstract class TcpChannel extends MessageChannel {
     }
 
     @Override
+    public final RemoteChannel remoteMemory() {
+        return remote;
+    }
+
+    @Override
     public final int pull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
         if (source.count() > TcpHeader.MAX_DESCRIPTORS || length > source.lengthBytes()) {
@@ -46,7 +53,7 @@ abstract class TcpChannel extends MessageChannel {
         if (!connection.writer().request(source, length)) {
             return -FabricErrno.EAGAIN;
         }
-        connection.reader().await(source.operation(), destAddress, destPieces, length);
+        connection.reader().await(source.operation(), false, destAddress, destPieces, length);
         return PENDING;
     }
 

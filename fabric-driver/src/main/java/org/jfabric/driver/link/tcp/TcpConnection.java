@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import java.nio.channels.SelectableChannel;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.ffi.Epoll;
@@ -54,6 +55,8 @@ final class TcpConnection extends Watched {
      */
     private int failure;
     private String reason;
+    /** The remote access because of which the connection is about to end. */
+    private String refusal;
     /**
      * Error that the system has reported for the socket, to be used once all data before it is read; 0 if there is
      * none.
@@ -132,6 +135,11 @@ final class TcpConnection extends Watched {
     /** The handler for messages that arrive in pieces. */
     StreamHandler streams() {
         return streams;
+    }
+
+    /** The handler of remote memory access; null if the user of the channel has none. */
+    RemoteHandler remote() {
+        return handler.remoteHandler();
     }
 
     /** A read of the peer's memory has ended; only protocols above the channel make such reads. */
@@ -317,11 +325,11 @@ final class TcpConnection extends Watched {
     }
 
     /**
-     * Whether the connection must stay in the list that is read in each poll: it has work, it is paused and asks the
-     * engine for room in each poll, or it lingers until a deadline.
+     * Whether the connection must stay in the list that is read in each poll: it has work, it is paused or an answer
+     * waits, so that it asks the engine for room in each poll, or it lingers until a deadline.
      */
     boolean mustBePolled() {
-        return hasWork() || reader.isPaused() || state == LINGERING;
+        return hasWork() || reader.isPaused() || writer.awaitsReport() || state == LINGERING;
     }
 
     /** Whether the peer has closed its end, and data from it is still unread. */
@@ -429,8 +437,17 @@ final class TcpConnection extends Watched {
         lost(FabricErrno.EIO);
     }
 
+    /** The peer accesses memory in a way that it may not: the wire has no other answer than the end. */
+    void refused(String what, int errno) {
+        if (failure == 0) {
+            refusal = what + ": " + FabricErrno.name(errno);
+        }
+        lost(FabricErrno.EIO);
+    }
+
     /** The engine has closed the channel. Messages that were reported as sent are still written. */
     void close() {
+        writer.dropReads();
         if (state == UP && failure == 0 && !writer.isClear() && !writer.hasLongPayload()) {
             state = LINGERING;
             writer.poll();
@@ -463,6 +480,11 @@ final class TcpConnection extends Watched {
         if (reason != null) {
             link.counters().onBroken(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
                 "The connection to it was closed; all others continue."));
+        }
+        if (refusal != null) {
+            link.counters().onAccessRefused(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + refusal,
+                "The connection to it was closed; all others continue. Give the peer the key of an open region, a range"
+                    + " inside it and the right for its access."));
         }
         if (isReported) {
             owner.onLost(this, errno);

@@ -4,7 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The link's counters of connections that exceed limits or violate the protocol. A counter is allocated when it is
+ * The link's counters of connections that exceed limits, violate the protocol, or access memory that they may not. A counter is allocated when it is
  * first used. Peers can cause these errors without limit, so that only the first ones go to the error log, which has a
  * fixed size.
  *
@@ -17,6 +17,7 @@ final class TcpCounters {
     private long refused;
     private long broken;
     private long stalled;
+    private long accessRefused;
     private int logged;
 
     TcpCounters(LinkServices services) {
@@ -42,6 +43,15 @@ final class TcpCounters {
             broken = services.counterAddress("tcp: connections closed because the peer broke the protocol");
         }
         add(broken);
+        log(error);
+    }
+
+    /** A peer has accessed memory in a way that it may not. */
+    void onAccessRefused(Throwable error) {
+        if (accessRefused == 0) {
+            accessRefused = services.counterAddress("tcp: connections closed because a remote access was refused");
+        }
+        add(accessRefused);
         log(error);
     }
 

@@ -2,6 +2,8 @@ package org.jfabric.driver.link.tcp;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
+import org.jfabric.driver.link.TransmitOperation;
 
 /**
  * The header of one message of the data layer, read from and written to native memory.
@@ -34,8 +36,8 @@ final class TcpHeader {
 
     /** Header without any further word. */
     static final int BASE_LENGTH = 16;
-    /** Longest header of a message that this link sends: CQ data and tag. */
-    static final int MAX_SENT_LENGTH = 32;
+    /** Longest header in front of a payload that this link sends: CQ data, and a tag or one piece of remote memory. */
+    static final int MAX_SENT_LENGTH = 48;
     /** Longest header of all. */
     static final int MAX_LENGTH = 120;
     /** Result of {@link #decode}: the header is incomplete. */
@@ -117,17 +119,17 @@ final class TcpHeader {
         return pieces;
     }
 
-    /** Offset of a piece in the memory that its key names. */
-    long pieceOffset(int piece) {
-        return descriptors[3 * piece];
+    /** Copies the pieces of remote memory. */
+    void copyTo(RemoteRanges ranges) {
+        ranges.clear();
+        for (int i = 0; i < pieces; i++) {
+            ranges.add(descriptors[3 * i + 2], descriptors[3 * i], descriptors[3 * i + 1]);
+        }
     }
 
-    long pieceLength(int piece) {
-        return descriptors[3 * piece + 1];
-    }
-
-    long pieceKey(int piece) {
-        return descriptors[3 * piece + 2];
+    /** Whether a write is to be made persistent before it is acknowledged. */
+    boolean asksForCommit() {
+        return (flags & FLAG_COMMIT) != 0;
     }
 
     /** The reason for the last result {@link #BROKEN}. */
@@ -186,8 +188,24 @@ final class TcpHeader {
             for (int i = 0; i < 3 * pieces; i++) {
                 descriptors[i] = word(next + (long) i * Long.BYTES, isBigEndian);
             }
+            if (op == OP_WRITE && !isPayloadOfPieces()) {
+                return broken("pieces for a payload of bytes", payloadLength);
+            }
         }
         return length;
+    }
+
+    /** Whether the pieces together are as long as the payload; no sum overflows, whatever their lengths are. */
+    private boolean isPayloadOfPieces() {
+        long left = payloadLength;
+        for (int i = 0; i < pieces; i++) {
+            long here = descriptors[3 * i + 1];
+            if (here < 0 || here > left) {
+                return false;
+            }
+            left -= here;
+        }
+        return left == 0;
     }
 
     /** Bytes of a header with this op and these flags; {@link #BROKEN} if there is no such header. */
@@ -200,6 +218,9 @@ final class TcpHeader {
         }
         if (opData != 0) {
             return broken("data of an operation", opData);
+        }
+        if ((flags & FLAG_RAW_TAG) != 0 && op != OP_MESSAGE) {
+            return broken("flags", flags);
         }
         int words = (hasData() ? Long.BYTES : 0) + (isTagged() ? Long.BYTES : 0);
         return switch (op) {
@@ -274,6 +295,50 @@ final class TcpHeader {
         encodeBase(address, isBigEndian, OP_READ_REQUEST, 0, 0, total, total);
         UnsafeApi.putByte(address + DESCRIPTORS, (byte) pieces);
         return total;
+    }
+
+    /**
+     * Writes a request to read one piece of remote memory.
+     *
+     * @param address     address of {@link #MAX_LENGTH} free bytes.
+     * @param isBigEndian byte order of the connection.
+     * @param operation   with remote address, key and length.
+     * @return bytes written.
+     */
+    static int encodeReadRequest(long address, boolean isBigEndian, TransmitOperation operation) {
+        int total = BASE_LENGTH + DESCRIPTOR_LENGTH;
+        putPiece(address + BASE_LENGTH, isBigEndian, operation);
+        encodeBase(address, isBigEndian, OP_READ_REQUEST, 0, 0, total, total);
+        UnsafeApi.putByte(address + DESCRIPTORS, (byte) 1);
+        return total;
+    }
+
+    /**
+     * Writes the header of a write to one piece of remote memory.
+     *
+     * @param address     address of {@link #MAX_SENT_LENGTH} free bytes.
+     * @param isBigEndian byte order of the connection.
+     * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
+     * @param operation   with remote address, key, length and data.
+     * @return bytes written.
+     */
+    static int encodeWrite(long address, boolean isBigEndian, int flags, TransmitOperation operation) {
+        int length = BASE_LENGTH;
+        if ((flags & FLAG_CQ_DATA) != 0) {
+            putWord(address + length, isBigEndian, operation.data);
+            length += Long.BYTES;
+        }
+        putPiece(address + length, isBigEndian, operation);
+        length += DESCRIPTOR_LENGTH;
+        encodeBase(address, isBigEndian, OP_WRITE, flags, 0, length, length + operation.length);
+        UnsafeApi.putByte(address + DESCRIPTORS, (byte) 1);
+        return length;
+    }
+
+    private static void putPiece(long address, boolean isBigEndian, TransmitOperation operation) {
+        putWord(address, isBigEndian, operation.remoteAddress);
+        putWord(address + Long.BYTES, isBigEndian, operation.length);
+        putWord(address + 2 * Long.BYTES, isBigEndian, operation.key);
     }
 
     private static void putWord(long address, boolean isBigEndian, long value) {

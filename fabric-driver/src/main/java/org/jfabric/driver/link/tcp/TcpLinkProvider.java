@@ -50,6 +50,12 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         return CmMessage.MAX_DATA_LENGTH;
     }
 
+    /** The wire has no atomic operations. */
+    @Override
+    protected long remoteCaps() {
+        return REMOTE_CAPS & ~Flags.ATOMIC;
+    }
+
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);

@@ -4,7 +4,10 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.support.StallWatch;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -36,6 +39,13 @@ final class TcpReader {
     private final TcpHeader header = new TcpHeader();
     private final Placement placement = new Placement();
     private final ReadRequests reads = new ReadRequests();
+    /** The peer's write that is being placed. */
+    private final RemoteRanges written = new RemoteRanges();
+    private final PieceList writtenPieces = new PieceList();
+    /** The pieces were found since the last poll began; until the next one nobody closes a region. */
+    private boolean areFound;
+    /** Bytes are being copied to or from memory of an access; still true afterwards if that memory has failed. */
+    private boolean isCopying;
     /** Address of the bytes read ahead, 0 if there is no buffer. */
     private long buffer;
     private int position;
@@ -97,6 +107,7 @@ final class TcpReader {
      */
     int poll(int limit) {
         int work = 0;
+        areFound = false;
         if (isPaused) {
             if (!isResumed()) {
                 return 0;
@@ -181,13 +192,13 @@ final class TcpReader {
         switch (header.op()) {
             case TcpHeader.OP_MESSAGE, TcpHeader.OP_TAGGED -> beginMessage();
             case TcpHeader.OP_READ_REQUEST -> {
-                if (!connection.writer().exposed().request(header)) {
-                    connection.broken("requested memory that it may not read");
+                int errno = connection.writer().exposed().request(header, connection.remote());
+                if (errno != 0) {
+                    connection.refused("reads memory that it may not read", errno);
                 }
             }
             case TcpHeader.OP_READ_RESPONSE -> beginAnswer();
-            // no endpoint of this link allows writes to its memory, so that no peer has a key for them
-            default -> connection.broken("wrote to memory (operation " + header.op() + ") that it may not write");
+            default -> beginWrite();
         }
     }
 
@@ -224,9 +235,62 @@ final class TcpReader {
         }
     }
 
-    /** Records the destination of a read's answer. */
-    void await(long operation, long address, PieceList pieces, long length) {
-        reads.add(operation, address, pieces, length);
+    /** The bytes of a peer's write go directly to their place, once there is a slot for the report. */
+    private void beginWrite() {
+        header.copyTo(written);
+        payloadLeft = header.payloadLength();
+        inPayload = true;
+        begun++;
+        areFound = false;
+        if (header.asksForCommit()) {
+            connection.refused("asks for a write to be persistent", FabricErrno.EOPNOTSUPP);
+        } else {
+            placeWrite();
+        }
+    }
+
+    private void placeWrite() {
+        if (!findWritten()) {
+            return;
+        }
+        boolean wasPaused = isPaused;
+        isPaused = !connection.remote().begin(Flags.REMOTE_WRITE, header.hasData());
+        if (wasPaused != isPaused) {
+            connection.updateInterest();
+        }
+        if (!isPaused && payloadLeft == 0) {
+            finish();
+        }
+    }
+
+    /** Finds the memory of the peer's write in this poll; false if the peer may not write there. */
+    private boolean findWritten() {
+        if (!areFound) {
+            RemoteHandler remote = connection.remote();
+            int errno = remote == null ? FabricErrno.EACCES
+                : remote.find(written, Flags.REMOTE_WRITE, writtenPieces);
+            if (errno != 0) {
+                connection.refused("writes to memory that it may not write", errno);
+                return false;
+            }
+            placement.set(Placement.Action.DIRECT, 0, writtenPieces, header.payloadLength(), 0);
+            areFound = true;
+        }
+        return true;
+    }
+
+    /**
+     * Records the destination of a read's answer.
+     *
+     * @param isAccess whether the engine reads; else the protocol above does.
+     */
+    void await(long operation, boolean isAccess, long address, PieceList pieces, long length) {
+        reads.add(operation, isAccess, address, pieces, length);
+    }
+
+    /** Whether no further read may be requested now. */
+    boolean isFull() {
+        return reads.isFull();
     }
 
     boolean awaitsAnswer() {
@@ -238,6 +302,10 @@ final class TcpReader {
     }
 
     private void place() {
+        if (header.op() == TcpHeader.OP_WRITE) {
+            placeWrite();
+            return;
+        }
         connection.streams().place(kind(), header.tag(), header.data(), header.payloadLength(), placement);
         boolean wasPaused = isPaused;
         isPaused = placement.action() == Placement.Action.PAUSE;
@@ -258,6 +326,12 @@ final class TcpReader {
 
     /** Copies the bytes of the payload that were read ahead to their destination. */
     private void takePayload() {
+        if (isCopying) {
+            abort();
+        }
+        if (isWrite() && (isAborted || !findWritten())) {
+            return;
+        }
         long offset = payloadOffset();
         int bytes = (int) Math.min(payloadLeft, end - position);
         long stored = Math.min(bytes, placement.lengthBytes() - offset);
@@ -265,11 +339,26 @@ final class TcpReader {
         position += bytes;
         payloadLeft -= bytes;
         if (stored > 0) {
+            boolean isAccess = header.op() == TcpHeader.OP_READ_RESPONSE || isWrite();
+            isCopying = isAccess;
+            if (isAccess) {
+                // an application that polls its memory sees the bytes of earlier accesses first
+                UnsafeApi.storeFence();
+            }
             placement.copyFrom(offset, source, stored);
+            if (isAccess) {
+                // a memory fault must not come after the report
+                FaultPoint.pass();
+                isCopying = false;
+            }
         }
         if (payloadLeft == 0) {
             finish();
         }
+    }
+
+    private boolean isWrite() {
+        return header.op() == TcpHeader.OP_WRITE;
     }
 
     private void finish() {
@@ -278,12 +367,20 @@ final class TcpReader {
         isAborted = false;
         if (header.op() == TcpHeader.OP_READ_RESPONSE) {
             long operation = reads.oldest().operation;
+            boolean isAccess = reads.oldest().isAccess;
             reads.remove();
             answered++;
-            connection.onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+            if (isAccess) {
+                connection.remote().onEnded(operation, wasAborted ? FabricErrno.EIO : 0);
+            } else {
+                connection.onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+            }
             return;
         }
-        if (!wasAborted) {
+        if (isWrite()) {
+            connection.remote().end(
+                Flags.REMOTE_WRITE, header.payloadLength(), header.hasData(), header.data());
+        } else if (!wasAborted) {
             connection.streams().onPlaced(placement);
         }
         answer();
@@ -305,6 +402,9 @@ final class TcpReader {
             UnsafeApi.copyMemory(buffer + position, buffer, end - position);
             end -= position;
             position = 0;
+        }
+        if (inPayload && isWrite() && !findWritten()) {
+            return false;
         }
         long direct = inPayload && end == 0 ? placement.lengthBytes() - payloadOffset() : 0;
         if (direct >= MIN_DIRECT) {
@@ -374,7 +474,10 @@ final class TcpReader {
     /** The file of the destination's memory was truncated. */
     private void abort() {
         isAborted = true;
-        if (header.op() != TcpHeader.OP_READ_RESPONSE) {
+        isCopying = false;
+        if (isWrite()) {
+            connection.refused("writes to memory whose file was truncated", FabricErrno.EFAULT);
+        } else if (header.op() != TcpHeader.OP_READ_RESPONSE) {
             connection.streams().onAborted(placement, FabricErrno.EFAULT);
         }
         placement.set(Placement.Action.DIRECT, 0, 0, 0);

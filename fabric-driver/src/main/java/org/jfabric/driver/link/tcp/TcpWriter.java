@@ -4,8 +4,11 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -27,6 +30,9 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class TcpWriter {
+    /** Levels for which the peer is asked to acknowledge. */
+    private static final long ACKNOWLEDGED = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
+
     private final TcpConnection connection;
     private final BufferPool pool;
     private final IoVector vector;
@@ -40,9 +46,15 @@ final class TcpWriter {
     private final ExposedMemory exposed = new ExposedMemory();
     /** The message whose payload is being written without a copy, or null. */
     private TransmitOperation longOperation;
-    /** The local memory that is being written as the answer to a read, or null. */
-    private PieceList answered;
+    /** The read of the peer that is being answered, or null. */
+    private RemoteRanges answered;
+    private boolean answersAccess;
+    /** The memory of that read, found anew for each call of the system. */
+    private final PieceList answer = new PieceList();
+    private long answerLength;
     private long longSent;
+    /** The oldest read of the peer waits until the engine has room for its report. */
+    private boolean awaitsReport;
     private int acksOwed;
     /** The socket accepts no more bytes; an event reports when it does. */
     private boolean isBlocked;
@@ -58,7 +70,10 @@ final class TcpWriter {
         this.writesCounter = writesCounter;
     }
 
-    /** As {@link Channel#send}. */
+    /**
+     * As {@link Channel#send}, and as {@link RemoteChannel#write} for a whole write: {@link Channel#DONE} if it has
+     * ended.
+     */
     int send(TransmitOperation operation) {
         long payload = operation.length;
         boolean isShort = payload <= copyLimit;
@@ -67,25 +82,33 @@ final class TcpWriter {
             refused = true;
             return -FabricErrno.EAGAIN;
         }
-        boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
-        boolean isAwaited = (operation.flags & (Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE)) != 0;
+        boolean isAwaited = (operation.flags & ACKNOWLEDGED) != 0;
         int flags = ((operation.flags & Flags.REMOTE_CQ_DATA) != 0 ? TcpHeader.FLAG_CQ_DATA : 0)
             | (isAwaited ? TcpHeader.FLAG_WANTS_ACK : 0);
-        tail += TcpHeader.encodeMessage(
-            buffer + tail, connection.isBigEndian(), isTagged, flags, operation.tag, operation.data, payload);
-        if (isAwaited) {
-            awaited.add(operation.id(), operation.awaitedOfPeer());
-        }
+        boolean isWrite = operation.isRemote();
+        int header = isWrite
+            ? TcpHeader.encodeWrite(buffer + tail, connection.isBigEndian(), flags, operation)
+            : TcpHeader.encodeMessage(buffer + tail, connection.isBigEndian(),
+                (operation.flags & Flags.TAGGED) != 0, flags, operation.tag, operation.data, payload);
         if (isShort) {
-            operation.copyTo(0, buffer + tail, payload);
-            tail += (int) payload;
+            operation.copyTo(0, buffer + tail + header, payload);
+            if (isWrite) {
+                // bytes that could not be read must not be written into the peer's memory
+                FaultPoint.pass();
+            }
+            header += (int) payload;
         } else {
             longOperation = operation;
             longSent = 0;
         }
+        // behind the copy: if that fails nothing of the message is sent
+        tail += header;
+        if (isAwaited) {
+            awaited.add(operation.id(), isWrite ? Flags.RMA : operation.awaitedOfPeer());
+        }
         connection.onUse();
         if (!isShort || !wroteInCycle && (operation.flags & Flags.MORE) == 0) {
-            write();
+            write(false);
         }
         // StreamHandler.onAcknowledged reports delivery; for the link the message is done when the system has it
         return longOperation != null || isAwaitedOfPeerAlone(operation) ? Channel.PENDING : Channel.DONE;
@@ -93,13 +116,31 @@ final class TcpWriter {
 
     /** Sends a read of the peer's memory; false if there is no room. */
     boolean request(RemotePayload source, long length) {
-        if (hasLongPayload() || !hasRoom(TcpHeader.MAX_LENGTH)) {
-            refused = true;
+        if (!hasRoomForRead()) {
             return false;
         }
         tail += TcpHeader.encodeReadRequest(buffer + tail, connection.isBigEndian(), source, length);
         connection.onUse();
         return true;
+    }
+
+    /** As {@link RemoteChannel#read}; false if there is no room. */
+    boolean read(TransmitOperation operation) {
+        if (!hasRoomForRead()) {
+            return false;
+        }
+        tail += TcpHeader.encodeReadRequest(buffer + tail, connection.isBigEndian(), operation);
+        connection.onUse();
+        if (!wroteInCycle && (operation.flags & Flags.MORE) == 0) {
+            write(false);
+        }
+        return true;
+    }
+
+    private boolean hasRoomForRead() {
+        boolean hasRoom = !hasLongPayload() && hasRoom(TcpHeader.MAX_LENGTH) && !connection.reader().isFull();
+        refused |= !hasRoom;
+        return hasRoom;
     }
 
     /** Memory that the peer may read. */
@@ -114,6 +155,12 @@ final class TcpWriter {
             connection.lost(FabricErrno.EIO);
             connection.onUse();
         }
+    }
+
+    /** The channel is closed: reads of the peer get no answer any more. */
+    void dropReads() {
+        exposed.dropWaiting();
+        awaitsReport = false;
     }
 
     /** A message of the peer has arrived that must be acknowledged. */
@@ -133,7 +180,9 @@ final class TcpWriter {
         }
         long levels = awaited.levels();
         awaited.remove();
-        if (levels == 0) {
+        if (levels == Flags.RMA) {
+            connection.remote().onEnded(operation, 0);
+        } else if (levels == 0) {
             connection.handler().onSent(operation, 0);
         } else {
             connection.streams().onAcknowledged(operation, levels, 0);
@@ -161,22 +210,34 @@ final class TcpWriter {
 
     /** Whether {@link #poll()} would write. */
     boolean hasWork() {
-        return !isBlocked && !isClear();
+        return !isBlocked && (head != tail || hasLongPayload() || acksOwed != 0
+            || exposed.hasWaiting() && !awaitsReport);
+    }
+
+    /** Whether a read of the peer waits until the engine has room for its report, so that each poll asks again. */
+    boolean awaitsReport() {
+        return awaitsReport;
     }
 
     /** Writes waiting bytes, and reports to the engine a long message that is written, and that there is room. */
     int poll() {
         int work = 0;
+        boolean awaitedReport = awaitsReport;
+        awaitsReport = false;
         if (hasWork()) {
             TransmitOperation begun = longOperation;
-            write();
-            work = 1;
+            write(connection.isUp());
+            work = awaitedReport && awaitsReport ? 0 : 1;
             if (begun != null && longOperation == null && connection.isUp() && !isAwaitedOfPeerAlone(begun)) {
-                connection.handler().onSent(begun.id(), 0);
+                if (begun.isRemote()) {
+                    connection.remote().onEnded(begun.id(), 0);
+                } else {
+                    connection.handler().onSent(begun.id(), 0);
+                }
             }
         }
         wroteInCycle = false;
-        if (refused && !hasLongPayload() && !isBlocked && connection.isUp()) {
+        if (refused && !hasLongPayload() && !isBlocked && !connection.reader().isFull() && connection.isUp()) {
             refused = false;
             connection.handler().onWritable();
             work++;
@@ -184,14 +245,18 @@ final class TcpWriter {
         return work;
     }
 
-    /** Writes as much as the socket accepts now. */
-    private void write() {
+    /**
+     * Writes as much as the socket accepts now.
+     *
+     * @param inPoll whether the engine may be called: it is for reads of the peer that access its regions.
+     */
+    private void write(boolean inPoll) {
         wroteInCycle = true;
         boolean more = true;
-        while (more && !isBlocked && connection.isOpen()) {
-            encodeAnswers();
+        while (more && !isBlocked && connection.isOpen() && connection.failure() == 0) {
+            encodeAnswers(inPoll);
             more = head != tail || hasLongPayload();
-            if (more) {
+            if (more && (answered == null || findAnswer())) {
                 long wanted = gather();
                 long written = !hasLongPayload()
                     ? connection.port().send(buffer + head, tail - head)
@@ -206,6 +271,15 @@ final class TcpWriter {
         }
     }
 
+    /** Finds the memory of the read that is being answered; false if the peer may not read it any more. */
+    private boolean findAnswer() {
+        int errno = exposed.find(answered, connection.remote(), answer);
+        if (errno != 0) {
+            connection.refused("reads memory that it may not read any more", errno);
+        }
+        return errno == 0;
+    }
+
     private long gather() {
         if (!hasLongPayload()) {
             return tail - head;
@@ -217,7 +291,7 @@ final class TcpWriter {
             vector.add(operation.address + longSent, operation.length - longSent);
             return vector.lengthBytes();
         }
-        PieceList pieces = operation != null ? operation.pieces : answered;
+        PieceList pieces = operation != null ? operation.pieces : answer;
         long skip = longSent;
         for (int i = 0; i < pieces.count(); i++) {
             long here = Math.max(0, pieces.length(i) - skip);
@@ -231,7 +305,9 @@ final class TcpWriter {
         if (written < 0) {
             // send gives no errno; if the connection is lost the reader detects its end
             isBlocked = true;
-            if (hasLongPayload() && written != -FabricErrno.EAGAIN) {
+            if (answered != null && written == -FabricErrno.EFAULT) {
+                connection.refused("reads memory whose file was truncated", FabricErrno.EFAULT);
+            } else if (hasLongPayload() && written != -FabricErrno.EAGAIN) {
                 connection.lost((int) -written);
             }
             return;
@@ -241,33 +317,45 @@ final class TcpWriter {
         longSent += written - ofBuffer;
         if (longOperation != null && longSent == longOperation.length) {
             longOperation = null;
-        } else if (answered != null && longSent == answered.lengthBytes()) {
+        } else if (answered != null && longSent == answerLength) {
             exposed.give(answered);
             answered = null;
+            if (answersAccess) {
+                connection.remote().end(Flags.REMOTE_READ, answerLength, false, 0);
+            }
         }
         isBlocked = written < wanted;
     }
 
-    /**
-     * Whether onSent reports the completion when the acknowledgement arrives, because the engine awaits no level from
-     * the peer.
-     */
+    /** Whether the acknowledgement alone ends the operation: the engine awaits no further level of a message. */
     private static boolean isAwaitedOfPeerAlone(TransmitOperation operation) {
-        return (operation.flags & Flags.TRANSMIT_COMPLETE) != 0 && !operation.isAcknowledged();
+        return operation.isRemote() ? (operation.flags & ACKNOWLEDGED) != 0
+            : (operation.flags & Flags.TRANSMIT_COMPLETE) != 0 && !operation.isAcknowledged();
     }
 
-    private void encodeAnswers() {
+    private void encodeAnswers(boolean inPoll) {
         while (acksOwed > 0 && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
             TcpHeader.encodeAck(buffer + tail, connection.isBigEndian());
             tail += TcpHeader.BASE_LENGTH;
             acksOwed--;
         }
-        if (exposed.hasWaiting() && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
+        if (exposed.hasWaiting() && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH) && mayAnswer(inPoll)) {
             answered = exposed.take();
+            answerLength = answered.totalBytes();
             longSent = 0;
-            TcpHeader.encodeReadResponse(buffer + tail, connection.isBigEndian(), answered.lengthBytes());
+            TcpHeader.encodeReadResponse(buffer + tail, connection.isBigEndian(), answerLength);
             tail += TcpHeader.BASE_LENGTH;
         }
+    }
+
+    /** Whether the oldest read of the peer can be answered now. */
+    private boolean mayAnswer(boolean inPoll) {
+        answersAccess = exposed.isAccess(exposed.oldest());
+        if (!answersAccess) {
+            return true;
+        }
+        awaitsReport = inPoll && !connection.remote().begin(Flags.REMOTE_READ, false);
+        return inPoll && !awaitsReport;
     }
 
     /** Whether there is room; moves the waiting bytes to the front if necessary. */
@@ -312,6 +400,7 @@ final class TcpWriter {
     void close() {
         longOperation = null;
         answered = null;
+        awaitsReport = false;
         acksOwed = 0;
         head = 0;
         tail = 0;

@@ -14,6 +14,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
+import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,7 @@ class TcpFormatTest {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(256, 8);
     private final TcpHeader header = new TcpHeader();
+    private final RemoteRanges ranges = new RemoteRanges();
 
     @Test
     void shouldWriteConnectionMessagesAsCapturedFromLibfabric() {
@@ -100,9 +103,9 @@ class TcpFormatTest {
         assertTrue(header.isAck());
         decode(READ_REQUEST, 40);
         assertEquals(1, header.pieces());
-        assertEquals(0, header.pieceOffset(0));
-        assertEquals(200_000, header.pieceLength(0));
-        assertEquals(0x8000_0000L, header.pieceKey(0));
+        assertEquals(0, ranges().address(0));
+        assertEquals(200_000, ranges().lengthBytes(0));
+        assertEquals(0x8000_0000L, ranges().key(0));
         // the count of pieces is left over from the request and means nothing
         decode(READ_RESPONSE, 16);
         assertEquals(TcpHeader.OP_READ_RESPONSE, header.op());
@@ -143,10 +146,10 @@ class TcpFormatTest {
         assertEquals(16 + 2 * 24, length);
         assertEquals(length, header.decode(memory.address(), length, false));
         assertEquals(2, header.pieces());
-        assertEquals(1000, header.pieceLength(0));
-        assertEquals(12, header.pieceKey(1));
-        assertEquals(200, header.pieceOffset(1));
-        assertEquals(500, header.pieceLength(1));
+        assertEquals(1000, ranges().lengthBytes(0));
+        assertEquals(12, ranges().key(1));
+        assertEquals(200, ranges().address(1));
+        assertEquals(500, ranges().lengthBytes(1));
     }
 
     /** Both directions, both byte orders, all kinds: one side writes and the other reads. */
@@ -187,10 +190,83 @@ class TcpFormatTest {
         "03000400020010001000000000000000", // acknowledgement that wants one
         "03000000010010001000000000000000", // data of an operation that has none
         "03020000000028002900000000000000", // read without pieces
+        "03028000000130003000000000000000", // read with a tag
+        "03048000000130003800000000000000", // write with a tag
         "03020000000529005000000000000000"}) // read of five
     void shouldRefuseOtherHeaders(String hex) {
         decode(hex + "00".repeat(120 - hex.length() / 2), TcpHeader.BROKEN);
         assertFalse(header.brokenBy().isEmpty());
+    }
+
+    /** As libfabric's tcp provider writes them: cq data in front of place, length and key. */
+    @Test
+    void shouldWriteAndReadTheHeadersOfRemoteAccess() {
+        TransmitOperation operation = new TransmitOperation(0, 0);
+        operation.remoteAddress = 0x64;
+        operation.length = 5000;
+        operation.key = 7;
+        operation.data = 0x1122334455667788L;
+        String piece = "6400000000000000" + "8813000000000000" + "0700000000000000";
+        assertEquals(40, TcpHeader.encodeWrite(memory.address(), false, 0, operation));
+        assertEquals("0304000000012800" + "b013000000000000" + piece, hex(40));
+        assertEquals(40, TcpHeader.encodeReadRequest(memory.address(), false, operation));
+        assertEquals("0302000000012800" + "2800000000000000" + piece, hex(40));
+        for (boolean isBigEndian : new boolean[] {false, true}) {
+            int length = TcpHeader.encodeWrite(memory.address(), isBigEndian,
+                TcpHeader.FLAG_CQ_DATA | TcpHeader.FLAG_WANTS_ACK, operation);
+            assertEquals(TcpHeader.MAX_SENT_LENGTH, length);
+            if (!isBigEndian) {
+                assertEquals("0304050000013000" + "b813000000000000" + "8877665544332211" + piece, hex(48));
+            }
+            assertEquals(TcpHeader.MORE, header.decode(memory.address(), length - 1, isBigEndian));
+            assertEquals(length, header.decode(memory.address(), length, isBigEndian));
+            assertEquals(TcpHeader.OP_WRITE, header.op());
+            assertEquals(operation.data, header.data());
+            assertTrue(header.wantsAck());
+            assertFalse(header.asksForCommit());
+            assertEquals(5000, header.payloadLength());
+            assertEquals(1, ranges().count());
+            assertEquals(0x64, ranges().address(0));
+            assertEquals(5000, ranges().lengthBytes(0));
+            assertEquals(7, ranges().key(0));
+        }
+    }
+
+    /** The bytes of a write are those of its pieces, whose lengths may overflow. */
+    @Test
+    void shouldRefuseWritesWhosePiecesAreNotTheirPayload() {
+        long[][] refused = {{9}, {7}, {-1, 9}, {Long.MAX_VALUE, Long.MAX_VALUE, 10}, {Long.MIN_VALUE, Long.MIN_VALUE, 8},
+            {4, 3}, {4, 4, 1}, {0, 0, 0, 0}};
+        for (long[] lengths : refused) {
+            assertEquals(TcpHeader.BROKEN, decodeWrite(lengths), () -> Arrays.toString(lengths));
+        }
+        for (long[] lengths : new long[][] {{8}, {4, 4}, {0, 8, 0, 0}, {1, 2, 3, 2}}) {
+            assertEquals(16 + 24 * lengths.length, decodeWrite(lengths), () -> Arrays.toString(lengths));
+        }
+    }
+
+    private int decodeWrite(long... lengths) {
+        StringBuilder hex = new StringBuilder("0304000000" + HexFormat.of().toHexDigits((byte) lengths.length)
+            + HexFormat.of().toHexDigits((byte) (16 + 24 * lengths.length)) + "00" + words(16 + 24 * lengths.length + 8));
+        for (long length : lengths) {
+            hex.append(words(0, length, 1));
+        }
+        byte[] bytes = bytes(hex + "00".repeat(8));
+        MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+        return header.decode(memory.address(), bytes.length, false);
+    }
+
+    private static String words(long... words) {
+        StringBuilder hex = new StringBuilder();
+        for (long word : words) {
+            hex.append(HexFormat.of().toHexDigits(Long.reverseBytes(word)));
+        }
+        return hex.toString();
+    }
+
+    private RemoteRanges ranges() {
+        header.copyTo(ranges);
+        return ranges;
     }
 
     private void decode(String hex, int expected) {
