@@ -49,7 +49,6 @@ public abstract class RemoteChannel {
     public abstract long pieceLimitBytes();
 
     /**
-<<<<<<< HEAD
      * The longest list of elements of an atomic operation that the peer may request: as many bytes of old values fit
      * into one {@link #reply}.
      *
@@ -60,12 +59,8 @@ public abstract class RemoteChannel {
     }
 
     /**
-     * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. They are taken when the call
-     * returns.
-=======
      * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. The link may read them until
      * the write ends, but only the last piece's after the call.
->>>>>>> a7da55aa (Let channels with libfabric's wire carry remote memory access)
      *
      * @param operation with remote address, key, data and whole length.
      * @param length    bytes of this piece, at most {@link #pieceLimitBytes()}.

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.stream.Stream;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 
 /** Where the two endpoints of a conformance test live. */
 public enum Setup {
@@ -20,6 +21,9 @@ public enum Setup {
     NETWORK_EMBEDDED(Network.LINK, false),
     /** Clients of two driver processes, over a link of networks. */
     NETWORK_DAEMON(Network.LINK, true);
+
+    private static final long OWN_ORDER = Order.STRICT | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAR
+        | Order.RMA_WAW | Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAR | Order.ATOMIC_WAW;
 
     public final String link;
     public final boolean daemon;
@@ -129,12 +133,29 @@ public enum Setup {
 
     /** Skips a test of remote memory access, which these links do not have. */
     public void assumeRemoteMemory() {
-        assumeTrue(!isForeign(), "the link has no remote memory access");
+        assumeTrue(!isForeign() || link.equals("tcp"), "the link has no remote memory access");
     }
 
-    /** Skips a test of atomic operations, which these links do not have. */
+    /** Skips a test of atomic operations, which libfabric's tcp does not have. */
     public void assumeAtomics() {
-        assumeTrue(!isForeign() || link.endsWith("rxm"), "the link has no atomic operations");
+        assumeTrue(!isForeign() || link.endsWith("rxm"), "the wire has no atomic operations");
+    }
+
+    /** Skips a test of accesses that are refused with an errno of their own. */
+    public void assumeErrorReplies() {
+        assumeTrue(!isForeign(), "libfabric's wire has no answer with an errno: a refused access ends the connection");
+    }
+
+    /** Skips a test of writes and messages that stay behind an earlier read. */
+    public void assumeOrderBehindReads() {
+        assumeTrue(!isForeign(), "libfabric's links offer neither WAR nor SAR");
+    }
+
+    /** The orders of remote accesses and messages that the link offers. */
+    public long messageOrder() {
+        return !isForeign() ? OWN_ORDER
+            : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_RAR | Order.ATOMIC_RAW
+                | Order.ATOMIC_WAR | Order.ATOMIC_WAW);
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */

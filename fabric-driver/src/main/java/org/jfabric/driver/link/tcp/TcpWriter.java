@@ -10,6 +10,7 @@ import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.TcpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
@@ -307,8 +308,11 @@ final class TcpWriter {
             isBlocked = true;
             if (answered != null && written == -FabricErrno.EFAULT) {
                 connection.refused("reads memory whose file was truncated", FabricErrno.EFAULT);
+            } else if (written == -TcpSocket.EPIPE && !connection.reader().isPaused()) {
+                // the reader first takes what the peer has sent before its end
+                connection.onUse();
             } else if (hasLongPayload() && written != -FabricErrno.EAGAIN) {
-                connection.lost((int) -written);
+                connection.lost(written == -TcpSocket.EPIPE ? FabricErrno.ECONNRESET : (int) -written);
             }
             return;
         }

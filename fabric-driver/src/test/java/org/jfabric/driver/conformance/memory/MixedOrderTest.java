@@ -288,15 +288,16 @@ class MixedOrderTest {
     @Requirement("RX-010")
     void shouldOfferEveryOrderToReceivers(Setup setup) {
         setup.assumeRemoteMemory();
-        long every = Order.STRICT | OF_ACCESS | OF_ATOMICS;
+        long every = setup.messageOrder();
+        long caps = setup.isForeign() ? 0 : Flags.ATOMIC;
         try (FabricPair pair = new FabricPair(setup)) {
             for (int bit = 0; bit < Long.SIZE; bit++) {
-                Info hints = RemoteMemoryPair.hints(Flags.ATOMIC).linkName(setup.link);
+                Info hints = RemoteMemoryPair.hints(caps).linkName(setup.link);
                 hints.rxAttr().msgOrder(1L << bit);
                 boolean isOrder = (every & 1L << bit) != 0;
                 assertEquals(isOrder, !pair.a.fabric.info(hints).matches().isEmpty(), "bit " + bit);
             }
-            Info any = RemoteMemoryPair.hints(Flags.ATOMIC).linkName(setup.link);
+            Info any = RemoteMemoryPair.hints(caps).linkName(setup.link);
             any.rxAttr().msgOrder(Order.NONE);
             assertEquals(every, pair.a.fabric.info(any).best().rxAttr().msgOrder());
         }

@@ -17,6 +17,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -278,7 +279,8 @@ class RemoteEndpointTest {
     @SetupSource
     void shouldAccessMemoryOverAConnection(Setup setup) {
         setup.assumeRemoteMemory();
-        Info hints = ConnectionSide.hints().caps(Flags.MSG | Flags.TAGGED | Flags.RMA | Flags.RMA_EVENT);
+        Info hints = RemoteMemoryPair.delivering(
+            setup, ConnectionSide.hints().caps(Flags.MSG | Flags.TAGGED | Flags.RMA | Flags.RMA_EVENT));
         try (Connected pair = new Connected(setup, hints)) {
             MemoryRegion region = pair.pair.b.domain.allocate(
                 200_000, new MemoryRegionAttr().access(RemoteMemoryPair.BOTH).requestedKey(5));
@@ -302,6 +304,14 @@ class RemoteEndpointTest {
                 }
             }
             assertEquals(0, remote.write(buf, 8, 0, 0, 6, 4));
+            if (setup.isForeign()) {
+                int err = pair.a.completion().err();
+                assertTrue(err == FabricErrno.ESHUTDOWN || err == FabricErrno.ECONNRESET, FabricErrno.name(err));
+                pair.a.next(EventType.SHUTDOWN, pair.endpointA);
+                pair.b.next(EventType.SHUTDOWN, pair.endpointB);
+                assertEquals(-FabricErrno.ENOTCONN, remote.write(buf, 8, 0, 0, 5, 6));
+                return;
+            }
             assertEquals(FabricErrno.EKEYREJECTED, pair.a.completion().err());
             assertEquals(0, pair.endpointB.remoteMemory().write(pair.pair.b.memory.address(), 8, 0, 0, 5, 5));
             assertEquals(FabricErrno.EKEYREJECTED, pair.b.completion().err(), "the other side has no such region");

@@ -31,6 +31,7 @@ class RemoteFaultTest {
     void shouldEndAccessesOfARegionThatIsClosedWithAnErrorAndTouchNoOther(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             int refused = 0;
+            int refusal = setup.isForeign() ? FabricErrno.ECONNRESET : FabricErrno.EKEYREJECTED;
             MemoryRegion region = pair.target;
             long key = pair.key;
             for (int round = 0; round < 10; round++) {
@@ -41,10 +42,10 @@ class RemoteFaultTest {
                 region.close();
                 key = RemoteMemoryPair.freshKey();
                 region = exposed(pair, key);
-                refused += assertAllEnd(pair, FabricErrno.EKEYREJECTED);
+                refused += assertAllEnd(pair, refusal);
                 // later ones with the old key, and the new region as it was
                 post(pair, key - 1, 0);
-                assertEquals(ACCESSES, assertAllEnd(pair, FabricErrno.EKEYREJECTED));
+                assertEquals(ACCESSES, assertAllEnd(pair, refusal));
                 pair.b.assertQuiet(20);
                 for (int i = 0; i < LENGTH; i++) {
                     assertEquals(UNTOUCHED, region.buffer().getByte(i));
@@ -85,7 +86,10 @@ class RemoteFaultTest {
             refused.set((int) entry.context(), entry.err() != 0);
         }
         assertEquals(ACCESSES, ended.cardinality());
-        assertEquals(refused.isEmpty() ? 0 : ACCESSES - refused.nextSetBit(0), refused.cardinality());
+        if (!pair.pair.setup.isForeign()) {
+            // elsewhere a write may be in place before an earlier read is answered
+            assertEquals(refused.isEmpty() ? 0 : ACCESSES - refused.nextSetBit(0), refused.cardinality());
+        }
         pair.a.assertQuiet(20);
         return refused.cardinality();
     }

@@ -50,10 +50,11 @@ final class RemoteMemoryPair implements AutoCloseable {
     RemoteMemoryPair(Setup setup, Info hints, int cqSize) {
         if ((hints.caps() & Flags.RMA) != 0) {
             setup.assumeRemoteMemory();
-        } else {
+        }
+        if ((hints.caps() & Flags.ATOMIC) != 0) {
             setup.assumeAtomics();
         }
-        pair = new FabricPair(setup, hints, cqSize);
+        pair = new FabricPair(setup, delivering(setup, hints), cqSize);
         a = pair.a;
         b = pair.b;
         toB = pair.toB;
@@ -76,6 +77,15 @@ final class RemoteMemoryPair implements AutoCloseable {
 
     static Info atomicHints() {
         return new Info().caps(Flags.ATOMIC | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
+    }
+
+    /** Hints whose writes end when they are in place: over our own wires they do so anyway. */
+    static Info delivering(Setup setup, Info hints) {
+        Info delivering = hints.copy();
+        if (setup.isForeign()) {
+            delivering.txAttr().opFlags(hints.txAttr().opFlags() | Flags.DELIVERY_COMPLETE);
+        }
+        return delivering;
     }
 
     static long freshKey() {
@@ -101,7 +111,8 @@ final class RemoteMemoryPair implements AutoCloseable {
 
     /** An endpoint of that application that is not enabled; it has the address vector and nothing else. */
     Endpoint open(FabricNode node, Info hints) {
-        Endpoint endpoint = node.domain.openEndpoint(node.fabric.info(hints.copy().linkName(pair.setup.link)).best());
+        Endpoint endpoint = node.domain.openEndpoint(node.fabric.info(
+            delivering(pair.setup, hints).linkName(pair.setup.link)).best());
         endpoint.bind(node.av);
         return endpoint;
     }
@@ -130,6 +141,11 @@ final class RemoteMemoryPair implements AutoCloseable {
         assertEquals(FabricErrno.name(errno), FabricErrno.name(entry.err()));
         assertEquals(context, entry.context());
         assertEquals(Flags.RMA | direction, entry.flags());
+    }
+
+    /** The peer has refused the access: libfabric's wire tells that only by the end of the connection. */
+    void assertRefused(FabricNode.Entry entry, long context, long direction, int errno) {
+        assertError(entry, context, direction, pair.setup.isForeign() ? FabricErrno.ECONNRESET : errno);
     }
 
     static int errno(Executable call) {

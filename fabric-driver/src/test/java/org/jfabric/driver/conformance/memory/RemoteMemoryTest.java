@@ -161,7 +161,7 @@ class RemoteMemoryTest {
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.readmsg(request.flags(Flags.INJECT)));
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.writemsg(request.flags(Flags.COMMIT_COMPLETE)));
             assertEquals(-FabricErrno.EINVAL, pair.remote.writemsg(null));
-            request.flags(Flags.INJECT).memory(pair.a.memory.address(), 16).remote(500, pair.key).opContext(13);
+            request.flags(Flags.INJECT | Flags.DELIVERY_COMPLETE).memory(pair.a.memory.address(), 16).remote(500, pair.key).opContext(13);
             assertEquals(0, pair.remote.writemsg(request));
             pair.a.memory.buffer().putLong(0, 0);
             pair.a.await(13);
@@ -195,11 +195,11 @@ class RemoteMemoryTest {
     private static void assertRefused(RemoteMemoryPair pair, long offset, int length, long key, int errno) {
         long buf = pair.a.memory.address();
         assertEquals(0, pair.remote.write(buf, length, pair.toB, offset, key, 21));
-        RemoteMemoryPair.assertError(pair.a.await(), 21, Flags.WRITE, errno);
+        pair.assertRefused(pair.a.await(), 21, Flags.WRITE, errno);
         assertEquals(0, pair.remote.read(buf, length, pair.toB, offset, key, 22));
-        RemoteMemoryPair.assertError(pair.a.await(), 22, Flags.READ, errno);
+        pair.assertRefused(pair.a.await(), 22, Flags.READ, errno);
         assertEquals(0, pair.remote.writedata(buf, length, pair.toB, offset, key, 1, 23));
-        RemoteMemoryPair.assertError(pair.a.await(), 23, Flags.WRITE, errno);
+        pair.assertRefused(pair.a.await(), 23, Flags.WRITE, errno);
         assertNull(pair.a.poll());
     }
 }

@@ -140,7 +140,7 @@ class RemoteRegionTest {
 
     private static void assertRefused(RemoteMemoryPair pair, long to, long key, long direction, int errno) {
         access(pair, to, key, direction);
-        RemoteMemoryPair.assertError(pair.a.await(), 9, direction, errno);
+        pair.assertRefused(pair.a.await(), 9, direction, errno);
     }
 
     private static void access(RemoteMemoryPair pair, long to, long key, long direction) {
@@ -169,7 +169,7 @@ class RemoteRegionTest {
                     assertEquals(8, offer.domainAttr().mrKeySize());
                 }
             }
-            Info hints = RemoteMemoryPair.hints(0);
+            Info hints = RemoteMemoryPair.delivering(setup, RemoteMemoryPair.hints(0));
             hints.domainAttr().mrMode(all);
             try (FabricNode target = pair.sibling(pair.b, hints, 1); FabricNode from = pair.sibling(pair.a, hints, 2)) {
                 MemoryRegion region = target.domain.allocate(
@@ -210,11 +210,11 @@ class RemoteRegionTest {
                     assertEquals(i, entry.context());
                     if (entry.err() != 0 || refused) {
                         refused = true;
-                        RemoteMemoryPair.assertError(entry, i, direction, FabricErrno.EKEYREJECTED);
+                        pair.assertRefused(entry, i, direction, FabricErrno.EKEYREJECTED);
                     }
                 }
                 access(pair, pair.toB, key, direction);
-                RemoteMemoryPair.assertError(pair.a.await(), 9, direction, FabricErrno.EKEYREJECTED);
+                pair.assertRefused(pair.a.await(), 9, direction, FabricErrno.EKEYREJECTED);
             }
             assertAllowed(pair, pair.toB, pair.key, Flags.READ);
         }
