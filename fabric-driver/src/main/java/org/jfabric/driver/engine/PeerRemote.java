@@ -134,9 +134,10 @@ final class PeerRemote extends RemoteHandler {
         }
         long limit = peer.remoteMemory().atomicLimitBytes() / size;
         long elements = 0;
-        for (int i = 0; i < access.ranges(); i++) {
+        for (int i = 0; i < access.ranges().count(); i++) {
+            long term = access.ranges().lengthBytes(i);
             // each term is checked, so that the sum cannot overflow
-            elements = access.count(i) < 0 || access.count(i) > limit ? limit + 1 : elements + access.count(i);
+            elements = term < 0 || term > limit ? limit + 1 : elements + term;
         }
         boolean reads = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
         int lists = reads ? 0 : access.form() == AtomicForm.COMPARE ? 2 : 1;

@@ -45,7 +45,7 @@ final class RemoteTarget implements QuotaMember {
     /** Old values of the atomic operation that is executed; null if there are no atomic operations. */
     private UnsafeBuffer oldValues;
     /** Native addresses of the ranges of the atomic operation that is executed. */
-    private final long[] targets = new long[RemoteAccess.MAX_RANGES];
+    private final long[] targets = new long[RemoteRanges.MAX_RANGES];
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
@@ -167,12 +167,14 @@ final class RemoteTarget implements QuotaMember {
         if ((atomicRights & right) != right) {
             return FabricErrno.EACCES;
         }
-        for (int i = 0; i < access.ranges(); i++) {
-            RegisteredRegion region = keys.find(access.key(i), right, access.address(i), access.count(i) * size);
+        RemoteRanges ranges = access.ranges();
+        for (int i = 0; i < ranges.count(); i++) {
+            RegisteredRegion region = keys.find(
+                ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size);
             if (region == null) {
-                return keys.refusal(access.key(i), right);
+                return keys.refusal(ranges.key(i), right);
             }
-            targets[i] = region.address() + access.address(i);
+            targets[i] = region.address() + ranges.address(i);
             if ((targets[i] & (size - 1)) != 0) {
                 return FabricErrno.EINVAL;
             }
@@ -183,11 +185,12 @@ final class RemoteTarget implements QuotaMember {
     private void apply(RemoteAccess access, long length, long operands, long results) {
         int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
         long done = 0;
-        for (int i = 0; i < access.ranges(); i++) {
-            AtomicExecutor.execute(access.datatype(), access.atomicOperation(), access.count(i), targets[i],
+        for (int i = 0; i < access.ranges().count(); i++) {
+            long elements = access.ranges().lengthBytes(i);
+            AtomicExecutor.execute(access.datatype(), access.atomicOperation(), elements, targets[i],
                 operands + done, access.form() == AtomicForm.COMPARE ? operands + length + done : 0,
                 results == 0 ? 0 : results + done);
-            done += access.count(i) * size;
+            done += elements * size;
         }
     }
 

@@ -9,21 +9,14 @@ import org.jfabric.info.Flags;
  * <p>Nothing in it is checked: the engine checks key, rights and range before it touches a byte. Owner: progress agent.
  */
 public final class RemoteAccess {
-    /** Most ranges of one atomic operation. */
-    public static final int MAX_RANGES = 4;
-
     private long operation;
     private long flags;
-    private long lengthBytes;
     private long data;
     private int form;
     private int datatype;
     private int atomicOperation;
-    /** Keys, addresses and elements of the ranges; only atomic operations of libfabric's rxm have more than one. */
-    private final long[] keys = new long[MAX_RANGES];
-    private final long[] addresses = new long[MAX_RANGES];
-    private final long[] counts = new long[MAX_RANGES];
-    private int ranges;
+    /** One range but for atomic operations of libfabric's rxm. */
+    private final RemoteRanges ranges = new RemoteRanges();
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -44,95 +37,40 @@ public final class RemoteAccess {
         long newOperation, long newFlags, long newKey, long newAddress, long newLengthBytes, long newData) {
         operation = newOperation;
         flags = newFlags;
-        keys[0] = newKey;
-        addresses[0] = newAddress;
-        ranges = 1;
-        lengthBytes = newLengthBytes;
+        ranges.clear();
+        ranges.add(newKey, newAddress, newLengthBytes);
         data = newData;
         return this;
     }
 
     /**
-     * Adds what an atomic operation has besides; the length of the range is not used then.
-     *
-     * @param newForm      one of {@link org.jfabric.layout.AtomicForm}; any value.
-     * @param newDatatype  code of the datatype; any value.
-     * @param newOperation code of the operation; any value.
-     * @param newCount     elements; any value.
-     * @return this.
-     */
-    public RemoteAccess atomic(int newForm, int newDatatype, int newOperation, long newCount) {
-        form = newForm;
-        datatype = newDatatype;
-        atomicOperation = newOperation;
-        counts[0] = newCount;
-        return this;
-    }
-
-    /**
-     * Begins an atomic operation whose ranges follow.
+     * Begins an atomic operation; its {@link #ranges()} are added by the caller.
      *
      * @param newOperation       the peer's id of the operation.
-     * @param newForm            as for {@link #atomic}.
-     * @param newDatatype        as for {@link #atomic}.
-     * @param newAtomicOperation as for {@link #atomic}.
+     * @param newForm            one of {@link org.jfabric.layout.AtomicForm}; any value.
+     * @param newDatatype        code of the datatype; any value.
+     * @param newAtomicOperation code of the operation; any value.
+     * @return the ranges, of which there are none.
      */
-    public void begin(long newOperation, int newForm, int newDatatype, int newAtomicOperation) {
-        set(newOperation, 0, 0, 0, 0, 0).atomic(newForm, newDatatype, newAtomicOperation, 0);
-        ranges = 0;
-    }
-
-    /**
-     * Adds a range of an atomic operation, behind {@link #begin}; there are at most {@link #MAX_RANGES}.
-     *
-     * @param newKey     key of the region.
-     * @param newAddress offset of the first element in the region.
-     * @param newCount   elements; any value.
-     */
-    public void addRange(long newKey, long newAddress, long newCount) {
-        keys[ranges] = newKey;
-        addresses[ranges] = newAddress;
-        counts[ranges] = newCount;
-        ranges++;
-    }
-
-    /**
-     * Ranges of an atomic operation: its elements are those of the first range, then those of the second, and so on.
-     *
-     * @return 1 unless {@link #begin} was called; 0 to {@link #MAX_RANGES}.
-     */
-    public int ranges() {
+    public RemoteRanges atomic(long newOperation, int newForm, int newDatatype, int newAtomicOperation) {
+        operation = newOperation;
+        flags = 0;
+        data = 0;
+        form = newForm;
+        datatype = newDatatype;
+        atomicOperation = newAtomicOperation;
+        ranges.clear();
         return ranges;
     }
 
     /**
-     * The key of a range's region.
+     * The ranges. Those of an atomic operation have elements instead of bytes; its operands are those of the first
+     * range, then those of the second, and so on.
      *
-     * @param range below {@link #ranges()}.
-     * @return any value.
+     * @return one range for a read or a write.
      */
-    public long key(int range) {
-        return keys[range];
-    }
-
-    /**
-     * The place of a range in its region.
-     *
-     * @param range below {@link #ranges()}.
-     * @return offset in bytes; any value.
-     */
-    public long address(int range) {
-        return addresses[range];
-    }
-
-    /**
-     * Elements of a range of an atomic operation.
-     *
-     * @param range below {@link #ranges()}.
-     * @return any value.
-     */
-    public long count(int range) {
-        return counts[range];
+    public RemoteRanges ranges() {
+        return ranges;
     }
 
     /**
@@ -186,7 +124,7 @@ public final class RemoteAccess {
      * @return any value.
      */
     public long key() {
-        return keys[0];
+        return ranges.key(0);
     }
 
     /**
@@ -195,7 +133,7 @@ public final class RemoteAccess {
      * @return offset in bytes; any value.
      */
     public long address() {
-        return addresses[0];
+        return ranges.address(0);
     }
 
     /**
@@ -204,7 +142,7 @@ public final class RemoteAccess {
      * @return bytes; any value.
      */
     public long lengthBytes() {
-        return lengthBytes;
+        return ranges.lengthBytes(0);
     }
 
     /**

@@ -133,7 +133,7 @@ public enum Setup {
 
     /** Skips a test of remote memory access, which these links do not have. */
     public void assumeRemoteMemory() {
-        assumeTrue(!isForeign() || link.equals("tcp"), "the link has no remote memory access");
+        assumeTrue(!isForeign() || connectedLink().equals("tcp"), "the link has no remote memory access");
     }
 
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */

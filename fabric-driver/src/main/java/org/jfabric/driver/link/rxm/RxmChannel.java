@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.CrossingPeer;
@@ -23,7 +24,8 @@ import org.jfabric.layout.Words;
  * <pre>
  *   up to the eager limit    one packet
  *   up to the SAR limit      segments; other packets may be sent between them
- *   longer                   announced; the peer reads the payload by the channel below and then confirms it
+ *   longer, or to be         announced; the peer reads the payload by the channel below and then confirms it
+ *   confirmed
  * </pre>
  *
  * <p>Only headers are copied here. Owner: progress agent.
@@ -31,6 +33,9 @@ import org.jfabric.layout.Words;
 final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /** Value of a packet's context: the packet completes no operation. */
     static final long NO_OPERATION = -1;
+
+    /** Levels that only the peer can confirm. */
+    private static final long CONFIRMED = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
     /** Without a connection yet, or waiting for the peer's own request. */
     static final int OPENING = 0;
@@ -215,6 +220,9 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         if (state != UP) {
             return -FabricErrno.EAGAIN;
         }
+        if ((operation.flags & CONFIRMED) != 0) {
+            return announceConfirmed(operation);
+        }
         if (operation.length <= eagerLimit) {
             return sendEager(operation);
         }
@@ -228,15 +236,19 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         if (packet == null) {
             return -FabricErrno.EAGAIN;
         }
-        if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
-            // the caller may reuse the memory after this call, and the packet may be sent later
-            Words.copy(operation.address, operation.injectAddress, operation.length);
-            operation.address = operation.injectAddress;
-        }
+        keepInjected(operation);
         header(packet, RxmPacket.EAGER, operation, 0);
         RxmPackets.withPayload(packet, operation, 0, operation.length);
         packet.context = operation.id();
         return pass(packet);
+    }
+
+    /** Copies a payload that is in no region: the caller may reuse its memory, and the payload may be read later. */
+    private static void keepInjected(TransmitOperation operation) {
+        if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
+            Words.copy(operation.address, operation.injectAddress, operation.length);
+            operation.address = operation.injectAddress;
+        }
     }
 
     /** Sends a packet by the link below, which completes it now or later, or refuses it. */
@@ -244,9 +256,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         int result = credits == null ? below.send(packet, 0) : credits.send(packet);
         if (result != PENDING) {
             packets.give(packet);
-            wantsWritable |= result == -FabricErrno.EAGAIN;
         }
-        return result;
+        return noted(result);
     }
 
     // ---- credit, if both sides have flow control ----
@@ -334,7 +345,19 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             operation.length, operation.data, operation.tag);
     }
 
-    // ---- long messages: read by the peer ----
+    // ---- long messages, and those of which more than the sending is to be known: read by the peer ----
+
+    /**
+     * Announces a message of any length, because the peer confirms only what it has read: into the buffer of a receive.
+     * C peers confirm no message without bytes, and nothing confirms that earlier messages are matched.
+     */
+    private int announceConfirmed(TransmitOperation operation) {
+        if (operation.length == 0 || (operation.awaitedOfPeer() & Flags.FENCE) != 0) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        keepInjected(operation);
+        return announceReadable(operation);
+    }
 
     private int announceReadable(TransmitOperation operation) {
         TransmitOperation packet = take();
@@ -379,7 +402,11 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         transfers--;
         exposing().conceal(exposed.payload);
         long operation = exposed.operation();
+        long levels = exposed.levels();
         rendezvous.give(exposed);
+        if (levels != 0) {
+            handler().streamHandler().onAcknowledged(operation, levels, 0);
+        }
         handler().onSent(operation, 0);
         return true;
     }
@@ -505,7 +532,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || remote.isAwaiting() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
+        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override
@@ -523,7 +550,18 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return result < 0 ? result : DONE;
     }
 
-    /** The part for atomic operations; the two ends of the endpoint's connection to itself share one. */
+    /** Reads and writes of remote memory by the connection; null if there are none, also if the channel is not up. */
+    RemoteChannel accesses() {
+        return state == UP ? below.remoteMemory() : null;
+    }
+
+    /** The result of a call of the channel below, which is to report when there is room. */
+    int noted(int result) {
+        wantsWritable |= result == -FabricErrno.EAGAIN;
+        return result;
+    }
+
+    /** The part for remote memory access; the two ends of the endpoint's connection to itself share one. */
     @Override
     public RxmRemote remoteMemory() {
         return engineEnd == null ? remote : engineEnd.remote;

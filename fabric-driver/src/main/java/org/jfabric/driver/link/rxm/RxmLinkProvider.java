@@ -26,31 +26,35 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
     public static final String NAME = "rxm";
 
-    /** The orders of libfabric's provider over tcp: all but reads, or sends, that a later write must not overtake. */
-    private static final long ORDER = Order.STRICT & ~(Order.WAR | Order.SAR)
-        | Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;
-    private static final long ATOMIC_CAPS =
-        Flags.ATOMIC | Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    /** Atomic operations are executed when they arrive, in the order of the packets. */
+    private static final long ATOMIC_ORDER = Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;
+    private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
     /** Least eager limit for atomic operations: a compare operation of the greatest length fits into one packet. */
     private static final int ATOMIC_EAGER_BYTES = RxmPacket.RANGES_LENGTH + 2 * AtomicForm.MAX_BYTES;
+    /** The stronger ones are confirmed by the peer's read of the payload. */
+    private static final long LEVELS =
+        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
     static final ChannelLimits LIMITS = new ChannelLimits(
-        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, Flags.INJECT_COMPLETE, ORDER);
+        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, LEVELS, Order.SAS);
 
     /** Below tcp's own protocol, which needs fewer packets. */
     private static final int SCORE = 40;
 
     private final LinkProvider below;
+    private final boolean hasAccesses;
 
     /**
      * Makes a provider of the link over another one.
      *
-     * @param name  of the link.
-     * @param below makes the link whose connections are used.
+     * @param name        of the link.
+     * @param below       makes the link whose connections are used.
+     * @param hasAccesses whether these connections read and write remote memory.
      */
-    public RxmLinkProvider(String name, LinkProvider below) {
-        super(name, Protocol.RXM, SCORE, LIMITS.levels());
+    public RxmLinkProvider(String name, LinkProvider below, boolean hasAccesses) {
+        super(name, Protocol.RXM, SCORE, LEVELS);
         this.below = below;
+        this.hasAccesses = hasAccesses;
     }
 
     @Override
@@ -74,25 +78,29 @@ public final class RxmLinkProvider extends SocketLinkProvider {
 
     @Override
     protected ChannelLimits limits(DriverConfig config) {
-        return LIMITS;
+        ChannelLimits stream = super.limits(config);
+        return new ChannelLimits(
+            stream.eagerLimitBytes(), 0, stream.maxMessageBytes(), stream.cqDataBytes(), LEVELS,
+            stream.messageOrder() | ATOMIC_ORDER);
     }
 
+    /** The wire cannot report accesses to their target: {@code FI_RMA_EVENT} is refused. */
     @Override
     protected long remoteCaps() {
-        return ATOMIC_CAPS;
+        return ACCESSES | Flags.ATOMIC | (hasAccesses ? Flags.RMA : 0);
     }
 
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        offer.epAttr().maxOrderWarSize(0);
-        if (config.rxm().eagerLimitBytes() < ATOMIC_EAGER_BYTES) {
-            long caps = offer.caps() & ~ATOMIC_CAPS;
-            offer.caps(caps);
-            offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(Order.SAS).rmaIovLimit(0);
-            offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(Order.SAS);
-            offer.epAttr().maxOrderRawSize(0).maxOrderWawSize(0);
+        if (config.rxm().eagerLimitBytes() >= ATOMIC_EAGER_BYTES) {
+            return offer;
         }
+        long caps = offer.caps() & ~(hasAccesses ? Flags.ATOMIC : Flags.ATOMIC | ACCESSES);
+        long order = offer.txAttr().msgOrder() & (hasAccesses ? ~ATOMIC_ORDER : Order.SAS);
+        offer.caps(caps);
+        offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order);
+        offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order);
         return offer;
     }
 

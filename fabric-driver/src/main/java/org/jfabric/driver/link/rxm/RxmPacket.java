@@ -2,7 +2,7 @@ package org.jfabric.driver.link.rxm;
 
 import java.nio.ByteOrder;
 import org.agrona.UnsafeApi;
-import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemoteRanges;
 
 /**
  * The header of every packet, by native address. All words are in the native byte order: peers of the other order are
@@ -47,7 +47,7 @@ final class RxmPacket {
     static final int WRITE_DONE = 8;
 
     /** Bytes of the ranges of an atomic operation, behind the header; operands follow. */
-    static final int RANGES_LENGTH = RemoteAccess.MAX_RANGES * 24;
+    static final int RANGES_LENGTH = RemoteRanges.MAX_RANGES * 24;
     /** Bytes of status and length of an answer to an atomic operation, behind the header; old values follow. */
     static final int ATOMIC_RESPONSE_LENGTH = 8;
 
@@ -67,7 +67,7 @@ final class RxmPacket {
 
     /** Flag: the word of remote CQ data is valid. */
     private static final int REMOTE_CQ_DATA = 0x20000;
-    private static final int RANGE_LENGTH = RANGES_LENGTH / RemoteAccess.MAX_RANGES;
+    private static final int RANGE_LENGTH = RANGES_LENGTH / RemoteRanges.MAX_RANGES;
     private static final byte CONTROL_VERSION = 4;
     private static final byte OP_VERSION = 2;
     private static final boolean NATIVE_IS_BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;

@@ -7,6 +7,7 @@ import org.agrona.collections.LongHashSet;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageHandler;
@@ -63,6 +64,12 @@ final class RxmReader extends ChannelHandler {
     @Override
     public StreamHandler streamHandler() {
         return packets;
+    }
+
+    /** Reads and writes of the connection below are the engine's. */
+    @Override
+    public RemoteHandler remoteHandler() {
+        return channel.handler().remoteHandler();
     }
 
     // ---- events of the channel below ----

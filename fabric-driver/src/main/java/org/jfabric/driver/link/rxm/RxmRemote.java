@@ -5,14 +5,16 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.Words;
 
 /**
- * The atomic operations of a channel: one packet for each request and one for each answer. A peer's request is executed
- * by the engine, also if the channel below is a card that could do it: memory would not be atomic between both.
+ * The remote memory access of a channel. Reads and writes are those of the channel below, with nothing added. An atomic
+ * operation is one packet, and its answer is another. A peer's request is executed by the engine, also if the channel
+ * below is a card that could do it: memory would not be atomic between both.
  *
  * <p>Operands and old values are copied into the packets. An answer is always accepted: those that find no room wait in
  * {@link RxmAnswers}.
@@ -35,10 +37,17 @@ final class RxmRemote extends RemoteChannel {
 
     // ---- calls of the engine ----
 
-    /** There are no remote reads and writes. */
+    /** Of the channel below, whose messages the packets are too. */
+    @Override
+    public boolean keepsOrder() {
+        RemoteChannel below = channel.accesses();
+        return below != null && below.keepsOrder();
+    }
+
     @Override
     public long pieceLimitBytes() {
-        return eagerLimit;
+        RemoteChannel below = channel.accesses();
+        return below == null ? eagerLimit : below.pieceLimitBytes();
     }
 
     @Override
@@ -48,12 +57,14 @@ final class RxmRemote extends RemoteChannel {
 
     @Override
     public int write(TransmitOperation operation, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
+        RemoteChannel below = channel.accesses();
+        return below == null ? -FabricErrno.EOPNOTSUPP : channel.noted(below.write(operation, length, grant));
     }
 
     @Override
     public int read(TransmitOperation operation, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
+        RemoteChannel below = channel.accesses();
+        return below == null ? -FabricErrno.EOPNOTSUPP : channel.noted(below.read(operation, grant));
     }
 
     @Override
@@ -147,7 +158,7 @@ final class RxmRemote extends RemoteChannel {
         }
         int ranges = RxmPacket.ranges(address);
         long operandBytes = (long) length - RxmPacket.HEADER_LENGTH - RxmPacket.RANGES_LENGTH;
-        if (operandBytes < 0 || ranges > RemoteAccess.MAX_RANGES) {
+        if (operandBytes < 0 || ranges > RemoteRanges.MAX_RANGES) {
             channel.broken("requested an atomic operation on " + ranges + " ranges in " + length + " bytes");
             return;
         }
@@ -157,10 +168,10 @@ final class RxmRemote extends RemoteChannel {
             reply(number, FabricErrno.EOPNOTSUPP, false, 0, 0, 0, 0);
             return;
         }
-        access.begin(number, RxmPacket.op(address) - RxmPacket.ATOMIC_OP, RxmPacket.datatype(address),
-            RxmPacket.atomicOperation(address));
+        RemoteRanges named = access.atomic(number, RxmPacket.op(address) - RxmPacket.ATOMIC_OP,
+            RxmPacket.datatype(address), RxmPacket.atomicOperation(address));
         for (int i = 0; i < ranges; i++) {
-            access.addRange(
+            named.add(
                 RxmPacket.rangeKey(address, i), RxmPacket.rangeOffset(address, i), RxmPacket.rangeCount(address, i));
         }
         engine.onAtomic(access, RxmPacket.operands(address), operandBytes);

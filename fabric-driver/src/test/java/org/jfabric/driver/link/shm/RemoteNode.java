@@ -197,7 +197,7 @@ final class RemoteNode implements AutoCloseable {
         @Override
         public void onAtomic(RemoteAccess access, long operands, long length) {
             note("atomic", access.operation(), access.key(), access.address(), access.form(), access.datatype(),
-                access.atomicOperation(), access.count(0), length);
+                access.atomicOperation(), access.ranges().lengthBytes(0), length);
             notePayload(operands, length);
         }
 
