@@ -239,6 +239,7 @@ class RemoteEventTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldCountAccessesOnBothSides(Setup setup) {
+        setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             Counter[] local = {counter(pair.a), counter(pair.a)};
             Counter[] remote = {counter(pair.b), counter(pair.b)};

@@ -54,6 +54,9 @@ final class RemoteMemoryPair implements AutoCloseable {
         if ((hints.caps() & Flags.ATOMIC) != 0) {
             setup.assumeAtomics();
         }
+        if ((hints.caps() & Flags.RMA_EVENT) != 0) {
+            setup.assumeRemoteEvents();
+        }
         pair = new FabricPair(setup, delivering(setup, hints), cqSize);
         a = pair.a;
         b = pair.b;

@@ -178,7 +178,8 @@ class HintsTest {
 
     private static List<LinkProvider> providers() {
         return List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-            new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(), VerbsLinkProvider.ofMessages(),
+            new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(),
+            VerbsLinkProvider.ofMessages(),
             new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets(), false), new VerbsUdLinkProvider());
     }
 
