@@ -20,6 +20,12 @@
  *   writev LENGTH ADDR KEY          done | error NAME      as two ranges of half the length each, if the provider can
  *   inject LENGTH ADDR KEY          done | error NAME
  *   read LENGTH ADDR KEY            done | error NAME      to the start of local memory
+ *   atomic OP TYPE COUNT ADDR KEY   done | error NAME      OP and TYPE as in fi_atomic.h; operands from the start of
+ *                                                  local memory
+ *   fetch OP TYPE COUNT ADDR KEY    done | error NAME      old values to offset 65536 of local memory
+ *   compare OP TYPE COUNT ADDR KEY  done | error NAME      compare values from offset 131072
+ *   fetchv OP TYPE COUNT ADDR KEY   done | error NAME      on two ranges of COUNT elements, at ADDR and ADDR + 4096
+ *   valid FORM OP TYPE              valid COUNT            COUNT 0: there is none; FORM 0 atomic, 1 fetch, 2 compare
  *   send LENGTH                     done | error NAME
  *   receive LENGTH                  ok             posts a receive to the start of local memory
  *   await                           entry FLAGS LENGTH DATA | error NAME     the next completion
@@ -39,6 +45,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -191,7 +198,7 @@ static void open_all(const char *provider)
     size_t length = sizeof name;
 
     hints->ep_attr->type = is_msg ? FI_EP_MSG : FI_EP_RDM;
-    hints->caps = FI_MSG | FI_RMA;
+    hints->caps = FI_MSG | FI_RMA | (strstr(provider, "rxm") ? FI_ATOMIC | FI_TAGGED : 0);
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->addr_format = FI_SOCKADDR_IN;
     hints->domain_attr->mr_mode = 0;
@@ -332,6 +339,68 @@ static int do_access(const char *line)
     return 1;
 }
 
+/* Takes the further reports of an error: rxm of libfabric 1.17 reports a refused atomic operation several times. */
+static void drop_repeated_errors(void)
+{
+    struct fi_cq_data_entry entry;
+    struct fi_cq_err_entry error = {0};
+
+    while (fi_cq_read(cq, &entry, 1) == -FI_EAVAIL)
+        fi_cq_readerr(cq, &error, 0);
+}
+
+/* Atomic operations on memory of the peer; false if the line is none. */
+static int do_atomic(const char *line)
+{
+    static const size_t sizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    char command[16];
+    int op;
+    int type;
+    size_t count;
+    uint64_t addr;
+    uint64_t key;
+    char *local = regions[0].bytes;
+    char *old = local + 65536;
+    char *compare = local + 131072;
+    int got = sscanf(line, "%15s %d %d %zi %" SCNi64 " %" SCNi64, command, &op, &type, (ssize_t *) &count,
+        (int64_t *) &addr, (int64_t *) &key);
+
+    if (!strcmp(command, "valid") && got == 4) {
+        size_t most = 0;
+        int form = op;
+        int refused = form == 0 ? fi_atomicvalid(ep, (enum fi_datatype) count, (enum fi_op) type, &most)
+            : form == 1 ? fi_fetch_atomicvalid(ep, (enum fi_datatype) count, (enum fi_op) type, &most)
+            : fi_compare_atomicvalid(ep, (enum fi_datatype) count, (enum fi_op) type, &most);
+
+        printf("valid %zu\n", refused ? 0 : most);
+        fflush(stdout);
+        return 1;
+    }
+    if (got < 6)
+        return 0;
+    drop_repeated_errors();
+    if (!strcmp(command, "atomic")) {
+        finish(POSTED(fi_atomic(ep, local, count, desc(), peer, addr, key, type, op, &context)));
+    } else if (!strcmp(command, "fetch")) {
+        finish(POSTED(fi_fetch_atomic(ep, local, count, desc(), old, desc(), peer, addr, key, type, op, &context)));
+    } else if (!strcmp(command, "compare")) {
+        finish(POSTED(fi_compare_atomic(ep, local, count, desc(), compare, desc(), old, desc(), peer, addr, key, type,
+            op, &context)));
+    } else if (!strcmp(command, "fetchv")) {
+        struct fi_ioc operands[2] = {{local, count}, {local + count * sizes[type], count}};
+        struct fi_ioc results = {old, 2 * count};
+        struct fi_rma_ioc ranges[2] = {{addr, count, key}, {addr + 4096, count, key}};
+        void *descs[2] = {desc(), desc()};
+        struct fi_msg_atomic msg = {.msg_iov = operands, .desc = descs, .iov_count = 2, .addr = peer,
+            .rma_iov = ranges, .rma_iov_count = 2, .datatype = type, .op = op, .context = &context};
+
+        finish(POSTED(fi_fetch_atomicmsg(ep, &msg, &results, descs, 1, FI_COMPLETION)));
+    } else {
+        return 0;
+    }
+    return 1;
+}
+
 static int do_line(const char *line)
 {
     char command[16] = "";
@@ -376,7 +445,7 @@ static int do_line(const char *line)
         answer("lost");
     } else if (!strcmp(command, "quit")) {
         return 0;
-    } else if (!do_access(line)) {
+    } else if (!do_access(line) && !do_atomic(line)) {
         answer("unknown");
     }
     return 1;

@@ -45,8 +45,7 @@ public enum Protocol {
     GNI(10),
 
     /** Reliable datagrams over message endpoints. */
-    RXM(11, AddressFormat.SOCKADDR,
-        Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE),
+    RXM(11, AddressFormat.SOCKADDR),
 
     /** Reliable datagrams over datagram endpoints. */
     RXD(12),

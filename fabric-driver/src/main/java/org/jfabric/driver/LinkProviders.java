@@ -18,9 +18,9 @@ import org.jfabric.info.FabricException;
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider()), new UdpLinkProvider(),
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), new UdpLinkProvider(),
         VerbsLinkProvider.ofMessages(),
-        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets()),
+        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
         new VerbsUdLinkProvider());
 
     private LinkProviders() {

@@ -32,6 +32,8 @@ final class Outbox {
     /** Remote reads and writes that are outstanding and that later operations must not overtake. */
     private int reads;
     private int barriers;
+    /** Remote reads that are outstanding and that later messages and writes may overtake, as the wire offers no more. */
+    private int freeReads;
     /** Outstanding atomic operations whose old values come back. */
     private int fetches;
     /** A short message has been waiting since the last grant. */
@@ -60,7 +62,7 @@ final class Outbox {
      */
     boolean mustWait(TransmitOperation operation) {
         return (reads | barriers) != 0 && (barriers != 0 || !operation.isRead())
-            || fetches >= AtomicForm.MAX_FETCHES && operation.isFetch();
+            || operation.isFetch() && (freeReads != 0 || fetches >= AtomicForm.MAX_FETCHES);
     }
 
     /**
@@ -114,9 +116,8 @@ final class Outbox {
             fetches += change;
         }
         if (!operation.isBarrier) {
-            return;
-        }
-        if (operation.isRead()) {
+            freeReads += operation.isRead() ? change : 0;
+        } else if (operation.isRead()) {
             reads += change;
         } else {
             barriers += change;
@@ -379,6 +380,7 @@ final class Outbox {
         pending.clear();
         waiting = 0;
         reads = 0;
+        freeReads = 0;
         barriers = 0;
         fetches = 0;
         owned.clear();

@@ -70,6 +70,7 @@ final class PeerRemote extends RemoteHandler {
     private long waitingWrite;
     /** Old values of queued answers: a ring with one place for each; null before the first one had to wait. */
     private UnsafeBuffer values;
+    private int valueBytes;
     private int firstValues;
     private int valuesCount;
     /** The last write that was refused: its further pieces are ignored, so that no part of it is placed or reported. */
@@ -131,14 +132,23 @@ final class PeerRemote extends RemoteHandler {
             answer(access.operation(), FabricErrno.EOPNOTSUPP);
             return;
         }
-        long count = access.count();
+        long limit = peer.remoteMemory().atomicLimitBytes() / size;
+        long elements = 0;
+        for (int i = 0; i < access.ranges().count(); i++) {
+            long term = access.ranges().lengthBytes(i);
+            // each term is checked, so that the sum cannot overflow
+            elements = term < 0 || term > limit ? limit + 1 : elements + term;
+        }
         boolean reads = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
         int lists = reads ? 0 : access.form() == AtomicForm.COMPARE ? 2 : 1;
-        if (count < 0 || count > AtomicForm.MAX_BYTES / size || length != lists * count * size) {
-            peer.violation("requested an atomic operation on " + count + " elements with " + length
-                + " bytes of operands");
+        if (elements > limit && reads && length == 0) {
+            // well formed, but its answer does not fit
+            answer(access.operation(), FabricErrno.EINVAL);
+        } else if (elements > limit || length != lists * elements * size) {
+            // without the numbers, as above
+            peer.violation("requested an atomic operation whose operands do not fit its elements");
         } else {
-            context.remoteTarget().execute(this, access, size, operands);
+            context.remoteTarget().execute(this, access, elements * size, operands);
         }
     }
 
@@ -178,14 +188,15 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
-    public void end(long right, long length, boolean hasData, long data) {
+    public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
         RemoteTarget target = context.remoteTarget();
         if (hasData || target.reportsAll()) {
             reserved--;
             target.reportReserved(
-                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), length, hasData ? data : 0);
+                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), ranges.totalBytes(),
+                hasData ? data : 0);
         }
-        target.count(right);
+        target.count(ranges, right);
     }
 
     /** An access of a wire that is not read meanwhile waits for a slot. */
@@ -229,11 +240,12 @@ final class PeerRemote extends RemoteHandler {
             return;
         }
         if (values == null) {
-            values = new UnsafeBuffer(BufferUtil.allocateDirectAligned(
-                AtomicForm.MAX_FETCHES * AtomicForm.MAX_BYTES, Long.BYTES));
+            valueBytes = peer.remoteMemory().atomicLimitBytes();
+            values = new UnsafeBuffer(
+                BufferUtil.allocateDirectAligned(AtomicForm.MAX_FETCHES * valueBytes, Long.BYTES));
         }
         int slot = (firstValues + valuesCount++) % AtomicForm.MAX_FETCHES;
-        long copy = values.addressOffset() + (long) slot * AtomicForm.MAX_BYTES;
+        long copy = values.addressOffset() + (long) slot * valueBytes;
         Words.copy(address, copy, length);
         add(operation, 0, copy, length, VALUES);
     }

@@ -30,7 +30,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
  * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
  * Wires of libfabric offer only the orders that they have by themselves ({@link RemoteChannel#keepsOrder}), so that
- * nothing waits there.
+ * nothing waits there, but for atomic operations that fetch: the peer executes them when they come, and may take the
+ * bytes of an earlier read later.
  *
  * <p>Owner: progress agent.
  */

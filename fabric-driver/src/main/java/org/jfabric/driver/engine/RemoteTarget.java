@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.BitUtil;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -44,7 +45,11 @@ final class RemoteTarget implements QuotaMember {
     private final long rights;
     private final long atomicRights;
     /** Old values of the atomic operation that is executed; null if there are no atomic operations. */
-    private final UnsafeBuffer oldValues;
+    private UnsafeBuffer oldValues;
+    /** Native addresses of the ranges of the atomic operation that is executed. */
+    private final long[] targets = new long[RemoteRanges.MAX_RANGES];
+    /** Regions of the ranges of the access in hand; null for one that was closed. */
+    private final RegisteredRegion[] regions = new RegisteredRegion[RemoteRanges.MAX_RANGES];
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
@@ -122,26 +127,15 @@ final class RemoteTarget implements QuotaMember {
 
     /**
      * Executes a peer's atomic operation and answers it. The operation exists; operands and compare values are whole.
+     * Every range is checked before the first element is changed.
      *
-     * @param size bytes of an element.
+     * @param length bytes of the elements of all ranges.
      */
-    void execute(PeerRemote peer, RemoteAccess access, int size, long operands) {
-        long length = access.count() * size;
+    void execute(PeerRemote peer, RemoteAccess access, long length, long operands) {
         boolean isBase = access.form() == AtomicForm.BASE;
-        boolean isPlainRead = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
-        long right = isBase ? Flags.REMOTE_WRITE
-            : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-        boolean allowed = (atomicRights & right) == right;
-        RegisteredRegion region = allowed ? keys.find(
-            access.key(), right, access.address(), length, endpointId) : null;
-        if (region == null) {
-            peer.answer(access.operation(), allowed ? keys.refusal(
-                access.key(), right, endpointId) : FabricErrno.EACCES);
-            return;
-        }
-        long target = region.address() + access.address();
-        if ((target & (size - 1)) != 0) {
-            peer.answer(access.operation(), FabricErrno.EINVAL);
+        int refusal = locate(access);
+        if (refusal != 0) {
+            peer.answer(access.operation(), refusal);
             return;
         }
         if (reportsAll && !hasSlot()) {
@@ -153,9 +147,8 @@ final class RemoteTarget implements QuotaMember {
         inHand = peer;
         inHandOperation = access.operation();
         inHandErrno = FabricErrno.EIO;
-        long results = isBase ? 0 : oldValues.addressOffset();
-        AtomicExecutor.execute(access.datatype(), access.atomicOperation(), access.count(), target, operands,
-            access.form() == AtomicForm.COMPARE ? operands + length : 0, results);
+        long results = isBase ? 0 : oldValues(length);
+        apply(access, length, operands, results);
         FaultPoint.pass();
         inHandErrno = isBase ? 0 : FabricErrno.EIO;
         if (reportsAll) {
@@ -165,15 +158,64 @@ final class RemoteTarget implements QuotaMember {
         if (counts != null) {
             counts.success();
         }
-        if (region.binding() != null) {
-            countBound(region.binding(), right);
-        }
+        countBound(access.ranges().count(), right(access));
         if (isBase) {
             peer.answer(access.operation(), 0);
         } else {
             peer.answerWithValues(access.operation(), results, length);
         }
         inHandErrno = IDLE;
+    }
+
+    /** Finds the first element of each range; returns 0 or why a range may not be used, a positive errno. */
+    private int locate(RemoteAccess access) {
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
+        long right = right(access);
+        if ((atomicRights & right) != right) {
+            return FabricErrno.EACCES;
+        }
+        RemoteRanges ranges = access.ranges();
+        for (int i = 0; i < ranges.count(); i++) {
+            RegisteredRegion region = keys.find(
+                ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size, endpointId);
+            if (region == null) {
+                return keys.refusal(ranges.key(i), right, endpointId);
+            }
+            regions[i] = region;
+            targets[i] = region.address() + ranges.address(i);
+            if ((targets[i] & (size - 1)) != 0) {
+                return FabricErrno.EINVAL;
+            }
+        }
+        return 0;
+    }
+
+    /** The right that an atomic operation needs of a region. */
+    private static long right(RemoteAccess access) {
+        return access.form() == AtomicForm.BASE ? Flags.REMOTE_WRITE
+            : access.atomicOperation() == AtomicOperation.ATOMIC_READ.code() ? Flags.REMOTE_READ
+            : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    }
+
+    private void apply(RemoteAccess access, long length, long operands, long results) {
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
+        long done = 0;
+        for (int i = 0; i < access.ranges().count(); i++) {
+            long elements = access.ranges().lengthBytes(i);
+            AtomicExecutor.execute(access.datatype(), access.atomicOperation(), elements, targets[i],
+                operands + done, access.form() == AtomicForm.COMPARE ? operands + length + done : 0,
+                results == 0 ? 0 : results + done);
+            done += elements * size;
+        }
+    }
+
+    /** Room for old values; grows with the longest operation of peers of libfabric, up to the link's limit. */
+    private long oldValues(long length) {
+        if (length > oldValues.capacity()) {
+            int capacity = BitUtil.findNextPositivePowerOfTwo((int) length);
+            oldValues = new UnsafeBuffer(BufferUtil.allocateDirectAligned(capacity, Long.BYTES));
+        }
+        return oldValues.addressOffset();
     }
 
     /**
@@ -230,12 +272,16 @@ final class RemoteTarget implements QuotaMember {
         writeReport(peer, flags, length, data);
     }
 
-    /** Counts an access that has succeeded. */
-    void count(long right) {
+    /** Counts an access that has succeeded. Regions that were closed meanwhile have no counters any more. */
+    void count(RemoteRanges ranges, long right) {
         CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
         if (counts != null) {
             counts.success();
         }
+        for (int i = 0; i < ranges.count(); i++) {
+            regions[i] = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
+        }
+        countBound(ranges.count(), right);
     }
 
     /** Whether the last bytes of a read may be sent: its report, if there is one, finds a slot. */
@@ -316,13 +362,19 @@ final class RemoteTarget implements QuotaMember {
             0, data, 0, reportsSource ? peer.source() : -1L);
     }
 
-    /** An atomic operation may change the region and bring old values: then it counts as both. */
-    private static void countBound(RegionBinding binding, long right) {
-        if ((right & Flags.REMOTE_READ) != 0) {
-            binding.onRead();
-        }
-        if ((right & Flags.REMOTE_WRITE) != 0) {
-            binding.onWrite();
+    /** Counts an access once for each region of its ranges. One that changes memory and brings old values is both. */
+    private void countBound(int ranges, long right) {
+        for (int i = 0; i < ranges; i++) {
+            RegionBinding binding = regions[i] == null ? null : regions[i].binding();
+            if (binding == null || i > 0 && regions[i] == regions[i - 1]) {
+                continue;
+            }
+            if ((right & Flags.REMOTE_READ) != 0) {
+                binding.onRead();
+            }
+            if ((right & Flags.REMOTE_WRITE) != 0) {
+                binding.onWrite();
+            }
         }
     }
 

@@ -11,14 +11,12 @@ import org.jfabric.info.Flags;
 public final class RemoteAccess {
     private long operation;
     private long flags;
-    private long key;
-    private long address;
-    private long lengthBytes;
     private long data;
     private int form;
     private int datatype;
     private int atomicOperation;
-    private long count;
+    /** One range but for atomic operations of libfabric's rxm. */
+    private final RemoteRanges ranges = new RemoteRanges();
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -39,28 +37,40 @@ public final class RemoteAccess {
         long newOperation, long newFlags, long newKey, long newAddress, long newLengthBytes, long newData) {
         operation = newOperation;
         flags = newFlags;
-        key = newKey;
-        address = newAddress;
-        lengthBytes = newLengthBytes;
+        ranges.clear();
+        ranges.add(newKey, newAddress, newLengthBytes);
         data = newData;
         return this;
     }
 
     /**
-     * Adds what an atomic operation has besides; the length of the range is not used then.
+     * Begins an atomic operation; its {@link #ranges()} are added by the caller.
      *
-     * @param newForm      one of {@link org.jfabric.layout.AtomicForm}; any value.
-     * @param newDatatype  code of the datatype; any value.
-     * @param newOperation code of the operation; any value.
-     * @param newCount     elements; any value.
-     * @return this.
+     * @param newOperation       the peer's id of the operation.
+     * @param newForm            one of {@link org.jfabric.layout.AtomicForm}; any value.
+     * @param newDatatype        code of the datatype; any value.
+     * @param newAtomicOperation code of the operation; any value.
+     * @return the ranges, of which there are none.
      */
-    public RemoteAccess atomic(int newForm, int newDatatype, int newOperation, long newCount) {
+    public RemoteRanges atomic(long newOperation, int newForm, int newDatatype, int newAtomicOperation) {
+        operation = newOperation;
+        flags = 0;
+        data = 0;
         form = newForm;
         datatype = newDatatype;
-        atomicOperation = newOperation;
-        count = newCount;
-        return this;
+        atomicOperation = newAtomicOperation;
+        ranges.clear();
+        return ranges;
+    }
+
+    /**
+     * The ranges. Those of an atomic operation have elements instead of bytes; its operands are those of the first
+     * range, then those of the second, and so on.
+     *
+     * @return one range for a read or a write.
+     */
+    public RemoteRanges ranges() {
+        return ranges;
     }
 
     /**
@@ -91,15 +101,6 @@ public final class RemoteAccess {
     }
 
     /**
-     * Elements of an atomic operation.
-     *
-     * @return any value.
-     */
-    public long count() {
-        return count;
-    }
-
-    /**
      * The peer's id of the operation.
      *
      * @return the id, which the answer carries.
@@ -118,21 +119,21 @@ public final class RemoteAccess {
     }
 
     /**
-     * The key of the region.
+     * The key of the region of a read or write.
      *
      * @return any value.
      */
     public long key() {
-        return key;
+        return ranges.key(0);
     }
 
     /**
-     * The place of the whole range in the region.
+     * The place of the whole range of a read or write in the region.
      *
      * @return offset in bytes; any value.
      */
     public long address() {
-        return address;
+        return ranges.address(0);
     }
 
     /**
@@ -141,7 +142,7 @@ public final class RemoteAccess {
      * @return bytes; any value.
      */
     public long lengthBytes() {
-        return lengthBytes;
+        return ranges.lengthBytes(0);
     }
 
     /**

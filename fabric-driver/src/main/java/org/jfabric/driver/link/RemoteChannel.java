@@ -1,6 +1,7 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.AtomicForm;
 
 /**
  * The part of a channel that carries remote memory access: requests of this side, and the answers to those of the peer.
@@ -46,6 +47,16 @@ public abstract class RemoteChannel {
      * @return bytes, at least 1.
      */
     public abstract long pieceLimitBytes();
+
+    /**
+     * The longest list of elements of an atomic operation that the peer may request: as many bytes of old values fit
+     * into one {@link #reply}.
+     *
+     * @return bytes; JFabric's own requests do not exceed {@link AtomicForm#MAX_BYTES}.
+     */
+    public int atomicLimitBytes() {
+        return AtomicForm.MAX_BYTES;
+    }
 
     /**
      * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. The link may read them until

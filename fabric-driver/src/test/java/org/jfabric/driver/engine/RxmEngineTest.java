@@ -40,7 +40,7 @@ class RxmEngineTest {
     private Links links = new Links(script);
     private Engines rig = new Engines(script, links);
 
-    private static final class Links extends Engines.LinkMaker {
+    static final class Links extends Engines.LinkMaker {
         final ScriptedConnections.Network network;
         final Map<String, StepServices> services = new HashMap<>();
         private final List<RxmLink> all = new ArrayList<>();

@@ -70,19 +70,19 @@ public enum Setup {
     /** The completion level that says most of those that the link gives. */
     public long strongestLevel() {
         return !isForeign() ? Flags.MATCH_COMPLETE
-            : hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : Flags.INJECT_COMPLETE;
+            : hasDeliveryBeforeMatch() ? Flags.DELIVERY_COMPLETE : Flags.INJECT_COMPLETE;
     }
 
     /** Length of a message that stays at its sender, as {@link #heldFlags()} say, until a receive takes it. */
     public int heldLength() {
         // over tcp nothing is announced: what is more than the receiver's driver keeps is not read off the wire;
         // rxm announces what is too long for its segments
-        return isForeign() && hasDeliveryLevel() ? 6 << 20 : 1 << 20;
+        return isForeign() && hasDeliveryBeforeMatch() ? 6 << 20 : 1 << 20;
     }
 
     /** Flags of the call that sends such a message, so that its end tells that it was taken. */
     public long heldFlags() {
-        return isForeign() && hasDeliveryLevel() ? Flags.DELIVERY_COMPLETE : 0;
+        return isForeign() && hasDeliveryBeforeMatch() ? Flags.DELIVERY_COMPLETE : 0;
     }
 
     /**
@@ -100,14 +100,19 @@ public enum Setup {
             "over tcp each pair of endpoints has a connection of its own: nothing tells when another one's are here");
     }
 
-    /** Whether the wire tells of a delivery: rxm's does not. */
-    private boolean hasDeliveryLevel() {
+    /** Whether the wire tells of a delivery that no receive has matched: rxm confirms only what a receive has taken. */
+    private boolean hasDeliveryBeforeMatch() {
         return !isForeign() || link.equals("tcp");
     }
 
-    /** Skips a test of what rxm's wire cannot tell of: the delivery of a message. */
-    public void assumeDeliveryLevel() {
-        assumeTrue(hasDeliveryLevel(), "the rxm protocol cannot tell of a delivery: the level is refused");
+    /** Whether a receive has the message when the peer confirms it, at any level: so it is over rxm. */
+    public boolean confirmsMatches() {
+        return isForeign() && link.endsWith("rxm");
+    }
+
+    /** Skips a test of messages that are delivered before a receive takes them. */
+    public void assumeDeliveryBeforeMatch() {
+        assumeTrue(hasDeliveryBeforeMatch(), "rxm confirms a message only when a receive has taken it");
     }
 
     /** Skips a test of connected endpoints with tags, where a message is nothing but its bytes. */
@@ -118,7 +123,7 @@ public enum Setup {
 
     /** Skips a test of sends that wait for the peer before they have begun. */
     public void assumeSendsWait() {
-        assumeTrue(hasDeliveryLevel(), "over rxm every long message is announced at once, so that all have begun");
+        assumeTrue(hasDeliveryBeforeMatch(), "over rxm every long message is announced at once, so that all have begun");
     }
 
     /** Skips a test of what is not there without RDMA devices. */
@@ -126,19 +131,29 @@ public enum Setup {
         assumeTrue(!link.startsWith("verbs"), "the drivers have RDMA devices here");
     }
 
-    /** Skips a test of a level that only our own wire can tell of. */
+    /** Skips a test of a level that tcp cannot tell of. */
     public void assumeMatchLevel() {
-        assumeTrue(!isForeign(), "libfabric's wire cannot tell of a match: the level is refused");
+        assumeTrue(!isForeign() || confirmsMatches(), "the wire cannot tell of a match: the level is refused");
+    }
+
+    /** Skips a test of fences that wait until all earlier messages are matched. */
+    public void assumeFencedMatch() {
+        assumeTrue(!isForeign(), "libfabric's wire cannot tell when earlier messages are matched");
+    }
+
+    /** Skips a test of {@link Flags#RMA_EVENT}. */
+    public void assumeRemoteEvents() {
+        assumeTrue(!isForeign() || link.equals("tcp"), "the link reports no accesses to their target");
     }
 
     /** Skips a test of remote memory access, which these links do not have. */
     public void assumeRemoteMemory() {
-        assumeTrue(!isForeign() || link.equals("tcp"), "the link has no remote memory access");
+        assumeTrue(!isForeign() || connectedLink().equals("tcp"), "the link has no remote memory access");
     }
 
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */
     public void assumeAtomics() {
-        assumeTrue(!isForeign(), "the wire has no atomic operations");
+        assumeTrue(!isForeign() || link.endsWith("rxm"), "the wire has no atomic operations");
     }
 
     /** Skips a test of accesses that are refused with an errno of their own. */
@@ -154,8 +169,8 @@ public enum Setup {
     /** The orders of remote accesses and messages that the link offers. */
     public long messageOrder() {
         return !isForeign() ? OWN_ORDER
-            : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_RAR | Order.ATOMIC_RAW
-                | Order.ATOMIC_WAR | Order.ATOMIC_WAW);
+            : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_WAR
+                | (link.equals("tcp") ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */

@@ -87,8 +87,8 @@ final class LoopbackRemote extends RemoteChannel {
         part.compares.copyTo(0, operands.addressOffset() + operation.length, compares);
         // operands that could not be read must not be executed
         FaultPoint.pass();
-        fill(operation);
-        access.atomic(part.form, part.datatype, part.operation, part.count);
+        access.atomic(operation.id(), part.form, part.datatype, part.operation)
+            .add(operation.key, operation.remoteAddress, part.count);
         other.handler().remoteHandler().onAtomic(access, operands.addressOffset(), operation.length + compares);
         return Channel.DONE;
     }

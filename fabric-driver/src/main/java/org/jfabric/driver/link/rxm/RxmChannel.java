@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.CrossingPeer;
@@ -23,7 +24,8 @@ import org.jfabric.layout.Words;
  * <pre>
  *   up to the eager limit    one packet
  *   up to the SAR limit      segments; other packets may be sent between them
- *   longer                   announced; the peer reads the payload by the channel below and then confirms it
+ *   longer, or to be         announced; the peer reads the payload by the channel below and then confirms it
+ *   confirmed
  * </pre>
  *
  * <p>Only headers are copied here. Owner: progress agent.
@@ -32,19 +34,15 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /** Value of a packet's context: the packet completes no operation. */
     static final long NO_OPERATION = -1;
 
+    /** Levels that only the peer can confirm. */
+    private static final long CONFIRMED = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
+
     /** Without a connection yet, or waiting for the peer's own request. */
     static final int OPENING = 0;
     /** Connected: messages can be sent. */
     static final int UP = 1;
     /** Closed. */
     static final int CLOSED = 2;
-
-    /** Answers to atomic operations that can wait for credit: more than a C peer's send queue can have. */
-    private static final int MAX_ANSWERS = 4096;
-
-    /** An atomic operation of the peer that has to be refused. */
-    private record Answer(long message, int op) {
-    }
 
     /** A payload to be read, for which the channel below had no room. */
     private record WaitingPull(
@@ -54,14 +52,14 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     private final RxmPeers peers;
     private final LocalEndpoint endpoint;
     private final String remoteAddress;
-    private final RxmPackets packets = new RxmPackets();
+    private final RxmPackets packets;
     private final RxmRendezvous rendezvous = new RxmRendezvous();
     private final ArrayDeque<TransmitOperation> segmenting = new ArrayDeque<>();
     private final ArrayDeque<WaitingPull> pulls = new ArrayDeque<>();
-    private final ArrayDeque<Answer> answers = new ArrayDeque<>();
     /** Sends whose last segment completed within the call that posted it, where no completion may be reported. */
     private final LongArrayList ended = new LongArrayList();
     private final RxmReader reader;
+    private final RxmRemote remote;
     private final int eagerLimit;
     private final long sarLimit;
     private MessageChannel below;
@@ -105,7 +103,9 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         this.remoteAddress = remoteAddress;
         this.eagerLimit = settings.eagerLimitBytes();
         this.sarLimit = settings.segmentedLimitBytes();
+        this.packets = new RxmPackets(RxmPacket.HEADER_LENGTH + eagerLimit);
         this.reader = new RxmReader(this, eagerLimit);
+        this.remote = new RxmRemote(this, eagerLimit);
     }
 
     LocalEndpoint endpoint() {
@@ -220,6 +220,9 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         if (state != UP) {
             return -FabricErrno.EAGAIN;
         }
+        if ((operation.flags & CONFIRMED) != 0) {
+            return announceConfirmed(operation);
+        }
         if (operation.length <= eagerLimit) {
             return sendEager(operation);
         }
@@ -233,15 +236,19 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         if (packet == null) {
             return -FabricErrno.EAGAIN;
         }
-        if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
-            // the caller may reuse the memory after this call, and the packet may be sent later
-            Words.copy(operation.address, operation.injectAddress, operation.length);
-            operation.address = operation.injectAddress;
-        }
+        keepInjected(operation);
         header(packet, RxmPacket.EAGER, operation, 0);
         RxmPackets.withPayload(packet, operation, 0, operation.length);
         packet.context = operation.id();
         return pass(packet);
+    }
+
+    /** Copies a payload that is in no region: the caller may reuse its memory, and the payload may be read later. */
+    private static void keepInjected(TransmitOperation operation) {
+        if (operation.region == null && operation.pieces == null && operation.address != operation.injectAddress) {
+            Words.copy(operation.address, operation.injectAddress, operation.length);
+            operation.address = operation.injectAddress;
+        }
     }
 
     /** Sends a packet by the link below, which completes it now or later, or refuses it. */
@@ -249,9 +256,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         int result = credits == null ? below.send(packet, 0) : credits.send(packet);
         if (result != PENDING) {
             packets.give(packet);
-            wantsWritable |= result == -FabricErrno.EAGAIN;
         }
-        return result;
+        return noted(result);
     }
 
     // ---- credit, if both sides have flow control ----
@@ -304,6 +310,33 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return packet;
     }
 
+    // ---- packets that are copied ----
+
+    /** The packet that {@link #sendNext} would send; null if there is none now. */
+    TransmitOperation next() {
+        TransmitOperation packet = state == UP ? packets.next() : null;
+        wantsWritable |= packet == null;
+        return packet;
+    }
+
+    /** As {@link RxmPackets#room}. */
+    long room(TransmitOperation packet, int length) {
+        return packets.room(packet, length);
+    }
+
+    /** Writes the part of a header that all packets to the peer have. */
+    void begin(long address, int type) {
+        RxmPacket.begin(address, type, packetNumber);
+    }
+
+    /** Sends the packet of {@link #next}, which was written to its room; a negative errno if it was not accepted. */
+    int sendNext(TransmitOperation packet, long room, int length) {
+        packets.take();
+        RxmPackets.whole(packet, length);
+        packet.address = room;
+        return pass(packet);
+    }
+
     private void header(TransmitOperation packet, int type, TransmitOperation operation, long message) {
         long address = packet.injectAddress;
         RxmPacket.begin(address, type, packetNumber);
@@ -312,7 +345,19 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             operation.length, operation.data, operation.tag);
     }
 
-    // ---- long messages: read by the peer ----
+    // ---- long messages, and those of which more than the sending is to be known: read by the peer ----
+
+    /**
+     * Announces a message of any length, because the peer confirms only what it has read: into the buffer of a receive.
+     * C peers confirm no message without bytes, and nothing confirms that earlier messages are matched.
+     */
+    private int announceConfirmed(TransmitOperation operation) {
+        if (operation.length == 0 || (operation.awaitedOfPeer() & Flags.FENCE) != 0) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        keepInjected(operation);
+        return announceReadable(operation);
+    }
 
     private int announceReadable(TransmitOperation operation) {
         TransmitOperation packet = take();
@@ -357,7 +402,11 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         transfers--;
         exposing().conceal(exposed.payload);
         long operation = exposed.operation();
+        long levels = exposed.levels();
         rendezvous.give(exposed);
+        if (levels != 0) {
+            handler().streamHandler().onAcknowledged(operation, levels, 0);
+        }
         handler().onSent(operation, 0);
         return true;
     }
@@ -417,7 +466,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     /** Continues waiting grants, answers, reads and segments; 0 if there was no progress. */
     private int flush() {
-        int work = grant() + flushAnswers() + flushPulls();
+        int work = grant() + remote.flush() + flushPulls();
         while (!segmenting.isEmpty() && state == UP) {
             TransmitOperation operation = segmenting.peek();
             if (operation.sent < operation.length) {
@@ -483,7 +532,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
+        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override
@@ -501,38 +550,21 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return result < 0 ? result : DONE;
     }
 
-    /**
-     * Refuses an atomic operation on memory of this endpoint, which exposes none; without an answer the peer would wait
-     * for ever.
-     */
-    void refuseAtomic(long message, int op) {
-        if (answers.size() == MAX_ANSWERS) {
-            broken("sent more atomic operations than can be answered");
-            return;
-        }
-        answers.add(new Answer(message, op));
-        flushAnswers();
+    /** Reads and writes of remote memory by the connection; null if there are none, also if the channel is not up. */
+    RemoteChannel accesses() {
+        return state == UP ? below.remoteMemory() : null;
     }
 
-    private int flushAnswers() {
-        int work = 0;
-        while (!answers.isEmpty() && state == UP && answer(answers.peek().message, answers.peek().op) >= 0) {
-            answers.poll();
-            work++;
-        }
-        return work;
+    /** The result of a call of the channel below, which is to report when there is room. */
+    int noted(int result) {
+        wantsWritable |= result == -FabricErrno.EAGAIN;
+        return result;
     }
 
-    private int answer(long message, int op) {
-        TransmitOperation packet = take();
-        if (packet == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        long address = packet.injectAddress;
-        RxmPacket.begin(address, RxmPacket.ATOMIC_RESPONSE, packetNumber);
-        RxmPacket.atomicResponse(address, message, op, FabricErrno.EOPNOTSUPP);
-        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH + RxmPacket.ATOMIC_RESPONSE_LENGTH);
-        return pass(packet);
+    /** The part for remote memory access; the two ends of the endpoint's connection to itself share one. */
+    @Override
+    public RxmRemote remoteMemory() {
+        return engineEnd == null ? remote : engineEnd.remote;
     }
 
     // ---- the channel below ----
@@ -611,7 +643,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         state = CLOSED;
         segmenting.clear();
         pulls.clear();
-        answers.clear();
+        remote.close();
         reader.close();
         packets.close();
         peers.remove(this);

@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.SocketLinkProvider;
 import org.jfabric.driver.link.support.UnknownPeers;
 import org.jfabric.info.Flags;
@@ -14,6 +15,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
+import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
@@ -24,23 +26,35 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
     public static final String NAME = "rxm";
 
+    /** Atomic operations are executed when they arrive, in the order of the packets. */
+    private static final long ATOMIC_ORDER = Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;
+    private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    /** Least eager limit for atomic operations: a compare operation of the greatest length fits into one packet. */
+    private static final int ATOMIC_EAGER_BYTES = RxmPacket.RANGES_LENGTH + 2 * AtomicForm.MAX_BYTES;
+    /** The stronger ones are confirmed by the peer's read of the payload. */
+    private static final long LEVELS =
+        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
+
     static final ChannelLimits LIMITS = new ChannelLimits(
-        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, Flags.INJECT_COMPLETE, Order.SAS);
+        Integer.MAX_VALUE, 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES, LEVELS, Order.SAS);
 
     /** Below tcp's own protocol, which needs fewer packets. */
     private static final int SCORE = 40;
 
     private final LinkProvider below;
+    private final boolean hasAccesses;
 
     /**
      * Makes a provider of the link over another one.
      *
-     * @param name  of the link.
-     * @param below makes the link whose connections are used.
+     * @param name        of the link.
+     * @param below       makes the link whose connections are used.
+     * @param hasAccesses whether these connections read and write remote memory.
      */
-    public RxmLinkProvider(String name, LinkProvider below) {
-        super(name, Protocol.RXM, SCORE, LIMITS.levels());
+    public RxmLinkProvider(String name, LinkProvider below, boolean hasAccesses) {
+        super(name, Protocol.RXM, SCORE, LEVELS);
         this.below = below;
+        this.hasAccesses = hasAccesses;
     }
 
     @Override
@@ -60,6 +74,34 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     @Override
     public List<Reason> bounds(DriverConfig config) {
         return below.bounds(config);
+    }
+
+    @Override
+    protected ChannelLimits limits(DriverConfig config) {
+        ChannelLimits stream = super.limits(config);
+        return new ChannelLimits(
+            stream.eagerLimitBytes(), 0, stream.maxMessageBytes(), stream.cqDataBytes(), LEVELS,
+            stream.messageOrder() | ATOMIC_ORDER);
+    }
+
+    /** The wire cannot report accesses to their target: {@code FI_RMA_EVENT} is refused. */
+    @Override
+    protected long remoteCaps() {
+        return ACCESSES | Flags.ATOMIC | (hasAccesses ? Flags.RMA : 0);
+    }
+
+    @Override
+    protected Info offer(Info hints, String driverName, DriverConfig config) {
+        Info offer = super.offer(hints, driverName, config);
+        if (config.rxm().eagerLimitBytes() >= ATOMIC_EAGER_BYTES) {
+            return offer;
+        }
+        long caps = offer.caps() & ~(hasAccesses ? Flags.ATOMIC : Flags.ATOMIC | ACCESSES);
+        long order = offer.txAttr().msgOrder() & (hasAccesses ? ~ATOMIC_ORDER : Order.SAS);
+        offer.caps(caps);
+        offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order);
+        offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order);
+        return offer;
     }
 
     @Override

@@ -1,8 +1,8 @@
 package org.jfabric.driver.link.rxm;
 
-import org.agrona.UnsafeApi;
-
 import java.nio.ByteOrder;
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.RemoteRanges;
 
 /**
  * The header of every packet, by native address. All words are in the native byte order: peers of the other order are
@@ -16,7 +16,8 @@ import java.nio.ByteOrder;
  *   32  u8 2 | u8 0 | u8 op | u8 0 | u32 flags                   |  operation
  *   40  u64 length of the whole message                          |
  *   48  u64 remote CQ data                                       |
- *   56  u64 tag                                                  |
+ *   56  u64 tag; of an atomic operation:                         |
+ *       u8 datatype | u8 operation | u8 number of ranges | 0     |
  *   64  payload
  * </pre>
  *
@@ -45,13 +46,17 @@ final class RxmPacket {
     /** The payload of a rendezvous was written. */
     static final int WRITE_DONE = 8;
 
-    /** Bytes of an answer without a result, behind the header. */
+    /** Bytes of the ranges of an atomic operation, behind the header; operands follow. */
+    static final int RANGES_LENGTH = RemoteRanges.MAX_RANGES * 24;
+    /** Bytes of status and length of an answer to an atomic operation, behind the header; old values follow. */
     static final int ATOMIC_RESPONSE_LENGTH = 8;
 
     /** Operation of a plain message. */
     static final int MESSAGE_OP = 0;
     /** Operation of a tagged message. */
     static final int TAGGED_OP = 1;
+    /** Operation of an atomic operation that brings nothing back; the next two fetch, and compare. */
+    static final int ATOMIC_OP = 6;
 
     /** Position of a message's first segment, which is not its last. */
     static final int FIRST = 1;
@@ -62,6 +67,7 @@ final class RxmPacket {
 
     /** Flag: the word of remote CQ data is valid. */
     private static final int REMOTE_CQ_DATA = 0x20000;
+    private static final int RANGE_LENGTH = RANGES_LENGTH / RemoteRanges.MAX_RANGES;
     private static final byte CONTROL_VERSION = 4;
     private static final byte OP_VERSION = 2;
     private static final boolean NATIVE_IS_BIG = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
@@ -109,14 +115,92 @@ final class RxmPacket {
         UnsafeApi.putByte(address + 34, (byte) CREDIT);
     }
 
-    /** Writes an answer without a result to an atomic operation: status and length behind the header are big-endian. */
-    static void atomicResponse(long address, long message, int op, int errno) {
+    /**
+     * Writes an atomic operation with one range; operands and compare values follow at {@link #operands}.
+     *
+     * @param form     one of {@link org.jfabric.layout.AtomicForm}.
+     * @param operands bytes of operands and compare values.
+     */
+    static void atomic(
+        long address, long message, int form, int datatype, int operation, long operands) {
+        atomicHeader(address, message, ATOMIC_OP + form, RANGES_LENGTH + operands);
+        UnsafeApi.putByte(address + 56, (byte) datatype);
+        UnsafeApi.putByte(address + 57, (byte) operation);
+        UnsafeApi.putByte(address + 58, (byte) 1);
+        for (int offset = 0; offset < RANGES_LENGTH; offset += Long.BYTES) {
+            UnsafeApi.putLong(address + HEADER_LENGTH + offset, 0L);
+        }
+    }
+
+    /** Writes the first range of an atomic operation. */
+    static void range(long address, long offset, long count, long key) {
+        UnsafeApi.putLong(address + HEADER_LENGTH, offset);
+        UnsafeApi.putLong(address + HEADER_LENGTH + 8, count);
+        UnsafeApi.putLong(address + HEADER_LENGTH + 16, key);
+    }
+
+    /**
+     * Writes an answer to an atomic operation, except for the old values. Status and length behind the header are
+     * big-endian; a failure is a negative errno.
+     */
+    static void atomicResponse(long address, long message, int op, int errno, int valueBytes) {
+        atomicHeader(address, message, op, (long) ATOMIC_RESPONSE_LENGTH + valueBytes);
+        UnsafeApi.putInt(address + HEADER_LENGTH, bigEndian(-errno));
+        UnsafeApi.putInt(address + HEADER_LENGTH + Integer.BYTES, bigEndian(valueBytes));
+    }
+
+    private static void atomicHeader(long address, long message, int op, long length) {
         UnsafeApi.putLong(address + 16, message);
         UnsafeApi.putByte(address + 34, (byte) op);
-        UnsafeApi.putLong(address + 40, ATOMIC_RESPONSE_LENGTH);
-        int status = NATIVE_IS_BIG ? errno : Integer.reverseBytes(errno);
-        UnsafeApi.putInt(address + HEADER_LENGTH, status);
-        UnsafeApi.putInt(address + HEADER_LENGTH + Integer.BYTES, 0);
+        UnsafeApi.putLong(address + 40, length);
+    }
+
+    private static int bigEndian(int value) {
+        return NATIVE_IS_BIG ? value : Integer.reverseBytes(value);
+    }
+
+    static int datatype(long address) {
+        return UnsafeApi.getByte(address + 56) & 0xff;
+    }
+
+    static int atomicOperation(long address) {
+        return UnsafeApi.getByte(address + 57) & 0xff;
+    }
+
+    static int ranges(long address) {
+        return UnsafeApi.getByte(address + 58) & 0xff;
+    }
+
+    static long rangeOffset(long address, int range) {
+        return UnsafeApi.getLong(address + HEADER_LENGTH + (long) range * RANGE_LENGTH);
+    }
+
+    static long rangeCount(long address, int range) {
+        return UnsafeApi.getLong(address + HEADER_LENGTH + (long) range * RANGE_LENGTH + 8);
+    }
+
+    static long rangeKey(long address, int range) {
+        return UnsafeApi.getLong(address + HEADER_LENGTH + (long) range * RANGE_LENGTH + 16);
+    }
+
+    /** Native address of the operands of an atomic operation. */
+    static long operands(long address) {
+        return address + HEADER_LENGTH + RANGES_LENGTH;
+    }
+
+    /** The status of an answer to an atomic operation: 0, or an errno, which C peers send as a negative number. */
+    static int status(long address) {
+        return bigEndian(UnsafeApi.getInt(address + HEADER_LENGTH));
+    }
+
+    /** Bytes of old values that an answer to an atomic operation says it has; any value. */
+    static int valueBytes(long address) {
+        return bigEndian(UnsafeApi.getInt(address + HEADER_LENGTH + Integer.BYTES));
+    }
+
+    /** Native address of the old values in an answer to an atomic operation. */
+    static long values(long address) {
+        return address + HEADER_LENGTH + ATOMIC_RESPONSE_LENGTH;
     }
 
     static boolean isVersionKnown(long address) {

@@ -18,9 +18,18 @@ final class RxmPackets {
 
     private final TransmitOperation[] packets = new TransmitOperation[COUNT];
     private final long memory;
+    private final int packetBytes;
+    /** For packets that are copied and longer than their own memory, which are rare; 0 before the first of each. */
+    private final long[] longMemory = new long[COUNT];
     private TransmitOperation free;
 
-    RxmPackets() {
+    /**
+     * Packets of a channel.
+     *
+     * @param packetBytes longest packet.
+     */
+    RxmPackets(int packetBytes) {
+        this.packetBytes = packetBytes;
         memory = UnsafeApi.allocateMemory((long) COUNT * STRIDE);
         for (int i = COUNT - 1; i >= 0; i--) {
             packets[i] = new TransmitOperation(i, memory + (long) i * STRIDE);
@@ -40,6 +49,23 @@ final class RxmPackets {
             packet.state = TransmitOperation.IN_LINK;
         }
         return packet;
+    }
+
+    /** The packet that the next {@link #take} returns; null if all are in use. */
+    TransmitOperation next() {
+        return free;
+    }
+
+    /** Memory of a packet for that many bytes, at most those of the longest packet; good until the packet is given. */
+    long room(TransmitOperation packet, int length) {
+        if (length <= STRIDE) {
+            return packet.injectAddress;
+        }
+        int index = (int) packet.id;
+        if (longMemory[index] == 0) {
+            longMemory[index] = UnsafeApi.allocateMemory(packetBytes);
+        }
+        return longMemory[index];
     }
 
     /** Describes a packet that lies completely in its own memory. */
@@ -81,5 +107,11 @@ final class RxmPackets {
     void close() {
         free = null;
         UnsafeApi.freeMemory(memory);
+        for (int i = 0; i < COUNT; i++) {
+            if (longMemory[i] != 0) {
+                UnsafeApi.freeMemory(longMemory[i]);
+                longMemory[i] = 0;
+            }
+        }
     }
 }

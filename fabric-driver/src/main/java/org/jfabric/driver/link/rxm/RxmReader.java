@@ -7,6 +7,7 @@ import org.agrona.collections.LongHashSet;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageHandler;
@@ -63,6 +64,12 @@ final class RxmReader extends ChannelHandler {
     @Override
     public StreamHandler streamHandler() {
         return packets;
+    }
+
+    /** Reads and writes of the connection below are the engine's. */
+    @Override
+    public RemoteHandler remoteHandler() {
+        return channel.handler().remoteHandler();
     }
 
     // ---- events of the channel below ----
@@ -211,7 +218,8 @@ final class RxmReader extends ChannelHandler {
                 }
             }
             case RxmPacket.CREDIT -> channel.onCredit(RxmPacket.credits(address));
-            case RxmPacket.ATOMIC -> channel.refuseAtomic(RxmPacket.message(address), RxmPacket.op(address));
+            case RxmPacket.ATOMIC -> onAtomic(address, length);
+            case RxmPacket.ATOMIC_RESPONSE -> channel.remoteMemory().onResponse(address, length);
             default -> channel.broken("sent a packet of type " + RxmPacket.type(address)
                 + "; rendezvous by writing has to be off (FI_OFI_RXM_USE_RNDV_WRITE=0)");
         }
@@ -317,6 +325,15 @@ final class RxmReader extends ChannelHandler {
         channel.handler().payloadHandler().onAnnounce(flags(address), tag(address), RxmPacket.data(address), payload);
     }
 
+    /** An atomic operation, for which there may be no room for its answer. */
+    private void onAtomic(long address, int length) {
+        if (channel.remoteMemory().isFull()) {
+            keep(address, length);
+        } else {
+            channel.remoteMemory().onRequest(address, length);
+        }
+    }
+
     private static long flags(long address) {
         long kind = RxmPacket.op(address) == RxmPacket.TAGGED_OP ? Flags.TAGGED : Flags.MSG;
         return RxmPacket.hasData(address) ? kind | Flags.REMOTE_CQ_DATA : kind;
@@ -342,7 +359,9 @@ final class RxmReader extends ChannelHandler {
         }
         int length = waiting;
         waiting = 0;
-        if (waitingAssembly == null) {
+        if (isAtomicWaiting()) {
+            onAtomic(bounce, length);
+        } else if (waitingAssembly == null) {
             // the engine recognises the paused message by its placement
             placeEager(bounce, length);
         } else {
@@ -354,6 +373,11 @@ final class RxmReader extends ChannelHandler {
             }
         }
         return waiting == 0 ? 1 : 0;
+    }
+
+    /** Whether the packet in the bounce buffer, if one waits there, is an atomic operation. */
+    private boolean isAtomicWaiting() {
+        return RxmPacket.type(bounce) == RxmPacket.ATOMIC;
     }
 
     /** Whether messages have arrived in part. */
@@ -383,7 +407,7 @@ final class RxmReader extends ChannelHandler {
         }
         if (waitingAssembly != null) {
             engine.onAborted(waitingAssembly.placement, errno);
-        } else if (waiting != 0) {
+        } else if (waiting != 0 && !isAtomicWaiting()) {
             engine.onAborted(placement, errno);
         }
         assemblies.clear();

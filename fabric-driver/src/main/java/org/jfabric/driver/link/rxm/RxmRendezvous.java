@@ -17,6 +17,7 @@ final class RxmRendezvous {
         private final int index;
         private int uses;
         private long operation;
+        private long levels;
         private boolean taken;
         private Exposed next;
 
@@ -31,6 +32,11 @@ final class RxmRendezvous {
 
         long operation() {
             return operation;
+        }
+
+        /** Levels beside the link's own that the peer's confirmation reaches. */
+        long levels() {
+            return levels;
         }
     }
 
@@ -49,6 +55,7 @@ final class RxmRendezvous {
         }
         exposed.taken = true;
         exposed.operation = operation.id();
+        exposed.levels = operation.isAcknowledged() ? operation.awaitedOfPeer() : 0;
         return exposed;
     }
 

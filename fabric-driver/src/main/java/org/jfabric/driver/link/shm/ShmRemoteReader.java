@@ -109,8 +109,8 @@ final class ShmRemoteReader {
         if (handler == null) {
             return notTaken();
         }
-        access.set(atomic.operation(), 0, atomic.key(), atomic.address(), 0, 0)
-            .atomic(atomic.form(), atomic.datatype(), atomic.atomicOperation(), atomic.count());
+        access.atomic(atomic.operation(), atomic.form(), atomic.datatype(), atomic.atomicOperation())
+            .add(atomic.key(), atomic.address(), atomic.count());
         channel.frameHandler().onGrant((int) atomic.grant());
         handler.onAtomic(access, record + ATOMIC_HEADER, length - ATOMIC_HEADER);
         return true;

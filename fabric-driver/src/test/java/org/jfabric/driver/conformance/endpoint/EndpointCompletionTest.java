@@ -271,7 +271,7 @@ class EndpointCompletionTest {
     @SetupSource
     @Requirement("EP-066")
     void shouldKeepTheEntryOfAnOperationThatEndedBeforeItsCancel(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 0; i < 50; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 100 + i));

@@ -31,7 +31,7 @@ class EndpointControlTest {
     @SetupSource(calls = true)
     @Requirement("EP-077")
     void shouldFollowDefaultsThatAnotherThreadChangesBetweenCalls(Setup setup) throws Exception {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         ExecutorService controller = Executors.newSingleThreadExecutor();

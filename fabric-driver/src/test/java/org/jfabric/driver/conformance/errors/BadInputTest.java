@@ -144,7 +144,7 @@ class BadInputTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     void shouldEndWithAnEntryWhatNamesMemoryThatIsNotRegistered(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
             MemoryRegion region = pair.a.domain.allocate(4096);

@@ -110,7 +110,7 @@ class BadPiecesTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     void shouldEndWithOneEntryWhereAnyPieceIsNotRegistered(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             InputCheck check = new InputCheck(pair);
             MemoryRegion region = pair.a.domain.allocate(4096);

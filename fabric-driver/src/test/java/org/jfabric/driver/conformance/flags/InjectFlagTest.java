@@ -33,7 +33,7 @@ class InjectFlagTest {
     @SetupSource
     @Requirement({"TAG-041", "TAG-042"})
     void shouldGiveTheMemoryBackAtTheReturnAndWriteAnEntry(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             int limit = pair.a.endpoint.injectSize();
             holdBack(pair);

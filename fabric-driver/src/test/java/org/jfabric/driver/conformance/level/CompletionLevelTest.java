@@ -35,7 +35,7 @@ class CompletionLevelTest {
     private static final int QUIET_ROUNDS = 200;
 
     private static long[] levels(Setup setup) {
-        return setup.isForeign() ? Arrays.copyOf(LEVELS, 3) : LEVELS;
+        return setup.isForeign() && !setup.confirmsMatches() ? Arrays.copyOf(LEVELS, 3) : LEVELS;
     }
 
     private static void receive(FabricPair pair, int length, long tag, long context) {
@@ -60,7 +60,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-003", "CL-015", "TAG-043", "TAG-044", "TAG-045"})
     void shouldHavePlacedTheDataWhenACallAskedForDelivery(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             int context = 10;
             for (long level : levels(setup)) {
@@ -83,7 +82,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement("CL-025")
     void shouldGiveTheStrongerOfTwoLevels(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             long[] levels = levels(setup);
             int context = 0;
@@ -116,11 +114,11 @@ class CompletionLevelTest {
 
     /** Nothing waits yet for a message that was sent at two levels; afterwards a receive of any length does. */
     private static void assertStrongerOfTwo(FabricPair pair, long stronger, int length, int context) {
-        boolean isHeld = pair.setup.isForeign() ? length == pair.setup.heldLength()
-            : stronger == Flags.MATCH_COMPLETE || length == LENGTHS[2];
+        boolean isHeld = pair.setup.confirmsMatches() || (pair.setup.isForeign() ? length == pair.setup.heldLength()
+            : stronger == Flags.MATCH_COMPLETE || length == LENGTHS[2]);
         if (isHeld) {
             // over tcp embedded drivers move a little of it in each round
-            pair.a.assertQuiet(pair.setup.isForeign() ? 5000 : QUIET_ROUNDS);
+            pair.a.assertQuiet(pair.setup.isForeign() && !pair.setup.confirmsMatches() ? 5000 : QUIET_ROUNDS);
         } else {
             pair.a.await(context);
             // every level lets the source go
@@ -139,7 +137,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-004", "OPF-001", "OPF-006", "OPF-009", "OPF-017", "OPF-018"})
     void shouldHavePlacedTheDataWhenTheDefaultIsDelivery(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (long level : levels(setup)) {
                 Info info = pair.a.info.copy();
@@ -214,7 +211,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-007"})
     void shouldMakeNoEntryForInjectsWhateverTheDefaultLevelIs(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (long level : levels(setup)) {
                 pair.a.endpoint.setOpFlags(Flags.TRANSMIT | level);
@@ -230,7 +226,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-009", "CL-026"})
     void shouldNotCompleteTransmittedWhileThePayloadIsNotAtThePeer(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             int length = setup.heldLength();
             // the default of each link is reported; over tcp more has to be asked for
@@ -270,7 +265,7 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-010"})
     void shouldKeepATransmittedMessageWhenItsSenderCloses(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             send(pair, 3000, 5, 1, Flags.TRANSMIT_COMPLETE);
             pair.a.await(1);
@@ -311,7 +306,7 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-014"})
     void shouldDeliverAMessageThatNobodyWaitsFor(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 1; i < 20; i++) {
                 send(pair, 100 * i, 5, i, Flags.DELIVERY_COMPLETE);
@@ -381,7 +376,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-021"})
     void shouldOfferTheLevelsThatCanBeAskedFor(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (long level : levels(setup)) {
                 Info hints = new Info().caps(Flags.TAGGED);
@@ -392,7 +386,7 @@ class CompletionLevelTest {
                 Info match = pair.a.fabric.info(hints).best();
                 assertEquals(level, match.txAttr().opFlags() & level);
             }
-            if (setup.isForeign()) {
+            if (setup.isForeign() && !setup.confirmsMatches()) {
                 assertMatchIsRefused(pair);
             }
         }
@@ -422,7 +416,6 @@ class CompletionLevelTest {
     @SetupSource
     @Requirement({"CL-022", "CL-024", "OPF-004"})
     void shouldRefuseCommitBecauseNoLinkReachesPersistentMemory(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().caps(Flags.TAGGED);
             hints.txAttr().opFlags(Flags.COMMIT_COMPLETE);
@@ -445,7 +438,7 @@ class CompletionLevelTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldFailWhatWaitsForTheReceiverWhenThePeerCloses(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             if (setup.isForeign()) {
                 send(pair, 8, 5, 2, Flags.DELIVERY_COMPLETE);

@@ -80,7 +80,7 @@ class FenceTest {
     @SetupSource
     @Requirement({"CL-028"})
     void shouldNotHoldAFencedSendToAnotherPeer(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint other = pair.b.domain.openEndpoint(pair.b.info);
             other.bind(pair.b.cq, Flags.TRANSMIT | Flags.RECV);
@@ -106,7 +106,6 @@ class FenceTest {
     @SetupSource
     @Requirement({"CL-029", "CL-030"})
     void shouldHaveDeliveredEarlierMessagesWhenTheFencedOneIs(Setup setup) {
-        setup.assumeDeliveryLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int round = 0; round < 20; round++) {
                 for (int i = 0; i < 3; i++) {
@@ -135,7 +134,7 @@ class FenceTest {
     @SetupSource
     @Requirement({"CL-029", "CL-030", "CL-031"})
     void shouldHaveMatchedEarlierMessagesWhenTheFencedOneIs(Setup setup) {
-        setup.assumeMatchLevel();
+        setup.assumeFencedMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             for (int length : new int[] {64, LONG}) {
                 send(pair, 64, 1, 1, Flags.INJECT_COMPLETE);

@@ -92,8 +92,8 @@ class AtomicLoadTest {
     @Requirement("REF-042")
     void shouldBeAtomicAmongInitiatorsAndTheOwner(Setup setup) throws InterruptedException {
         int count = 5000;
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512);
-            FabricNode other = pair.pair.sibling(pair.a, RemoteMemoryPair.hints(Flags.ATOMIC), 0xCC)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512);
+            FabricNode other = pair.pair.sibling(pair.a, RemoteMemoryPair.atomicHints(), 0xCC)) {
             long otherToB = other.av.insert(pair.b.endpoint.name());
             UnsafeBuffer shared = pair.bytes();
             shared.setMemory(0, 64, (byte) 0);

@@ -32,7 +32,7 @@ class AtomicTest {
     @SetupSource
     @Requirement({"REF-042", "CQ-127"})
     void shouldChangeThePeersMemoryAndBringNothingBack(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             pair.bytes().putLong(16, 40);
             pair.bytes().putLong(24, -1);
             pair.a.memory.buffer().putLong(OPERANDS, 2);
@@ -52,7 +52,7 @@ class AtomicTest {
     @SetupSource
     @Requirement({"REF-042", "REF-043", "CQ-127"})
     void shouldBringTheOldValuesBeforeTheEntry(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             Atomics atomics = pair.a.endpoint.atomics();
             UnsafeBuffer local = pair.a.memory.buffer();
             pair.bytes().putLong(0, 100);
@@ -77,7 +77,7 @@ class AtomicTest {
     @SetupSource
     @Requirement("REF-042")
     void shouldSwapOnlyWhereTheCompareValueMatches(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             UnsafeBuffer local = pair.a.memory.buffer();
             AtomicRequest request = new AtomicRequest().operation(AtomicOperation.CSWAP, AtomicDatatype.INT32, 3)
                 .operands(pair.a.memory.address(OPERANDS)).results(pair.a.memory.address(RESULTS))
@@ -100,7 +100,7 @@ class AtomicTest {
     @SetupSource
     @Requirement("REF-042")
     void shouldTakeInjectedOperandsAndPieces(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             Atomics atomics = pair.a.endpoint.atomics();
             pair.bytes().setMemory(0, 64, (byte) 0);
             UnsafeBuffer source = new UnsafeBuffer(new byte[16]);
@@ -130,7 +130,7 @@ class AtomicTest {
     @SetupSource(calls = true)
     @Requirement("REF-042")
     void shouldTellWhichOperationsThereAre(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             Atomics atomics = pair.a.endpoint.atomics();
             assertEquals(128, atomics.atomicvalid(AtomicDatatype.INT64, AtomicOperation.SUM));
             assertEquals(1024, atomics.fetchAtomicvalid(AtomicDatatype.UINT8, AtomicOperation.BXOR));
@@ -159,7 +159,7 @@ class AtomicTest {
     @SetupSource
     @Requirement("REF-042")
     void shouldEndAnOperationThatIsNotAllowedWithAnError(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             assertRefused(pair, 4, pair.key, FabricErrno.EINVAL);
             assertRefused(pair, RemoteMemoryPair.LENGTH, pair.key, FabricErrno.EFAULT);
             assertRefused(pair, RemoteMemoryPair.LENGTH - 4L, pair.key, FabricErrno.EFAULT);
@@ -194,7 +194,7 @@ class AtomicTest {
     @SetupSource
     @Requirement({"TX-029", "TX-030", "TX-032"})
     void shouldKeepTheOrderOfUpdatesAndFetches(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 2048)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 2048)) {
             Atomics atomics = pair.a.endpoint.atomics();
             UnsafeBuffer local = pair.a.memory.buffer();
             AtomicRequest read = new AtomicRequest().destAddr(pair.toB).remote(0, pair.key);
@@ -224,7 +224,7 @@ class AtomicTest {
     @SetupSource
     @Requirement("TX-031")
     void shouldNotShowALaterUpdateToAFetch(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             Atomics atomics = pair.a.endpoint.atomics();
             UnsafeBuffer local = pair.a.memory.buffer();
             AtomicRequest read = new AtomicRequest()

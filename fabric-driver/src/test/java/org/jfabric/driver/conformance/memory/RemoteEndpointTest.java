@@ -175,6 +175,7 @@ class RemoteEndpointTest {
     @SetupSource
     @Requirement("EP-041")
     void shouldReportRemoteWritesInTheQueueOfReceives(Setup setup) {
+        setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             CompletionQueue sends = pair.b.domain.openCompletionQueue(new CompletionQueueAttr().size(16));
             Endpoint target = pair.open(pair.b, RemoteMemoryPair.hints(Flags.RMA_EVENT));

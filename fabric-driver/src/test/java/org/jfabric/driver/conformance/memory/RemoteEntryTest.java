@@ -51,6 +51,7 @@ class RemoteEntryTest {
     @SetupSource
     @Requirement({"CQ-131", "CQ-132", "CQ-127"})
     void shouldMarkWhatBeganHereByFamilyAndDirection(Setup setup) {
+        setup.assumeErrorReplies();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
             WordAccess good = access(pair);
             WordAccess bad = new WordAccess(pair.a, pair.toB, pair.key + 1_000_000);
@@ -265,6 +266,7 @@ class RemoteEntryTest {
     @SetupSource
     @Requirement({"EP-050", "EP-052", "EP-053", "EP-055"})
     void shouldCountReadsAndWritesOfBothFamilies(Setup setup) {
+        setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = pair(setup);
             Counted here = new Counted(pair.a);
             Counted there = new Counted(pair.b)) {

@@ -246,6 +246,7 @@ class RemoteEventTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldCountAccessesOnBothSides(Setup setup) {
+        setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             Counter[] local = {counter(pair.a), counter(pair.a)};
             Counter[] remote = {counter(pair.b), counter(pair.b)};

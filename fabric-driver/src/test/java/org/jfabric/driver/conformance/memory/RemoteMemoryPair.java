@@ -52,9 +52,14 @@ final class RemoteMemoryPair implements AutoCloseable {
     }
 
     private RemoteMemoryPair(Setup setup, Info hints, int cqSize, boolean logsErrors) {
-        setup.assumeRemoteMemory();
+        if ((hints.caps() & Flags.RMA) != 0) {
+            setup.assumeRemoteMemory();
+        }
         if ((hints.caps() & Flags.ATOMIC) != 0) {
             setup.assumeAtomics();
+        }
+        if ((hints.caps() & Flags.RMA_EVENT) != 0) {
+            setup.assumeRemoteEvents();
         }
         pair = logsErrors ? FabricPair.withOwnDaemons(setup, delivering(setup, hints), cqSize)
             : new FabricPair(setup, delivering(setup, hints), cqSize);
@@ -76,6 +81,15 @@ final class RemoteMemoryPair implements AutoCloseable {
     static Info hints(long moreCaps) {
         return new Info().caps(
             Flags.RMA | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV | moreCaps);
+    }
+
+    /** A pair for a test that uses nothing but atomic operations and messages. */
+    static RemoteMemoryPair ofAtomics(Setup setup, int cqSize) {
+        return new RemoteMemoryPair(setup, atomicHints(), cqSize);
+    }
+
+    static Info atomicHints() {
+        return new Info().caps(Flags.ATOMIC | Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     }
 
     /** Hints whose writes end when they are in place: over our own wires they do so anyway. */

@@ -114,7 +114,7 @@ class CounterTest {
     @SetupSource
     @Requirement("REF-036")
     void shouldCountASendWhenItReachesItsLevel(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup);
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {

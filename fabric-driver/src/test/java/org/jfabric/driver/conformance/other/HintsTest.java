@@ -178,8 +178,9 @@ class HintsTest {
 
     private static List<LinkProvider> providers() {
         return List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-            new RxmLinkProvider("rxm", new TcpLinkProvider()), new UdpLinkProvider(), VerbsLinkProvider.ofMessages(),
-            new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets()), new VerbsUdLinkProvider());
+            new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(),
+            VerbsLinkProvider.ofMessages(),
+            new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets(), false), new VerbsUdLinkProvider());
     }
 
     /** What the link offers to those who ask for nothing, whether its devices are here or not. */

@@ -173,7 +173,7 @@ class CompletionQueueConformanceTest {
     @SetupSource
     @Requirement({"CQ-090", "CQ-091", "EP-045"})
     void shouldReportFailuresOfOperationsThatAskedForNoEntry(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
             CompletionQueue queue = pair.a.domain.openCompletionQueue(
                 new CompletionQueueAttr().size(16).format(CompletionFormat.CONTEXT));

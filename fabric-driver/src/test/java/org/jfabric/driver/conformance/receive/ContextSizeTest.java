@@ -59,7 +59,7 @@ class ContextSizeTest {
     @SetupSource(calls = true)
     @Requirement({"TX-041", "TX-042", "TAG-071"})
     void shouldTakeAtLeastAsManySendsWithALargerContextAndSayWhenItIsFull(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         int before = 0;
         for (int size : new int[] {4, 200}) {
             Info hints = hints();

@@ -339,7 +339,7 @@ class ClaimTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldCompleteWhatWaitsForAMatchWhenItIsDiscarded(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             for (long level : setup.isForeign() ? new long[] {Flags.DELIVERY_COMPLETE}
                 : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {

@@ -232,7 +232,7 @@ class ConnectionMessageTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldCarryLargeMessagesAndLevelsBothWays(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         try (Connected pair = new Connected(setup)) {
             int length = 3 << 20;
             pair.pair.a.fill(0, length, 8);

@@ -382,7 +382,7 @@ class CompletionOrderTest {
     @SetupSource
     @Requirement("TX-036")
     void shouldNotOrderCompletionsOfDifferentDestinations(Setup setup) {
-        setup.assumeDeliveryLevel();
+        setup.assumeDeliveryBeforeMatch();
         long level = setup.strongestLevel();
         try (FabricPair pair = new FabricPair(setup); FabricNode other = pair.sibling(
             pair.b, new Info().caps(Flags.TAGGED), 0xCC)) {

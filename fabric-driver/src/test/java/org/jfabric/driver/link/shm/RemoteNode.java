@@ -197,7 +197,7 @@ final class RemoteNode implements AutoCloseable {
         @Override
         public void onAtomic(RemoteAccess access, long operands, long length) {
             note("atomic", access.operation(), access.key(), access.address(), access.form(), access.datatype(),
-                access.atomicOperation(), access.count(), length);
+                access.atomicOperation(), access.ranges().lengthBytes(0), length);
             notePayload(operands, length);
         }
 
@@ -226,8 +226,8 @@ final class RemoteNode implements AutoCloseable {
         }
 
         @Override
-        public void end(long right, long length, boolean hasData, long data) {
-            note("end", length);
+        public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
+            note("end", ranges.totalBytes());
         }
     }
 

@@ -1,0 +1,210 @@
+package org.jfabric.driver.link.rxm;
+
+import org.jfabric.driver.link.AtomicPart;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemoteRanges;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.Words;
+
+/**
+ * The remote memory access of a channel. Reads and writes are those of the channel below, with nothing added. An atomic
+ * operation is one packet, and its answer is another. A peer's request is executed by the engine, also if the channel
+ * below is a card that could do it: memory would not be atomic between both.
+ *
+ * <p>Operands and old values are copied into the packets. An answer is always accepted: those that find no room wait in
+ * {@link RxmAnswers}.
+ *
+ * <p>Owner: progress agent.
+ */
+final class RxmRemote extends RemoteChannel {
+    private final RxmChannel channel;
+    private final int eagerLimit;
+    private final RemoteAccess access = new RemoteAccess();
+    private final RxmRequests requests = new RxmRequests();
+    private final RxmAnswers answers = new RxmAnswers();
+    /** Requests that the peer has not answered. */
+    private int outstanding;
+
+    RxmRemote(RxmChannel channel, int eagerLimit) {
+        this.channel = channel;
+        this.eagerLimit = eagerLimit;
+    }
+
+    // ---- calls of the engine ----
+
+    /** Of the channel below, whose messages the packets are too. */
+    @Override
+    public boolean keepsOrder() {
+        RemoteChannel below = channel.accesses();
+        return below != null && below.keepsOrder();
+    }
+
+    @Override
+    public long pieceLimitBytes() {
+        RemoteChannel below = channel.accesses();
+        return below == null ? eagerLimit : below.pieceLimitBytes();
+    }
+
+    @Override
+    public int atomicLimitBytes() {
+        return eagerLimit - RxmPacket.ATOMIC_RESPONSE_LENGTH;
+    }
+
+    @Override
+    public int write(TransmitOperation operation, long length, int grant) {
+        RemoteChannel below = channel.accesses();
+        return below == null ? -FabricErrno.EOPNOTSUPP : channel.noted(below.write(operation, length, grant));
+    }
+
+    @Override
+    public int read(TransmitOperation operation, int grant) {
+        RemoteChannel below = channel.accesses();
+        return below == null ? -FabricErrno.EOPNOTSUPP : channel.noted(below.read(operation, grant));
+    }
+
+    @Override
+    public int atomic(TransmitOperation operation, int grant) {
+        AtomicPart part = operation.atomic;
+        long compares = part.compares.lengthBytes();
+        long length = RxmPacket.HEADER_LENGTH + RxmPacket.RANGES_LENGTH + operation.length + compares;
+        if (length > RxmPacket.HEADER_LENGTH + eagerLimit) {
+            return -FabricErrno.EINVAL;
+        }
+        TransmitOperation packet = channel.next();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        long room = channel.room(packet, (int) length);
+        operation.copyTo(0, RxmPacket.operands(room), operation.length);
+        part.compares.copyTo(0, RxmPacket.operands(room) + operation.length, compares);
+        // operands that could not be read must not be executed; the packet is not taken yet
+        FaultPoint.pass();
+        channel.begin(room, RxmPacket.ATOMIC);
+        RxmPacket.atomic(
+            room, operation.id(), part.form, part.datatype, part.operation, operation.length + compares);
+        RxmPacket.range(room, operation.remoteAddress, part.count, operation.key);
+        int result = channel.sendNext(packet, room, (int) length);
+        if (result < 0) {
+            return result;
+        }
+        outstanding++;
+        return Channel.DONE;
+    }
+
+    /** Offset and {@code reports} have no place on this wire: old values come in one piece, and nothing is reported. */
+    @Override
+    public int reply(
+        long operation, int errno, boolean reports, long offset, long address, long length, int grant) {
+        int number = (int) operation;
+        if (!requests.remove(number)) {
+            return Channel.DONE;
+        }
+        int bytes = RxmPacket.HEADER_LENGTH + RxmPacket.ATOMIC_RESPONSE_LENGTH + (int) length;
+        TransmitOperation packet = answers.isEmpty() ? channel.next() : null;
+        long room = packet == null ? answers.add(bytes) : channel.room(packet, bytes);
+        channel.begin(room, RxmPacket.ATOMIC_RESPONSE);
+        RxmPacket.atomicResponse(
+            room, requests.message(number), requests.op(number), errno, (int) length);
+        Words.copy(address, RxmPacket.values(room), length);
+        if (packet != null && channel.sendNext(packet, room, bytes) < 0 && channel.isUp()) {
+            // its memory keeps its content until the next packet is made
+            Words.copy(room, answers.add(bytes), bytes);
+        }
+        return Channel.DONE;
+    }
+
+    /** Sends answers that wait; 0 if there was no progress. */
+    int flush() {
+        int work = 0;
+        while (!answers.isEmpty()) {
+            TransmitOperation packet = channel.next();
+            if (packet == null) {
+                return work;
+            }
+            int length = answers.firstLength();
+            long room = channel.room(packet, length);
+            Words.copy(answers.first(), room, length);
+            if (channel.sendNext(packet, room, length) < 0 || !channel.isUp()) {
+                return work;
+            }
+            answers.removeFirst();
+            work++;
+        }
+        return work;
+    }
+
+    /** Whether answers of the peer are awaited, so that it must be read. */
+    boolean isAwaiting() {
+        return outstanding != 0;
+    }
+
+    // ---- packets of the peer ----
+
+    /** Whether a request of the peer has to wait, so that the peer is not read. */
+    boolean isFull() {
+        return answers.isFull();
+    }
+
+    /** A request of the peer, in a packet of that many bytes. */
+    void onRequest(long address, int length) {
+        if (!channel.isUp()) {
+            // the other end of the endpoint's connection to itself, whose end of the engine is closed
+            return;
+        }
+        int ranges = RxmPacket.ranges(address);
+        long operandBytes = (long) length - RxmPacket.HEADER_LENGTH - RxmPacket.RANGES_LENGTH;
+        if (operandBytes < 0 || ranges > RemoteRanges.MAX_RANGES) {
+            channel.broken("requested an atomic operation on " + ranges + " ranges in " + length + " bytes");
+            return;
+        }
+        int number = requests.add(RxmPacket.message(address), RxmPacket.op(address));
+        RemoteHandler engine = channel.handler().remoteHandler();
+        if (engine == null) {
+            reply(number, FabricErrno.EOPNOTSUPP, false, 0, 0, 0, 0);
+            return;
+        }
+        RemoteRanges named = access.atomic(number, RxmPacket.op(address) - RxmPacket.ATOMIC_OP,
+            RxmPacket.datatype(address), RxmPacket.atomicOperation(address));
+        for (int i = 0; i < ranges; i++) {
+            named.add(
+                RxmPacket.rangeKey(address, i), RxmPacket.rangeOffset(address, i), RxmPacket.rangeCount(address, i));
+        }
+        engine.onAtomic(access, RxmPacket.operands(address), operandBytes);
+    }
+
+    /** An answer of the peer, in a packet of that many bytes. */
+    void onResponse(long address, int length) {
+        if (!channel.isUp()) {
+            return;
+        }
+        int valueBytes = length - RxmPacket.HEADER_LENGTH - RxmPacket.ATOMIC_RESPONSE_LENGTH;
+        RemoteHandler engine = channel.handler().remoteHandler();
+        if (engine == null || valueBytes < 0 || valueBytes != RxmPacket.valueBytes(address)) {
+            channel.broken("answered an atomic operation by " + length + " bytes, which do not fit");
+            return;
+        }
+        outstanding -= outstanding == 0 ? 0 : 1;
+        engine.onReply(
+            RxmPacket.message(address), errno(RxmPacket.status(address)), false, 0, RxmPacket.values(address),
+            valueBytes);
+    }
+
+    /** The errno of a status. No peer requests by FI_EAGAIN that an operation is sent again, as on our own wire. */
+    private static int errno(int status) {
+        if (status == 0) {
+            return 0;
+        }
+        int errno = Math.abs(status);
+        return errno > 0 && errno != FabricErrno.EAGAIN ? errno : FabricErrno.EIO;
+    }
+
+    /** Drops everything, because the channel is closed. */
+    void close() {
+        answers.close();
+    }
+}
