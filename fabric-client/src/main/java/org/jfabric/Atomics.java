@@ -39,11 +39,14 @@ public final class Atomics {
     private final Endpoint endpoint;
     /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
     private final long offered;
+    /** A card executes the operations, not the peer's driver. */
+    private final boolean isOfCard;
     private final AtomicAccess access = new AtomicAccess();
     private final AtomicRequest request = new AtomicRequest();
 
-    Atomics(Endpoint endpoint, long caps) {
+    Atomics(Endpoint endpoint, long caps, boolean isOfCard) {
         this.endpoint = endpoint;
+        this.isOfCard = isOfCard;
         long both = Flags.READ | Flags.WRITE;
         long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
         this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : named == 0 ? both : caps & both;
@@ -189,8 +192,17 @@ public final class Atomics {
         if (datatype == null || operation == null) {
             return -FabricErrno.EINVAL;
         }
-        boolean exists = (offered & direction) != 0 && AtomicForm.exists(form, datatype, operation);
-        return exists ? AtomicForm.MAX_BYTES / datatype.sizeBytes() : -FabricErrno.EOPNOTSUPP;
+        boolean exists = (offered & direction) != 0 && exists(form, datatype, operation);
+        return exists ? maxCount(datatype) : -FabricErrno.EOPNOTSUPP;
+    }
+
+    private boolean exists(int form, AtomicDatatype datatype, AtomicOperation operation) {
+        return isOfCard ? AtomicForm.existsOnCard(form, datatype.code(), operation.code())
+            : AtomicForm.exists(form, datatype, operation);
+    }
+
+    private long maxCount(AtomicDatatype datatype) {
+        return isOfCard ? 1 : AtomicForm.MAX_BYTES / datatype.sizeBytes();
     }
 
     private int postMsg(AtomicRequest atomicRequest, int form, long callFlags) {
@@ -216,11 +228,11 @@ public final class Atomics {
     /** Fills {@link #access}, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
     private int prepare(AtomicRequest posted, int form, long flags) {
         long direction = form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
-        if ((offered & direction) == 0 || !AtomicForm.exists(form, posted.datatype(), posted.operation())) {
+        if ((offered & direction) == 0 || !exists(form, posted.datatype(), posted.operation())) {
             return refused();
         }
         long count = posted.count();
-        if (count < 0 || count > AtomicForm.MAX_BYTES / posted.datatype().sizeBytes()) {
+        if (count < 0 || count > maxCount(posted.datatype())) {
             return -FabricErrno.EINVAL;
         }
         access.form = form;

@@ -20,6 +20,7 @@ import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.codec.control.RegisterWithCardDecoder;
 import org.jfabric.codec.control.RejectConnectionDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
 import org.jfabric.codec.control.ShutdownEndpointDecoder;
@@ -39,6 +40,8 @@ final class CommandTable {
         add(InsertAddressDecoder.TEMPLATE_ID, InsertAddressDecoder.BLOCK_LENGTH, 1, InsertAddressCommand::new);
         add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
         add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
+        add(RegisterWithCardDecoder.TEMPLATE_ID, RegisterWithCardDecoder.BLOCK_LENGTH, 3,
+            RegisterWithCardCommand::new);
         add(EnableEndpointDecoder.TEMPLATE_ID, EnableEndpointDecoder.BLOCK_LENGTH, 9, EnableEndpointCommand::new);
         add(PublishServiceDecoder.TEMPLATE_ID, PublishServiceDecoder.BLOCK_LENGTH, 1, PublishServiceCommand::new);
         add(CloseObjectDecoder.TEMPLATE_ID, CloseObjectDecoder.BLOCK_LENGTH, 0, CloseObjectCommand::new);

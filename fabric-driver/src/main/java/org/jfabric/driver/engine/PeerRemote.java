@@ -131,6 +131,11 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
+    public void onAccessed(long operation, int errno) {
+        context.sender().remote().onAccessed(peer, operation, errno);
+    }
+
+    @Override
     public void onReply(long operation, int errno, boolean reports, long offset, long source, long length) {
         peerReports = reports;
         if (!context.sender().remote().onReply(peer, operation, errno, offset, source, length)) {

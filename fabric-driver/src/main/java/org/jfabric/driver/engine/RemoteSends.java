@@ -29,6 +29,9 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
  * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
  *
+ * <p>Where the peer's card executes the operations ({@link RemoteChannel#isOneSided()}) they have the order of the wire,
+ * and none waits.
+ *
  * <p>Owner: progress agent.
  */
 final class RemoteSends {
@@ -205,8 +208,8 @@ final class RemoteSends {
 
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
     private static void own(Peer peer, TransmitOperation operation) {
-        operation.isBarrier = operation.isRead() || (operation.flags & Flags.REMOTE_CQ_DATA) != 0
-            || peer.remote().peerReports();
+        operation.isBarrier = !peer.remoteMemory().isOneSided() && (operation.isRead()
+            || (operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports());
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }
@@ -259,6 +262,24 @@ final class RemoteSends {
         }
         peer.scheduleWaiting();
         return true;
+    }
+
+    /** Ends an operation that a card has executed or refused; one that has ended meanwhile is ignored. */
+    void onAccessed(Peer peer, long id, int errno) {
+        TransmitOperation operation = sender.find(id);
+        if (operation == null || operation.peer != peer || operation.state != TransmitOperation.REMOTE) {
+            return;
+        }
+        take(peer, operation);
+        if (errno == 0) {
+            sender.complete(operation);
+        } else {
+            // the channel ends next; the reason that it gives is that of this operation
+            peers.failure().begin(peer.channel());
+            sender.fail(operation, errno);
+            peers.failure().end();
+        }
+        peer.scheduleWaiting();
     }
 
     /** Removes an operation that is about to end from its list: sent operations or queued ones. */

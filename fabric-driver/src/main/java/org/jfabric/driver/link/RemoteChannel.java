@@ -2,6 +2,7 @@ package org.jfabric.driver.link;
 
 /**
  * The part of a channel that carries remote memory access: requests of this side, and the answers to those of the peer.
+ * The peer's driver answers, or the peer's card alone ({@link #isOneSided()}).
  *
  * <p>The peer answers each request: a write once, when all its bytes are placed; a read with the bytes, in order. An
  * errno ends either. Requests reach the peer in the order of the calls, and so do messages that are sent between them.
@@ -12,6 +13,18 @@ package org.jfabric.driver.link;
 public abstract class RemoteChannel {
     /** For links. */
     protected RemoteChannel() {
+    }
+
+    /**
+     * Whether the peer's card executes the requests without the peer's driver, and this side's card moves the bytes.
+     * Then {@link RemoteHandler#onAccessed} or, for old values of atomic operations, {@link RemoteHandler#onReply}
+     * reports the end of each request of this side, the bytes of a write may be read until then, nothing is to be
+     * answered, and the engine makes no operation wait for another one: the order is that of the wire.
+     *
+     * @return false for wires whose requests reach the peer's driver.
+     */
+    public boolean isOneSided() {
+        return false;
     }
 
     /**

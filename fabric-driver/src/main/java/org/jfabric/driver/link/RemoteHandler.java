@@ -37,6 +37,16 @@ public abstract class RemoteHandler {
     public abstract void onAtomic(RemoteAccess access, long operands, long length);
 
     /**
+     * A card has executed a request of this side, or the peer's card has refused it. The bytes of a read are in place.
+     *
+     * @param operation our id.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public void onAccessed(long operation, int errno) {
+        // only channels that are one-sided call it
+    }
+
+    /**
      * The peer answers a request of this side.
      *
      * @param operation our id; any value.

@@ -40,6 +40,8 @@ public final class FakeVerbs extends FakeConnections {
     public int portState = VerbsConstants.PORT_ACTIVE;
     /** True if the device uses iWARP. */
     public boolean isIwarp;
+    /** Atomic operations of the device. */
+    public int atomics = 1;
     /** True if there is a device. */
     public boolean hasDevice = true;
 
@@ -202,7 +204,7 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public DeviceAttributes queryDevice(long of) {
-        return new DeviceAttributes(1, 1, 1000, 16384, 16, 1000, maxCompletions, 16);
+        return new DeviceAttributes(1, 1, 1000, 16384, 16, 1000, maxCompletions, 16, atomics);
     }
 
     @Override

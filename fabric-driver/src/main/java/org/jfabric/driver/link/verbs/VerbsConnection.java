@@ -280,12 +280,21 @@ final class VerbsConnection extends CmTarget {
             if (isReceive) {
                 resources.reader().flushed(request & ~ConnectionResources.RECEIVE);
             } else {
-                resources.writer().failed(request);
+                // the reason is known before the operation that it belongs to ends
+                onFailure(false, status, completions.vendorError(entry));
+                resources.writer().failed(request,
+                    status == VerbsConstants.WC_REM_ACCESS_ERR ? FabricErrno.EKEYREJECTED : 0, channel);
+                return;
             }
-            onFailure(isReceive, status, completions.vendorError(entry));
+            onFailure(true, status, completions.vendorError(entry));
         } else if (isReceive) {
-            resources.reader().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
-                completions.hasImmediate(entry), completions.immediate(entry));
+            int slot = request & ~ConnectionResources.RECEIVE;
+            if (completions.opcode(entry) == VerbsConstants.WC_RECV_RDMA_WITH_IMM) {
+                resources.reader().written(slot, completions.length(entry), completions.immediate(entry));
+            } else {
+                resources.reader().completed(slot, completions.length(entry), completions.hasImmediate(entry),
+                    completions.immediate(entry));
+            }
         } else {
             resources.writer().completed(request, channel);
         }
@@ -308,6 +317,8 @@ final class VerbsConnection extends CmTarget {
             case VerbsConstants.WC_RETRY_EXC_ERR -> lost(FabricErrno.ECONNRESET, what + ": its card does not answer");
             case VerbsConstants.WC_REM_INV_REQ_ERR ->
                 lost(FabricErrno.EMSGSIZE, what + ": it has no receive for a message of that length");
+            case VerbsConstants.WC_REM_ACCESS_ERR ->
+                lost(FabricErrno.EIO, what + ": its card refuses the key, the range or the right of an access");
             default -> lost(FabricErrno.EIO, what);
         }
     }

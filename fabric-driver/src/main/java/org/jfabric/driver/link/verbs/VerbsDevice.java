@@ -66,13 +66,19 @@ final class VerbsDevice {
 
     /** Opens it, once, for a connection with an identifier. */
     void open(long id) {
+        if (!isOpen) {
+            open(SocketName.ofBytes(libraries.cm().localAddress(id)));
+        }
+    }
+
+    /** Opens it, once, by an address that it has. */
+    void open(SocketName address) {
         if (isOpen) {
             return;
         }
         VerbsSelfCheck.checkObjects(verbs, context);
         path = verbs.dataPath(context);
         attributes = verbs.queryDevice(context);
-        SocketName local = SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0);
         domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
         try {
             openChannel();
@@ -80,7 +86,7 @@ final class VerbsDevice {
             verbs.freeDomain(domain);
             throw e;
         }
-        anchor = new DeviceAnchor(link, this, local);
+        anchor = new DeviceAnchor(link, this, address.withPort(0));
         isOpen = true;
     }
 
@@ -234,7 +240,7 @@ final class VerbsDevice {
 
     /** Frees the registrations of closed regions, unless the card may still use them; their number. */
     int sweep() {
-        return ending == 0 ? keys.sweep() : 0;
+        return keys.sweepExposed() + (ending == 0 ? keys.sweep() : 0);
     }
 
     /** A connection closes whose requests use the application's memory: they are flushed from now on. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -13,12 +14,16 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.WatchedDescriptors;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
 
 /**
@@ -37,6 +42,7 @@ final class VerbsLink extends Link {
     private final LinkServices services;
     private final VerbsSettings settings;
     private final ChannelLimits limits;
+    private final VerbsConfig config;
     private final VerbsLibraries libraries;
     private final WatchedDescriptors descriptors;
     private final VerbsConnector manager = new VerbsConnector(this);
@@ -57,8 +63,11 @@ final class VerbsLink extends Link {
      *
      * @param libraries bound, or null if they cannot be used: the link then reaches no peer.
      */
-    VerbsLink(LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsLibraries libraries) {
+    VerbsLink(
+        LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsConfig config,
+        VerbsLibraries libraries) {
         this.services = services;
+        this.config = config;
         this.settings = settings;
         this.limits = limits;
         this.libraries = libraries;
@@ -287,6 +296,42 @@ final class VerbsLink extends Link {
                 activate(connection);
             }
         }
+    }
+
+    // ---- memory for peers ----
+
+    @Override
+    public void expose(RegisteredRegion region, long access, Info where, ExposureHandler handler) {
+        if (!isUsable()) {
+            handler.onFailed(new FabricException(FabricErrno.ENODEV, "the verbs link cannot be used",
+                "See ./fabric info --why."));
+            return;
+        }
+        services.submit(new ResourceTask() {
+            private VerbsAddress bound;
+            private long context;
+
+            @Override
+            protected void execute() {
+                bound = VerbsAddress.ofDevice(libraries, where, config);
+                context = bound.context();
+            }
+
+            @Override
+            protected void onDone() {
+                if (isClosed) {
+                    bound.close();
+                } else {
+                    device(context).keys().expose(region, access, bound, handler);
+                }
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                handler.onFailed(cause instanceof FabricException known ? known
+                    : new FabricException(FabricErrno.EIO, "no device for the memory: " + cause, "See the error log."));
+            }
+        });
     }
 
     // ---- for its connections ----
