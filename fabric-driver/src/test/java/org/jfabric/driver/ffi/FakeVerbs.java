@@ -42,6 +42,8 @@ public final class FakeVerbs extends FakeConnections {
     public boolean isIwarp;
     /** Atomic operations of the device. */
     public int atomics = 1;
+    /** True if the device is listed as two. */
+    public boolean isTwice;
     /** True if there is a device. */
     public boolean hasDevice = true;
 
@@ -167,7 +169,7 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public DeviceList deviceList() {
-        return new DeviceList(1, hasDevice ? new long[] {device} : new long[0]);
+        return new DeviceList(1, !hasDevice ? new long[0] : isTwice ? new long[] {device, device} : new long[] {device});
     }
 
     @Override
@@ -247,8 +249,8 @@ public final class FakeVerbs extends FakeConnections {
         UnsafeApi.putInt(region + VerbsLayout.MR_LKEY, ++nextKey);
         UnsafeApi.putInt(region + VerbsLayout.MR_RKEY, ++nextKey);
         registrations.put(region, length);
-        dataPath.register(nextKey - 1, address, length, false);
-        dataPath.register(nextKey, address, length, (access & VerbsConstants.ACCESS_REMOTE_READ) != 0);
+        dataPath.register(nextKey - 1, address, length, 0);
+        dataPath.register(nextKey, address, length, access);
         return region;
     }
 
