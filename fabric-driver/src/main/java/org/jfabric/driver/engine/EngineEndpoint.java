@@ -596,6 +596,12 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public long openSlotCounter(Peer peer) {
+            return engine.counters().open("remote access of " + peer.address()
+                + " held back by unread completions of " + settings.address());
+        }
+
+        @Override
         public void closeCounter(long address) {
             engine.counters().close(address);
         }

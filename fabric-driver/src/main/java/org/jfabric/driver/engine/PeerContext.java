@@ -106,9 +106,17 @@ abstract class PeerContext {
     abstract long openHoldingCounter(Peer peer);
 
     /**
+     * Opens the counter of a peer's remote access that waits here for a completion slot, and is not read until then.
+     *
+     * @param peer that is held back.
+     * @return native address of its 8 bytes.
+     */
+    abstract long openSlotCounter(Peer peer);
+
+    /**
      * Closes a counter.
      *
-     * @param address from {@link #openBackPressureCounter} or {@link #openHoldingCounter}.
+     * @param address from one of the methods that open counters.
      */
     abstract void closeCounter(long address);
 

@@ -2,10 +2,13 @@ package org.jfabric.driver.engine;
 
 import java.util.Arrays;
 import org.agrona.BufferUtil;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
@@ -26,6 +29,9 @@ import org.jfabric.layout.Words;
  * <p>An access that is to be reported on this side needs a slot in the completion queue. Without one, the last piece of
  * a read waits here, and all later answers with it. Of a write or an atomic operation only the id is kept. When there
  * is a slot it is answered by {@code FI_EAGAIN}, and the peer sends it again.
+ *
+ * <p>On wires of libfabric the link moves the bytes by itself between {@link #begin} and {@link #end}. An access without
+ * a slot waits there in front of the connection's other bytes, and a counter shows it.
  *
  * <p>Owner: progress agent.
  */
@@ -69,6 +75,12 @@ final class PeerRemote extends RemoteHandler {
     /** The last write that was refused: its further pieces are ignored, so that no part of it is placed or reported. */
     private long refusedWrite;
     private boolean hasRefusedWrite;
+    /** An access on a wire that is not read meanwhile waits for a completion slot. */
+    private boolean streamWaits;
+    /** Slots that accesses in progress on such a wire have reserved. */
+    private int reserved;
+    /** Address of the counter that shows the wait; 0 while there is none. */
+    private long holdingCounter;
     /** Answers that may still be sent in this call. */
     private int left;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
@@ -131,15 +143,70 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
-    public void onAccessed(long operation, int errno) {
-        context.sender().remote().onAccessed(peer, operation, errno);
-    }
-
-    @Override
     public void onReply(long operation, int errno, boolean reports, long offset, long source, long length) {
         peerReports = reports;
         if (!context.sender().remote().onReply(peer, operation, errno, offset, source, length)) {
             peer.violation("answered a remote access that was not requested");
+        }
+    }
+
+    @Override
+    public void onEnded(long operation, int errno) {
+        if (!context.sender().remote().onEnded(peer, operation, errno)) {
+            peer.violation("ended a remote access that was not requested");
+        }
+    }
+
+    @Override
+    public int find(RemoteRanges ranges, long right, PieceList pieces) {
+        return context.remoteTarget().find(ranges, right, pieces);
+    }
+
+    @Override
+    public boolean begin(long right, boolean hasData) {
+        RemoteTarget target = context.remoteTarget();
+        if (!hasData && !target.reportsAll()) {
+            return true;
+        }
+        if (!target.reserve()) {
+            holdBack();
+            return false;
+        }
+        reserved++;
+        goesOn();
+        return true;
+    }
+
+    @Override
+    public void end(long right, long length, boolean hasData, long data) {
+        RemoteTarget target = context.remoteTarget();
+        if (hasData || target.reportsAll()) {
+            reserved--;
+            target.reportReserved(
+                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), length, hasData ? data : 0);
+        }
+        target.count(right);
+    }
+
+    /** An access of a wire that is not read meanwhile waits for a slot. */
+    private void holdBack() {
+        if (!streamWaits) {
+            streamWaits = true;
+            if (!readWaits && !writeWaits) {
+                context.remoteTarget().waitForSlot(this);
+            }
+        }
+        if (holdingCounter == 0) {
+            holdingCounter = context.openSlotCounter(peer);
+            UnsafeApi.putLongRelease(null, holdingCounter, 1);
+        }
+    }
+
+    /** Nothing waits any more. */
+    private void goesOn() {
+        if (holdingCounter != 0) {
+            context.closeCounter(holdingCounter);
+            holdingCounter = 0;
         }
     }
 
@@ -179,13 +246,15 @@ final class PeerRemote extends RemoteHandler {
         }
         writeWaits = true;
         waitingWrite = operation;
-        if (!readWaits) {
+        if (!readWaits && !streamWaits) {
             context.remoteTarget().waitForSlot(this);
         }
     }
 
     /** There may be a completion slot. {@link RemoteTarget} has removed this from its list of waiting peers. */
     void retry() {
+        // the link asks again in its next poll
+        streamWaits = false;
         if (writeWaits) {
             writeWaits = false;
             answer(waitingWrite, FabricErrno.EAGAIN);
@@ -237,11 +306,15 @@ final class PeerRemote extends RemoteHandler {
         isCopying = false;
         peerReports = true;
         hasRefusedWrite = false;
-        if (readWaits || writeWaits) {
+        if (readWaits || writeWaits || streamWaits) {
             readWaits = false;
             writeWaits = false;
+            streamWaits = false;
             context.remoteTarget().forget(this);
         }
+        goesOn();
+        context.remoteTarget().giveBack(reserved);
+        reserved = 0;
     }
 
     /** Sends old values, and frees their place; false if the channel is full. */
@@ -272,7 +345,7 @@ final class PeerRemote extends RemoteHandler {
             boolean isLast = sent + bytes == length;
             if (isLast && !target.mayEndRead()) {
                 readWaits = true;
-                if (!writeWaits) {
+                if (!writeWaits && !streamWaits) {
                     target.waitForSlot(this);
                 }
                 return false;

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.driver.link.AtomicPart;
+import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
@@ -28,9 +29,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * writes or atomic operations that may wait for a completion slot at the peer. While one of them is outstanding, later
  * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
  * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
- *
- * <p>Where the peer's card executes the operations ({@link RemoteChannel#isOneSided()}) they have the order of the wire,
- * and none waits.
+ * Wires of libfabric offer only the orders that they have by themselves ({@link RemoteChannel#keepsOrder}), so that
+ * nothing waits there.
  *
  * <p>Owner: progress agent.
  */
@@ -184,11 +184,11 @@ final class RemoteSends {
             return true;
         }
         if (operation.isRead()) {
-            own(peer, operation);
+            own(peer, operation, channel);
             return begun(peer, operation, channel.read(operation, peer.grant()));
         }
         if (operation.isAtomic()) {
-            own(peer, operation);
+            own(peer, operation, channel);
             return begun(peer, operation, channel.atomic(operation, peer.grant()));
         }
         long limit = channel.pieceLimitBytes();
@@ -202,26 +202,30 @@ final class RemoteSends {
             }
             operation.sent += limit;
         }
-        own(peer, operation);
+        own(peer, operation, channel);
         return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
     }
 
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
-    private static void own(Peer peer, TransmitOperation operation) {
-        operation.isBarrier = !peer.remoteMemory().isOneSided() && (operation.isRead()
+    private static void own(Peer peer, TransmitOperation operation, RemoteChannel channel) {
+        operation.isBarrier = !channel.keepsOrder() && (operation.isRead()
             || (operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports());
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }
 
-    /** Undoes {@link #own} if the channel did not accept the operation. */
+    /** Undoes {@link #own} if the channel did not accept the operation, or has ended it. */
     private boolean begun(Peer peer, TransmitOperation operation, int result) {
         // cleared also if the operation has ended inside the call and the record is free
         operation.isInHand = false;
-        if (result >= 0) {
+        if (result == Channel.DONE) {
             return true;
         }
         peer.outbox().disown(operation);
+        if (result == RemoteChannel.ENDED) {
+            sender.complete(operation);
+            return true;
+        }
         operation.state = TransmitOperation.QUEUED;
         return sender.failedToBegin(peer, operation, result);
     }
@@ -264,22 +268,31 @@ final class RemoteSends {
         return true;
     }
 
-    /** Ends an operation that a card has executed or refused; one that has ended meanwhile is ignored. */
-    void onAccessed(Peer peer, long id, int errno) {
+    /**
+     * Processes the end of an access that the link reports. It is ignored if the operation has ended meanwhile, because
+     * an access to memory failed here.
+     *
+     * @return false if no operation to that peer awaits it.
+     */
+    boolean onEnded(Peer peer, long id, int errno) {
+        if (sender.isOver(id)) {
+            return true;
+        }
         TransmitOperation operation = sender.find(id);
-        if (operation == null || operation.peer != peer || operation.state != TransmitOperation.REMOTE) {
-            return;
+        if (operation == null || operation.peer != peer || !operation.isRemote()) {
+            return false;
         }
-        take(peer, operation);
-        if (errno == 0) {
-            sender.complete(operation);
-        } else {
-            // the channel ends next; the reason that it gives is that of this operation
-            peers.failure().begin(peer.channel());
-            sender.fail(operation, errno);
+        if (operation.state == TransmitOperation.REMOTE) {
+            peer.outbox().disown(operation);
+            if (errno != 0) {
+                // the channel ends next, and the reason that it gives is that of this operation
+                peers.failure().begin(peer.channel());
+            }
+            sender.end(operation, errno);
             peers.failure().end();
+            peer.scheduleWaiting();
         }
-        peer.scheduleWaiting();
+        return true;
     }
 
     /** Removes an operation that is about to end from its list: sent operations or queued ones. */

@@ -5,7 +5,9 @@ import java.util.List;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.KeyTable;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -177,6 +179,53 @@ final class RemoteTarget implements QuotaMember {
         return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right);
     }
 
+    /**
+     * Finds the memory of all ranges of an access, for links that move the bytes themselves.
+     *
+     * @return 0, or why a range may not be used, a positive fabric errno.
+     */
+    int find(RemoteRanges ranges, long right, PieceList pieces) {
+        pieces.forget();
+        for (int i = 0; i < ranges.count(); i++) {
+            long length = ranges.lengthBytes(i);
+            RegisteredRegion region = find(ranges.key(i), right, ranges.address(i), length);
+            if (region == null) {
+                pieces.forget();
+                return refusal(ranges.key(i), right);
+            }
+            pieces.add(region.address() + ranges.address(i), length);
+        }
+        return 0;
+    }
+
+    /** Reserves a slot for the report of an access that moves its bytes step by step; false if there is none. */
+    boolean reserve() {
+        return quota == null || quota.take();
+    }
+
+    /** Gives reserved slots back. */
+    void giveBack(int slots) {
+        if (quota != null) {
+            quota.giveBack(slots);
+        }
+    }
+
+    /** Reports an access for which a slot was reserved. */
+    void reportReserved(PeerRemote peer, long flags, long length, long data) {
+        if (quota != null) {
+            quota.use();
+        }
+        writeReport(peer, flags, length, data);
+    }
+
+    /** Counts an access that has succeeded. */
+    void count(long right) {
+        CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
+        if (counts != null) {
+            counts.success();
+        }
+    }
+
     /** Whether the last bytes of a read may be sent: its report, if there is one, finds a slot. */
     boolean mayEndRead() {
         return !reportsAll || hasSlot();
@@ -233,6 +282,7 @@ final class RemoteTarget implements QuotaMember {
 
     void close() {
         if (quota != null) {
+            // the peers have given back what they had reserved
             quota.close(this, 0, !waiting.isEmpty());
             waiting.clear();
         }
@@ -242,6 +292,10 @@ final class RemoteTarget implements QuotaMember {
         if (quota != null) {
             quota.takeAndUse();
         }
+        writeReport(peer, flags, length, data);
+    }
+
+    private void writeReport(PeerRemote peer, long flags, long length, long data) {
         completions.success(
             completionIndex, quota == null ? 0 : CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0, flags, length,
             0, data, 0, reportsSource ? peer.source() : -1L);

@@ -1,29 +1,45 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.info.FabricErrno;
+
 /**
  * The part of a channel that carries remote memory access: requests of this side, and the answers to those of the peer.
- * The peer's driver answers, or the peer's card alone ({@link #isOneSided()}).
+ * Requests reach the peer in the order of the calls, and so do messages that are sent between them. There are two kinds
+ * of wires:
  *
- * <p>The peer answers each request: a write once, when all its bytes are placed; a read with the bytes, in order. An
- * errno ends either. Requests reach the peer in the order of the calls, and so do messages that are sent between them.
+ * <pre>
+ *                            JFabric's own wires                    libfabric's ({@link #keepsOrder()})
+ *   end of this side's       {@link RemoteHandler#onReply}, with    {@link RemoteHandler#onEnded}; the link places the
+ *   accesses                 bytes or an errno                      bytes of reads itself
+ *   an access that the       its errno is the answer                the connection ends
+ *   peer refuses
+ *   requests of the peer     {@link RemoteHandler#onWrite},         the link finds the memory by
+ *                            {@link RemoteHandler#onRead}; the      {@link RemoteHandler#find}, and copies between
+ *                            engine calls {@link #reply}            {@link RemoteHandler#begin} and
+ *                                                                   {@link RemoteHandler#end}
+ * </pre>
+ *
+ * <p>Over RDMA cards this side is of the second kind, except that {@link RemoteHandler#onReply} brings the old values of
+ * atomic operations; the peer's card serves the requests, and its driver sees none.
  *
  * <p>A call is accepted or answers {@code -FI_EAGAIN}; then {@link ChannelHandler#onWritable()} follows, or the engine
  * asks again. Owner: progress agent.
  */
 public abstract class RemoteChannel {
+    /** Result of {@link #write}: accepted and ended. */
+    public static final int ENDED = 2;
+
     /** For links. */
     protected RemoteChannel() {
     }
 
     /**
-     * Whether the peer's card executes the requests without the peer's driver, and this side's card moves the bytes.
-     * Then {@link RemoteHandler#onAccessed} or, for old values of atomic operations, {@link RemoteHandler#onReply}
-     * reports the end of each request of this side, the bytes of a write may be read until then, nothing is to be
-     * answered, and the engine makes no operation wait for another one: the order is that of the wire.
+     * Whether the wire itself gives every order that the link offers, so that no operation of this side has to wait for
+     * an earlier one: a peer takes its requests in their order, and takes none behind a write that waits.
      *
-     * @return false for wires whose requests reach the peer's driver.
+     * @return false if the engine has to make operations wait.
      */
-    public boolean isOneSided() {
+    public boolean keepsOrder() {
         return false;
     }
 
@@ -35,13 +51,15 @@ public abstract class RemoteChannel {
     public abstract long pieceLimitBytes();
 
     /**
-     * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. They are taken when the call
-     * returns.
+     * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. The link may read them until
+     * the write ends, but only the last piece's after the call.
      *
      * @param operation with remote address, key, data and whole length.
      * @param length    bytes of this piece, at most {@link #pieceLimitBytes()}.
      * @param grant     as for {@link Channel#send}.
-     * @return {@link Channel#DONE}, or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do it.
+     * @return {@link Channel#DONE}: accepted, and the end of the write follows, perhaps inside the call;
+     *     {@link #ENDED}: with this piece the write has ended, because nothing of it is left here and it asks for no
+     *     level that the peer acknowledges; or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do it.
      */
     public abstract int write(TransmitOperation operation, long length, int grant);
 
@@ -50,7 +68,7 @@ public abstract class RemoteChannel {
      *
      * @param operation with remote address, key and length.
      * @param grant     as for {@link Channel#send}.
-     * @return as for {@link #write}.
+     * @return as for {@link #write}, but never {@link #ENDED}.
      */
     public abstract int read(TransmitOperation operation, int grant);
 
@@ -61,7 +79,9 @@ public abstract class RemoteChannel {
      * @param grant     as for {@link Channel#send}.
      * @return as for {@link #write}.
      */
-    public abstract int atomic(TransmitOperation operation, int grant);
+    public int atomic(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
 
     /**
      * Answers a request of the peer.
@@ -75,6 +95,8 @@ public abstract class RemoteChannel {
      * @param grant     as for {@link Channel#send}.
      * @return {@link Channel#DONE} or a negative fabric errno.
      */
-    public abstract int reply(
-        long operation, int errno, boolean reports, long offset, long address, long length, int grant);
+    public int reply(
+        long operation, int errno, boolean reports, long offset, long address, long length, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
 }

@@ -37,16 +37,6 @@ public abstract class RemoteHandler {
     public abstract void onAtomic(RemoteAccess access, long operands, long length);
 
     /**
-     * A card has executed a request of this side, or the peer's card has refused it. The bytes of a read are in place.
-     *
-     * @param operation our id.
-     * @param errno     0 or a positive fabric errno.
-     */
-    public void onAccessed(long operation, int errno) {
-        // only channels that are one-sided call it
-    }
-
-    /**
      * The peer answers a request of this side.
      *
      * @param operation our id; any value.
@@ -57,4 +47,44 @@ public abstract class RemoteHandler {
      * @param length    bytes, 0 or more.
      */
     public abstract void onReply(long operation, int errno, boolean reports, long offset, long source, long length);
+
+    /**
+     * An access of this side has ended, on a wire that has no answers of the engine: a write that was pending is sent,
+     * or acknowledged if that was asked for; the bytes of a read are placed.
+     *
+     * @param operation our id; any value.
+     * @param errno     0 or a positive fabric errno.
+     */
+    public abstract void onEnded(long operation, int errno);
+
+    /**
+     * Finds the memory of a peer's access, if key, rights and ranges allow it. A link that moves the bytes in several
+     * steps asks in each poll anew, because the owner may have closed the region.
+     *
+     * @param ranges that the peer has named.
+     * @param right  {@code Flags.REMOTE_READ} or {@code Flags.REMOTE_WRITE}.
+     * @param pieces filled with the native addresses; empty ranges are left out.
+     * @return 0, or why not, a positive fabric errno: no byte may be touched then.
+     */
+    public abstract int find(RemoteRanges ranges, long right, PieceList pieces);
+
+    /**
+     * An access of the peer is about to move its first byte: reserves the completion slot that its report needs.
+     *
+     * @param right   as for {@link #find}.
+     * @param hasData whether it brings remote CQ data.
+     * @return false if there is no slot: no byte may be touched, nothing behind the access may be taken from the peer,
+     *     and the link asks again in each poll.
+     */
+    public abstract boolean begin(long right, boolean hasData);
+
+    /**
+     * All bytes of an access that had begun are in place, or were sent.
+     *
+     * @param right   as for {@link #find}.
+     * @param length  bytes of all ranges.
+     * @param hasData as for {@link #begin}.
+     * @param data    remote CQ data.
+     */
+    public abstract void end(long right, long length, boolean hasData, long data);
 }

@@ -4,6 +4,7 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -50,6 +51,17 @@ public abstract class MessageChannel extends Channel {
      */
     public final MessageHandler protocol() {
         return protocol;
+    }
+
+    /**
+     * The reads and writes of remote memory of this wire. A protocol above may offer them as its own: its handler of
+     * this channel then has the engine's {@link org.jfabric.driver.link.ChannelHandler#remoteHandler()}.
+     *
+     * @return null for wires that have none; else the same object always.
+     */
+    @Override
+    public RemoteChannel remoteMemory() {
+        return null;
     }
 
     /**

@@ -2,7 +2,6 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.info.FabricErrno;
 
 /**
  * Remote memory access by the cards: each access is one work request or a few, the peer's card executes it, and its work
@@ -19,8 +18,9 @@ final class VerbsRemote extends RemoteChannel {
         this.link = link;
     }
 
+    /** Of the orders that are offered; a later write may overtake a read. */
     @Override
-    public boolean isOneSided() {
+    public boolean keepsOrder() {
         return true;
     }
 
@@ -43,12 +43,6 @@ final class VerbsRemote extends RemoteChannel {
     @Override
     public int atomic(TransmitOperation operation, int grant) {
         return posted(connection.writer().atomic(operation));
-    }
-
-    @Override
-    public int reply(
-        long operation, int errno, boolean reports, long offset, long address, long length, int grant) {
-        return -FabricErrno.EOPNOTSUPP;
     }
 
     private int posted(int result) {

@@ -341,7 +341,7 @@ final class VerbsWriter {
     private void report(int slot, VerbsChannel channel) {
         switch (kinds[slot]) {
             case SEND, GATHERED -> channel.handler().onSent(operations[slot], 0);
-            case CHANGE, ACCESS -> channel.handler().remoteHandler().onAccessed(operations[slot], 0);
+            case CHANGE, ACCESS -> channel.handler().remoteHandler().onEnded(operations[slot], 0);
             case FETCH -> channel.handler().remoteHandler().onReply(
                 operations[slot], 0, false, 0, ring.memory(slot), Long.BYTES);
             case PULL -> channel.protocol().onPulled(operations[slot], 0);
@@ -373,7 +373,7 @@ final class VerbsWriter {
             default -> false;
         };
         if (refusal != 0 && !isStopped && isAccess) {
-            channel.handler().remoteHandler().onAccessed(operations[slot], refusal);
+            channel.handler().remoteHandler().onEnded(operations[slot], refusal);
         }
     }
 

@@ -11,10 +11,13 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.info.FabricErrno;
 
 /** A shm link with one endpoint, whose handler writes down every event instead of an engine. */
 final class RemoteNode implements AutoCloseable {
@@ -203,6 +206,28 @@ final class RemoteNode implements AutoCloseable {
             long operation, int errno, boolean reports, long offset, long source, long length) {
             note("reply", operation, errno, reports, offset, length);
             notePayload(source, length);
+        }
+
+        @Override
+        public void onEnded(long operation, int errno) {
+            note("ended", operation, errno);
+        }
+
+        @Override
+        public int find(RemoteRanges ranges, long right, PieceList pieces) {
+            note("find", ranges.count());
+            return FabricErrno.EKEYREJECTED;
+        }
+
+        @Override
+        public boolean begin(long right, boolean hasData) {
+            note("begin");
+            return true;
+        }
+
+        @Override
+        public void end(long right, long length, boolean hasData, long data) {
+            note("end", length);
         }
     }
 

@@ -1,0 +1,82 @@
+package org.jfabric.driver.link;
+
+/**
+ * The ranges of registered memory that one request of a peer names, in order, on a wire whose requests may name several.
+ * Nothing in them is checked.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class RemoteRanges {
+    /** Most ranges of one request. */
+    public static final int MAX_RANGES = PieceList.MAX_PIECES;
+
+    private static final int KEY = 0;
+    private static final int ADDRESS = 1;
+    private static final int LENGTH = 2;
+    private static final int WORDS = 3;
+
+    private final long[] ranges = new long[WORDS * MAX_RANGES];
+    private int count;
+
+    /** For links: without ranges. */
+    public RemoteRanges() {
+    }
+
+    /** Removes all ranges. */
+    public void clear() {
+        count = 0;
+    }
+
+    /**
+     * Adds a range; there are at most {@link #MAX_RANGES}.
+     *
+     * @param key         of the region; any value.
+     * @param address     offset of the first byte in the region; any value.
+     * @param lengthBytes bytes; any value.
+     */
+    public void add(long key, long address, long lengthBytes) {
+        int at = WORDS * count++;
+        ranges[at + KEY] = key;
+        ranges[at + ADDRESS] = address;
+        ranges[at + LENGTH] = lengthBytes;
+    }
+
+    /**
+     * Number of ranges.
+     *
+     * @return 0 to {@link #MAX_RANGES}.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * The key of a range's region.
+     *
+     * @param range below the count.
+     * @return any value.
+     */
+    public long key(int range) {
+        return ranges[WORDS * range + KEY];
+    }
+
+    /**
+     * The place of a range in its region.
+     *
+     * @param range below the count.
+     * @return offset in bytes; any value.
+     */
+    public long address(int range) {
+        return ranges[WORDS * range + ADDRESS];
+    }
+
+    /**
+     * The length of a range.
+     *
+     * @param range below the count.
+     * @return bytes; any value.
+     */
+    public long lengthBytes(int range) {
+        return ranges[WORDS * range + LENGTH];
+    }
+}
