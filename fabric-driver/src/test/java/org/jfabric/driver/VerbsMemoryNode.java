@@ -66,14 +66,17 @@ final class VerbsMemoryNode implements AutoCloseable {
             .threadingMode(ThreadingMode.INVOKER)
             .set("jfabric.link.enabled", "verbs")
             .set("jfabric.verbs.interface", host)
-            .set("jfabric.verbs.maxMessageBytes", "256k").build();
+            .set("jfabric.verbs.maxMessageBytes", "64k")
+            .set("jfabric.verbs.receives", "16")
+            .set("jfabric.verbs.sends", "16")
+            .set("jfabric.verbs.signalEvery", "4").build();
         driver = FabricDriver.launchEmbedded(config, List.of(verbs == null ? VerbsLinkProvider.ofMessages()
             : VerbsLinkProvider.ofMessages(new LockedVerbs(verbs, network)::libraries)));
         fabric = driver.fabric();
         domain = fabric.domain(fabric.info(hints.copy().srcAddr("fi_sockaddr_in://" + host + ":0")).best());
         queue = domain.openCompletionQueue(new CompletionQueueAttr().size(256).format(CompletionFormat.TAGGED));
         events = fabric.openEventQueue(new EventQueueAttr());
-        memory = domain.allocate(1 << 18);
+        memory = domain.allocate(1 << 16);
     }
 
     /** All that the link has. */

@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class VerbsMemoryTest {
     /** Addresses of two devices, separated by a comma; a device may reach itself. */
     private static final String HOSTS = System.getProperty("jfabric.test.verbs");
-    private static final int LENGTH = 1 << 18;
+    private static final int LENGTH = 1 << 16;
 
     @TempDir
     private Path directory;
@@ -97,7 +97,7 @@ class VerbsMemoryTest {
         MemoryRegion target = b.expose(VerbsMemoryNode.BOTH, LENGTH);
         assertEquals(0, target.key() >>> 32, "keys of cards have 32 bits");
         assertNotEquals(0, target.remoteAddress());
-        a.fill(0, 200_000, 1);
+        a.fill(0, 40_000, 1);
         ok(ofA.remoteMemory().write(a.memory.address(), 64, 0, target.remoteAddress() + 128, target.key(), 1));
         assertEntry(1, Flags.RMA | Flags.WRITE, a.next(b));
         VerbsMemoryNode.assertFilled(target, 128, 64, 1);
@@ -105,10 +105,10 @@ class VerbsMemoryTest {
         VerbsMemoryNode.assertZero(target, 192, LENGTH);
 
         // longer than what is copied: the card takes it from the region
-        ok(ofA.remoteMemory().write(a.memory.address(), 200_000, 0, target.remoteAddress(), target.key(), 2));
+        ok(ofA.remoteMemory().write(a.memory.address(), 40_000, 0, target.remoteAddress(), target.key(), 2));
         assertEntry(2, Flags.RMA | Flags.WRITE, a.next(b));
-        VerbsMemoryNode.assertFilled(target, 0, 200_000, 1);
-        VerbsMemoryNode.assertZero(target, 200_000, LENGTH);
+        VerbsMemoryNode.assertFilled(target, 0, 40_000, 1);
+        VerbsMemoryNode.assertZero(target, 40_000, LENGTH);
 
         a.memory.buffer().setMemory(0, LENGTH, (byte) 0);
         IoVec iov = new IoVec().add(a.memory.address(10), 5).add(a.memory.address(1000), 100)
@@ -154,17 +154,17 @@ class VerbsMemoryTest {
         assertEquals(Mode.RX_CQ_DATA, b.domain.info().mode());
         assertEquals(4, b.domain.info().domainAttr().cqDataSize());
         MemoryRegion target = b.expose(Flags.REMOTE_WRITE, LENGTH);
-        a.fill(0, 100_000, 5);
+        a.fill(0, 30_000, 5);
         ok(ofB.recv(b.memory.address(), 8, 0, 71));
         ok(ofB.recv(b.memory.address(), 64, 0, 72));
         ok(ofA.remoteMemory().writedata(
-            a.memory.address(), 100_000, 0, target.remoteAddress(), target.key(), 0xFEDC_BA98L, 1));
+            a.memory.address(), 30_000, 0, target.remoteAddress(), target.key(), 0xFEDC_BA98L, 1));
         ok(ofA.send(a.memory.address(), 64, 0, 2));
         Entry written = b.next(a);
         assertEntry(71, Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, written);
         assertEquals(0xFEDC_BA98L, written.data());
-        assertEquals(100_000, written.len());
-        VerbsMemoryNode.assertFilled(target, 0, 100_000, 5);
+        assertEquals(30_000, written.len());
+        VerbsMemoryNode.assertFilled(target, 0, 30_000, 5);
         Entry message = b.next(a);
         assertEntry(72, Flags.RECV | Flags.MSG, message);
         assertEquals(64, message.len());
@@ -367,6 +367,31 @@ class VerbsMemoryTest {
         plain.caps(any.caps() | Flags.RMA);
         FabricException mixed = assertThrows(FabricException.class, () -> a.domain.openEndpoint(plain));
         assertEquals(FabricErrno.EINVAL, mixed.errno());
+    }
+
+    @Test
+    void shouldCompleteInTheOrderOfPostingIfThatIsAsked() {
+        if (HOSTS != null) {
+            return;
+        }
+        Info hints = VerbsMemoryNode.hints();
+        hints.txAttr().compOrder(Order.STRICT);
+        VerbsMemoryNode strict = new VerbsMemoryNode(directory.resolve("strict"), network, "10.0.0.9", hints);
+        nodes.add(strict);
+        MemoryRegion target = b.expose(VerbsMemoryNode.BOTH, LENGTH);
+        Endpoint endpoint = strict.connect(b)[0];
+        strict.verbs.dataPath.holdsSends = true;
+        ok(endpoint.remoteMemory().read(
+            strict.memory.address(), 64, 0, target.remoteAddress(), target.key(), 1));
+        // ends when it is copied
+        ok(endpoint.sendmsg(strict.memory.address(), 8, 0, 0, 2, Flags.INJECT_COMPLETE | Flags.COMPLETION));
+        for (int i = 0; i < 100; i++) {
+            assertNull(strict.poll());
+            b.poll();
+        }
+        strict.verbs.dataPath.release();
+        assertEntry(1, Flags.RMA | Flags.READ, strict.next(b));
+        assertEntry(2, Flags.SEND | Flags.MSG, strict.next(b));
     }
 
     @Test

@@ -129,8 +129,9 @@ final class VerbsWriter {
 
     /** As {@link org.jfabric.driver.link.RemoteChannel#write}, of the whole range. */
     int write(TransmitOperation operation) {
-        if (!isKey(operation.key)) {
-            return -FabricErrno.EKEYREJECTED;
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
         }
         if (!ring.hasRoom(1)) {
             return refuse();
@@ -156,8 +157,9 @@ final class VerbsWriter {
 
     /** As {@link org.jfabric.driver.link.RemoteChannel#read}: a request for each piece of local memory. */
     int read(TransmitOperation operation) {
-        if (!isKey(operation.key)) {
-            return -FabricErrno.EKEYREJECTED;
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
         }
         PieceList pieces = operation.pieces;
         int count = pieces == null ? 0 : pieces.count();
@@ -195,8 +197,9 @@ final class VerbsWriter {
         if (part.count != 1 || (operation.remoteAddress & Long.BYTES - 1) != 0) {
             return -FabricErrno.EINVAL;
         }
-        if (!isKey(operation.key)) {
-            return -FabricErrno.EKEYREJECTED;
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
         }
         if (!ring.hasRoom(1)) {
             return refuse();
@@ -221,9 +224,10 @@ final class VerbsWriter {
         return Channel.DONE;
     }
 
-    /** Cards have keys of 32 bits. */
-    private static boolean isKey(long key) {
-        return key >>> Integer.SIZE == 0;
+    /** Cards have keys of 32 bits; longer accesses than one request takes are longer than any message, too. */
+    private static int refusal(TransmitOperation operation) {
+        return operation.length > MAX_READ_BYTES ? -FabricErrno.EINVAL
+            : operation.key >>> Integer.SIZE == 0 ? 0 : -FabricErrno.EKEYREJECTED;
     }
 
     /** As {@link VerbsChannel#pull}. */
