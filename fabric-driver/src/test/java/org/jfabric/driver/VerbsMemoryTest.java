@@ -15,6 +15,7 @@ import org.jfabric.Atomics;
 import org.jfabric.Endpoint;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
+import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteRequest;
 import org.jfabric.driver.VerbsMemoryNode.Entry;
 import org.jfabric.driver.ffi.FakeVerbs;
@@ -253,7 +254,7 @@ class VerbsMemoryTest {
 
     /** Accesses that the card of the target refuses. */
     private enum Bad {
-        KEY, RANGE, WRITE_RIGHT, READ_RIGHT, CLOSED, OTHER_REGION
+        KEY, RANGE, WRITE_RIGHT, READ_RIGHT, CLOSED, OTHER_REGION, OTHER_DOMAIN
     }
 
     @ParameterizedTest
@@ -262,7 +263,9 @@ class VerbsMemoryTest {
         VerbsMemoryNode c = node(2);
         Endpoint toC = a.connect(c)[0];
         MemoryRegion good = c.expose(VerbsMemoryNode.BOTH, LENGTH);
-        MemoryRegion target = b.expose(bad == Bad.WRITE_RIGHT ? Flags.REMOTE_READ
+        MemoryRegion target = bad == Bad.OTHER_DOMAIN
+            ? b.fabric.domain(b.domain.info()).allocate(LENGTH, new MemoryRegionAttr().access(VerbsMemoryNode.BOTH))
+            : b.expose(bad == Bad.WRITE_RIGHT ? Flags.REMOTE_READ
             : bad == Bad.READ_RIGHT ? Flags.REMOTE_WRITE : VerbsMemoryNode.BOTH, LENGTH);
         MemoryRegion other = b.domain.allocate(LENGTH);
         long key = bad == Bad.KEY ? target.key() ^ 0x5500 : target.key();
@@ -401,11 +404,11 @@ class VerbsMemoryTest {
             Info info = a.domain.info().srcAddr(null).destAddr(null);
             var domain = a.fabric.domain(info);
             FabricException refused = assertThrows(FabricException.class,
-                () -> domain.allocate(4096, new org.jfabric.MemoryRegionAttr().access(Flags.REMOTE_READ)));
+                () -> domain.allocate(4096, new MemoryRegionAttr().access(Flags.REMOTE_READ)));
             assertEquals(FabricErrno.EINVAL, refused.errno());
             a.verbs.isTwice = false;
             MemoryRegion region =
-                domain.allocate(4096, new org.jfabric.MemoryRegionAttr().access(Flags.REMOTE_READ));
+                domain.allocate(4096, new MemoryRegionAttr().access(Flags.REMOTE_READ));
             assertNotEquals(0, region.remoteAddress());
         }
     }

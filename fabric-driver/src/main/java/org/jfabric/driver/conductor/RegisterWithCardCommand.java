@@ -53,7 +53,8 @@ final class RegisterWithCardCommand extends Command {
             }
             isBegun = true;
             onProgress(() -> context().engine().links(List.of(linkName)).getFirst().expose(
-                region.region(), access, where, new Answer()));
+                region.region(), access,
+                session().progress().session().regions().keys(region.region().key().domain()), where, new Answer()));
             return Step.AGAIN;
         }
         if (!isAnswered) {

@@ -154,10 +154,12 @@ public abstract class Link {
      *
      * @param region  open.
      * @param access  {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
+     * @param domain  as {@link LocalEndpoint#memoryDomain()}: peers of its endpoints have access.
      * @param where   source or destination address, which decide on the card.
      * @param handler gets the key or the reason why there is none.
      */
-    public void expose(RegisteredRegion region, long access, Info where, ExposureHandler handler) {
+    public void expose(
+        RegisteredRegion region, long access, Object domain, Info where, ExposureHandler handler) {
         handler.onFailed(new FabricException(FabricErrno.EOPNOTSUPP, "link " + name() + " has no card",
             "Register the region in a domain that was opened with a match of this link."));
     }

@@ -19,7 +19,7 @@ public final class FakeDataPath extends VerbsDataPath {
         int sourcePair) {
     }
 
-    private record Memory(long address, long length, int access) {
+    private record Memory(long domain, long address, long length, int access) {
     }
 
     /** A completion queue. */
@@ -145,8 +145,8 @@ public final class FakeDataPath extends VerbsDataPath {
         queues.remove(pointer);
     }
 
-    void register(int key, long address, long length, int access) {
-        memory.put(key, new Memory(address, length, access));
+    void register(int key, long domain, long address, long length, int access) {
+        memory.put(key, new Memory(domain, address, length, access));
     }
 
     void deregister(int key) {
@@ -156,9 +156,9 @@ public final class FakeDataPath extends VerbsDataPath {
         memory.remove(key);
     }
 
-    boolean mayAccess(int key, int right, long address, long length) {
+    boolean mayAccess(int key, long domain, int right, long address, long length) {
         Memory known = memory.get(key);
-        return known != null && (known.access & right) != 0 && address >= known.address
+        return known != null && known.domain == domain && (known.access & right) != 0 && address >= known.address
             && address + length <= known.address + known.length;
     }
 

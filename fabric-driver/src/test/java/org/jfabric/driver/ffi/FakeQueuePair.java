@@ -158,7 +158,8 @@ final class FakeQueuePair {
     }
 
     private boolean mayAccess(Work work, int right) {
-        return peer.owner.mayAccess(work.rkey(), right, work.remote(), work.length());
+        long domain = UnsafeApi.getLong(peer.pointer + VerbsLayout.QP_PD);
+        return peer.owner.mayAccess(work.rkey(), domain, right, work.remote(), work.length());
     }
 
     /** A status, or -1 while the peer has no receive for the immediate data. */

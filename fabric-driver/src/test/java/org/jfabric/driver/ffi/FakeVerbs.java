@@ -249,8 +249,8 @@ public final class FakeVerbs extends FakeConnections {
         UnsafeApi.putInt(region + VerbsLayout.MR_LKEY, ++nextKey);
         UnsafeApi.putInt(region + VerbsLayout.MR_RKEY, ++nextKey);
         registrations.put(region, length);
-        dataPath.register(nextKey - 1, address, length, 0);
-        dataPath.register(nextKey, address, length, access);
+        dataPath.register(nextKey - 1, domain, address, length, 0);
+        dataPath.register(nextKey, domain, address, length, access);
         return region;
     }
 

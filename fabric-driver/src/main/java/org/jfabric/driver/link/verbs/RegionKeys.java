@@ -15,7 +15,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 
 /**
- * The registrations of clients' regions with one device: made on the resource thread when a region is first used, kept
+ * The registrations of clients' regions in one protection domain: made on the resource thread when a region is first used, kept
  * while the region is open. Memory that is in no known region is registered for one transfer.
  *
  * <p>A registration retains its region, so that the pages stay mapped as long as the card can use them, and releases it
@@ -70,7 +70,7 @@ final class RegionKeys {
 
     private final Ibverbs verbs;
     private final LinkServices services;
-    private final VerbsDevice device;
+    private final ProtectionDomain domain;
     private final boolean exposes;
     private final Runnable onReady;
     private final Map<RegisteredRegion, Key> byRegion = new IdentityHashMap<>();
@@ -85,10 +85,11 @@ final class RegionKeys {
      * @param exposes peers may read the regions.
      * @param onReady runs when a registration is made or has failed.
      */
-    RegionKeys(Ibverbs verbs, LinkServices services, VerbsDevice device, boolean exposes, Runnable onReady) {
+    RegionKeys(
+        Ibverbs verbs, LinkServices services, ProtectionDomain domain, boolean exposes, Runnable onReady) {
         this.verbs = verbs;
         this.services = services;
-        this.device = device;
+        this.domain = domain;
         this.exposes = exposes;
         this.onReady = onReady;
     }
@@ -206,6 +207,11 @@ final class RegionKeys {
         services.submit(new Exposure(key, access, bound, handler));
     }
 
+    /** Whether there are none, not even in progress. */
+    boolean isEmpty() {
+        return regions.isEmpty() && temporary.isEmpty() && exposed.isEmpty();
+    }
+
     /** Ends the access of peers to closed regions; their number. */
     int sweepExposed() {
         int work = 0;
@@ -227,9 +233,9 @@ final class RegionKeys {
             @Override
             protected void execute() {
                 // with iWARP the peer answers a read by writing to this memory, which needs remote write access
-                result = verbs.register(device.domain(), key.address, key.length,
+                result = verbs.register(domain.open(), key.address, key.length,
                     access | VerbsConstants.ACCESS_LOCAL_WRITE
-                        | (verbs.isIwarp(device.context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
+                        | (verbs.isIwarp(domain.device().context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
                 key.registration = Math.max(0, result);
             }
 
@@ -246,7 +252,7 @@ final class RegionKeys {
                 if (result < 0) {
                     key.errno = (int) -result;
                     services.onError(new FabricException(key.errno,
-                        key.length + " bytes could not be registered with " + device.name() + ": "
+                        key.length + " bytes could not be registered with " + domain.device().name() + ": "
                             + FabricErrno.name(key.errno),
                         "Raise the limit of locked memory (ulimit -l) if it is " + FabricErrno.name(
                             FabricErrno.ENOMEM) + "."));
@@ -343,9 +349,9 @@ final class RegionKeys {
         @Override
         protected void execute() {
             try {
-                device.open(bound.name());
+                domain.device().open(bound.name());
                 key.registration = VerbsDevice.checked("ibv_reg_mr of " + key.length + " bytes for peers",
-                    verbs.register(device.domain(), key.address, key.length, rights()));
+                    verbs.register(domain.open(), key.address, key.length, rights()));
             } finally {
                 bound.close();
             }
@@ -356,7 +362,7 @@ final class RegionKeys {
             if ((access & Flags.REMOTE_WRITE) != 0) {
                 // a card may write for a peer only where it may write for us
                 rights |= VerbsConstants.ACCESS_LOCAL_WRITE | VerbsConstants.ACCESS_REMOTE_WRITE;
-                boolean isAtomic = device.attributes().atomics() != VerbsConstants.ATOMIC_NONE;
+                boolean isAtomic = domain.device().attributes().atomics() != VerbsConstants.ATOMIC_NONE;
                 // atomic operations show old values
                 rights |= isAtomic && (access & Flags.REMOTE_READ) != 0 ? VerbsConstants.ACCESS_REMOTE_ATOMIC : 0;
             }
@@ -369,7 +375,7 @@ final class RegionKeys {
                 handler.onFailed(new FabricException(FabricErrno.ENODEV, "the device is gone", "Try again."));
                 return;
             }
-            device.watch();
+            domain.device().watch();
             key.isReady = true;
             key.region.exposed(true);
             handler.onExposed(Integer.toUnsignedLong(verbs.remoteKey(key.registration)), key.address);
@@ -378,7 +384,7 @@ final class RegionKeys {
         @Override
         protected void onFailed(Throwable cause) {
             if (!isClosed) {
-                device.watch();
+                domain.device().watch();
                 exposed.remove(key);
                 key.region.release();
             }

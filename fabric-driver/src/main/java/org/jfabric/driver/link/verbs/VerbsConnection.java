@@ -52,6 +52,9 @@ final class VerbsConnection extends CmTarget {
     private final int number;
     private final boolean isAsking;
     private final byte[] data;
+    private final Object memoryDomain;
+    /** Protection domain of its queue pair; null if it has none. */
+    private ProtectionDomain domain;
     /** Made by the resource thread on the active side; 0 before, or if there is none. */
     private long id;
     private ConnectionResources resources;
@@ -80,13 +83,15 @@ final class VerbsConnection extends CmTarget {
      *
      * @param id       of the request; 0 on the active side.
      * @param data     private data of the request or the answer.
+     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain()}.
      */
-    VerbsConnection(VerbsLink link, long id, byte[] data, ConnectionHandler handler) {
+    VerbsConnection(VerbsLink link, long id, byte[] data, Object memoryDomain, ConnectionHandler handler) {
         this.link = link;
         this.cm = link.libraries().cm();
         this.id = id;
         this.isAsking = id == 0;
         this.data = data;
+        this.memoryDomain = memoryDomain;
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link, handler);
     }
@@ -108,7 +113,7 @@ final class VerbsConnection extends CmTarget {
     }
 
     RegionKeys keys() {
-        return resources.device().keys();
+        return resources.keys();
     }
 
     // ---- connecting ----
@@ -149,8 +154,8 @@ final class VerbsConnection extends CmTarget {
     /** Makes the queue pair on the resource thread, then connects or accepts. */
     void build() {
         state = BUILDING;
-        ConnectionResources made = new ConnectionResources(
-            link.device(cm.context(id)), link.libraries(), link.settings(), id);
+        domain = link.device(cm.context(id)).domain(memoryDomain).take();
+        ConnectionResources made = new ConnectionResources(domain, link.libraries(), link.settings(), id);
         building = made;
         link.services().submit(new ResourceTask() {
             @Override
@@ -592,6 +597,14 @@ final class VerbsConnection extends CmTarget {
     /** Whether the engine has closed it while its sends are not complete. */
     boolean isLingering() {
         return state == LINGERING;
+    }
+
+    /** Its resources are freed. */
+    void giveDomain() {
+        if (domain != null) {
+            domain.give();
+            domain = null;
+        }
     }
 
     long queuePair() {

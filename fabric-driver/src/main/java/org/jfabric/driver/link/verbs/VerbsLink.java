@@ -284,7 +284,7 @@ final class VerbsLink extends Link {
             for (VerbsDevice other : devices) {
                 other.watchAgain(device);
             }
-            device.keys().close();
+            device.closeKeys();
             CmTask.submit(services, device::free);
         }
     }
@@ -301,7 +301,8 @@ final class VerbsLink extends Link {
     // ---- memory for peers ----
 
     @Override
-    public void expose(RegisteredRegion region, long access, Info where, ExposureHandler handler) {
+    public void expose(
+        RegisteredRegion region, long access, Object domain, Info where, ExposureHandler handler) {
         if (!isUsable()) {
             handler.onFailed(new FabricException(FabricErrno.ENODEV, "the verbs link cannot be used",
                 "See ./fabric info --why."));
@@ -322,7 +323,7 @@ final class VerbsLink extends Link {
                 if (isClosed) {
                     bound.close();
                 } else {
-                    device(context).keys().expose(region, access, bound, handler);
+                    device(context).domain(domain).keys().expose(region, access, bound, handler);
                 }
             }
 
@@ -421,6 +422,7 @@ final class VerbsLink extends Link {
 
     /** Frees its place. */
     void free(VerbsConnection connection) {
+        connection.giveDomain();
         connections[connection.number() & PLACE_MASK] = null;
         for (int i = devices.size() - 1; i >= 0; i--) {
             if (devices.get(i).isLost()) {
@@ -471,7 +473,7 @@ final class VerbsLink extends Link {
         // the last task: the objects that earlier tasks make must exist before they can be freed
         CmTask.submit(services, this::free);
         for (VerbsDevice device : devices) {
-            device.keys().close();
+            device.closeKeys();
         }
     }
 
