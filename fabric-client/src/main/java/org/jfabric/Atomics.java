@@ -21,8 +21,8 @@ import org.jfabric.layout.AtomicForm;
  * and 8 bytes are atomic also with respect to the application that owns the memory, if it uses a {@code VarHandle} on
  * them; smaller ones only among the operations of that driver.
  *
- * <p>Over verbs the peer's card executes them: {@code SUM} and {@code CSWAP} of one integer of 64 bits, atomic only among
- * the operations of that card, with both rights; the queries refuse all others.
+ * <p>Over verbs the peer's card executes them: {@code SUM} and {@code CSWAP} of one integer of 64 bits, atomic only
+ * among the operations of that card, with both rights; the queries refuse all others.
  *
  * <p>Memory is named and checked as for {@link RemoteMemory}, with the same errors. A base operation needs
  * {@link Flags#REMOTE_WRITE} of the region, {@link AtomicOperation#ATOMIC_READ} needs {@link Flags#REMOTE_READ}, all
@@ -62,7 +62,7 @@ public final class Atomics {
      *                   read.
      * @param count      elements.
      * @param destAddr   the peer, from the address vector; a connected endpoint ignores it.
-     * @param remoteAddr {@link MemoryRegion#remoteAddress()} of the peer's region, plus the offset of the first element.
+     * @param remoteAddr {@link MemoryRegion#remoteAddress()} of the peer's region plus the offset of the first element.
      * @param key        key of that region.
      * @param datatype   type of the elements.
      * @param operation  what is done with them.

@@ -28,6 +28,7 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -119,7 +120,7 @@ final class VerbsMemoryNode implements AutoCloseable {
         EventEntry event = new EventEntry();
         await(() -> {
             int read = events.read(event, 0);
-            if (read < 0 && read != -org.jfabric.info.FabricErrno.EAGAIN) {
+            if (read < 0 && read != -FabricErrno.EAGAIN) {
                 EventError error = new EventError();
                 events.readErr(error, 0);
                 throw new AssertionError("instead of " + type + ": " + error);

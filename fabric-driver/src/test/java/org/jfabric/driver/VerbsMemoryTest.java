@@ -90,7 +90,8 @@ class VerbsMemoryTest {
     private static void assertEntry(long context, long flags, Entry entry) {
         assertEquals(0, entry.err(), entry::toString);
         assertEquals(context, entry.context());
-        assertEquals(Flags.toString(flags, Flags.Kind.COMPLETION), Flags.toString(entry.flags(), Flags.Kind.COMPLETION));
+        assertEquals(
+            Flags.toString(flags, Flags.Kind.COMPLETION), Flags.toString(entry.flags(), Flags.Kind.COMPLETION));
     }
 
     @Test
@@ -130,7 +131,8 @@ class VerbsMemoryTest {
         UnsafeBuffer injected = new UnsafeBuffer(new byte[16]);
         for (int i = 0; i < 100; i++) {
             injected.setMemory(0, 16, (byte) (i + 1));
-            ok(ofA.remoteMemory().injectWrite(injected, 0, 16, 0, target.remoteAddress() + 16L * (i & 7), target.key()));
+            ok(ofA.remoteMemory().injectWrite(
+                injected, 0, 16, 0, target.remoteAddress() + 16L * (i & 7), target.key()));
             a.queue.read(new UnsafeBuffer(new byte[48]), 0, 0);
         }
         a.fill(0, 3000, 9);

@@ -169,7 +169,8 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public DeviceList deviceList() {
-        return new DeviceList(1, !hasDevice ? new long[0] : isTwice ? new long[] {device, device} : new long[] {device});
+        long[] devices = isTwice ? new long[] {device, device} : new long[] {device};
+        return new DeviceList(1, hasDevice ? devices : new long[0]);
     }
 
     @Override

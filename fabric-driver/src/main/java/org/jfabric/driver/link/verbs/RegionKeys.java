@@ -15,8 +15,8 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 
 /**
- * The registrations of clients' regions in one protection domain: made on the resource thread when a region is first used, kept
- * while the region is open. Memory that is in no known region is registered for one transfer.
+ * The registrations of clients' regions in one protection domain: made on the resource thread when a region is first
+ * used, kept while the region is open. Memory that is in no known region is registered for one transfer.
  *
  * <p>A registration retains its region, so that the pages stay mapped as long as the card can use them, and releases it
  * soon after the region was closed. A region that peers may access has another registration for that, made on request
@@ -392,7 +392,8 @@ final class RegionKeys {
                 services.onError(cause);
             }
             handler.onFailed(cause instanceof FabricException known ? known
-                : new FabricException(FabricErrno.EIO, "registering memory has failed: " + cause, "See the error log."));
+                : new FabricException(
+                    FabricErrno.EIO, "registering memory has failed: " + cause, "See the error log."));
         }
     }
 }

@@ -15,8 +15,9 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
 
 /**
- * Writes one connection: messages, and accesses to the peer's memory. Each send whose completion is reported is signaled:
- * if it relied on the completion of a later request, it would be delayed with that while the peer has no receive.
+ * Writes one connection: messages, and accesses to the peer's memory. Each send whose completion is reported is
+ * signaled: if it relied on the completion of a later request, it would be delayed with that while the peer has no
+ * receive.
  *
  * <p>Owner: progress agent.
  */
