@@ -4,8 +4,8 @@ import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
 
 /**
- * Remote memory access by the cards: each access is one work request or a few, the peer's card executes it, and the work
- * completion is the answer. Keys are those of the peer's card, addresses are virtual ones of the peer's driver.
+ * Remote memory access by the cards: each access is one work request or a few, the peer's card executes it, and the
+ * work completion is the answer. Keys are those of the peer's card, addresses are virtual ones of the peer's driver.
  *
  * <p>Owner: progress agent.
  */
