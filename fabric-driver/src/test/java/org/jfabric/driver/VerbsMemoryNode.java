@@ -49,6 +49,7 @@ final class VerbsMemoryNode implements AutoCloseable {
 
     /** Null with a card of this machine. */
     final FakeVerbs verbs;
+    final LockedVerbs locked;
     final Fabric fabric;
     final Domain domain;
     final CompletionQueue queue;
@@ -63,6 +64,7 @@ final class VerbsMemoryNode implements AutoCloseable {
     VerbsMemoryNode(Path directory, FakeVerbs.Network network, String host, Info hints) {
         this.host = host;
         this.verbs = network == null ? null : new FakeVerbs(network, host);
+        this.locked = network == null ? null : new LockedVerbs(verbs, network);
         DriverConfig config = DriverConfig.builder().directory(directory)
             .threadingMode(ThreadingMode.INVOKER)
             .set("jfabric.link.enabled", "verbs")
@@ -72,7 +74,7 @@ final class VerbsMemoryNode implements AutoCloseable {
             .set("jfabric.verbs.sends", "16")
             .set("jfabric.verbs.signalEvery", "4").build();
         driver = FabricDriver.launchEmbedded(config, List.of(verbs == null ? VerbsLinkProvider.ofMessages()
-            : VerbsLinkProvider.ofMessages(new LockedVerbs(verbs, network)::libraries)));
+            : VerbsLinkProvider.ofMessages(locked::libraries)));
         fabric = driver.fabric();
         domain = fabric.domain(fabric.info(hints.copy().srcAddr("fi_sockaddr_in://" + host + ":0")).best());
         queue = domain.openCompletionQueue(new CompletionQueueAttr().size(256).format(CompletionFormat.TAGGED));

@@ -12,6 +12,7 @@ import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AtomicRequest;
 import org.jfabric.Atomics;
+import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
@@ -397,6 +398,42 @@ class VerbsMemoryTest {
         strict.verbs.dataPath.release();
         assertEntry(1, Flags.RMA | Flags.READ, strict.next(b));
         assertEntry(2, Flags.SEND | Flags.MSG, strict.next(b));
+    }
+
+    @Test
+    void shouldFreeTheProtectionDomainOfADomainThatHasNoRegionsLeft() {
+        if (HOSTS == null) {
+            long before = domains();
+            Domain other = b.fabric.domain(b.domain.info());
+            MemoryRegion region =
+                other.allocate(4096, new MemoryRegionAttr().access(Flags.REMOTE_READ));
+            assertEquals(before + 1, domains());
+            region.close();
+            b.await(() -> domains() == before, a);
+        }
+    }
+
+    private long domains() {
+        long[] count = new long[1];
+        b.locked.change(() -> count[0] = b.verbs.leftAtEnd().stream().filter("domain"::equals).count());
+        return count[0];
+    }
+
+    @Test
+    void shouldEndTheAccessWithTheDeviceAndBeginItAgainWithTheNext() {
+        if (HOSTS == null) {
+            MemoryRegion before = a.expose(VerbsMemoryNode.BOTH, 4096);
+            a.locked.change(a.verbs::replace);
+            a.next(EventType.SHUTDOWN, b);
+            before.close();
+            MemoryRegion target = a.expose(VerbsMemoryNode.BOTH, 4096);
+            b.next(EventType.SHUTDOWN, a);
+            Endpoint again = a.connect(b)[1];
+            b.fill(0, 64, 8);
+            ok(again.remoteMemory().write(b.memory.address(), 64, 0, target.remoteAddress(), target.key(), 1));
+            assertEntry(1, Flags.RMA | Flags.WRITE, b.next(a));
+            VerbsMemoryNode.assertFilled(target, 0, 64, 8);
+        }
     }
 
     @Test

@@ -321,7 +321,7 @@ final class VerbsLink extends Link {
             @Override
             protected void onDone() {
                 if (isClosed) {
-                    bound.close();
+                    CmTask.submit(services, bound::close);
                 } else {
                     device(context).domain(domain).keys().expose(region, access, bound, handler);
                 }
