@@ -22,6 +22,9 @@ import org.jfabric.layout.AtomicForm;
  * and 8 bytes are atomic also with respect to the application that owns the memory, if it uses a {@code VarHandle} on
  * them; smaller ones only among the operations of that driver.
  *
+ * <p>Over verbs the peer's card executes them: {@code SUM} and {@code CSWAP} of one integer of 64 bits, atomic only
+ * among the operations of that card, with both rights; the queries refuse all others.
+ *
  * <p>Memory is named and checked as for {@link RemoteMemory}, with the same errors. A base operation needs
  * {@link Flags#REMOTE_WRITE} of the region, {@link AtomicOperation#ATOMIC_READ} needs {@link Flags#REMOTE_READ}, all
  * others need both. {@code FI_EINVAL} ends an operation whose first element is not at a multiple of its size. The
@@ -40,11 +43,14 @@ public final class Atomics {
     private final Endpoint endpoint;
     /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
     private final long offered;
+    /** A card executes the operations, not the peer's driver. */
+    private final boolean isOfCard;
     private final AtomicAccess access = new AtomicAccess();
     private final AtomicRequest request = new AtomicRequest();
 
-    Atomics(Endpoint endpoint, long caps) {
+    Atomics(Endpoint endpoint, long caps, boolean isOfCard) {
         this.endpoint = endpoint;
+        this.isOfCard = isOfCard;
         this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
     }
 
@@ -55,7 +61,7 @@ public final class Atomics {
      *                   read.
      * @param count      elements.
      * @param destAddr   the peer, from the address vector; a connected endpoint ignores it.
-     * @param remoteAddr offset of the first element in the peer's region.
+     * @param remoteAddr {@link MemoryRegion#remoteAddress()} of the peer's region plus the offset of the first element.
      * @param key        key of that region.
      * @param datatype   type of the elements.
      * @param operation  what is done with them.
@@ -188,8 +194,17 @@ public final class Atomics {
         if (datatype == null || operation == null) {
             return -FabricErrno.EINVAL;
         }
-        boolean exists = (offered & direction) != 0 && AtomicForm.exists(form, datatype, operation);
-        return exists ? AtomicForm.MAX_BYTES / datatype.sizeBytes() : -FabricErrno.EOPNOTSUPP;
+        boolean exists = (offered & direction) != 0 && exists(form, datatype, operation);
+        return exists ? maxCount(datatype) : -FabricErrno.EOPNOTSUPP;
+    }
+
+    private boolean exists(int form, AtomicDatatype datatype, AtomicOperation operation) {
+        return isOfCard ? AtomicForm.existsOnCard(form, datatype.code(), operation.code())
+            : AtomicForm.exists(form, datatype, operation);
+    }
+
+    private long maxCount(AtomicDatatype datatype) {
+        return isOfCard ? 1 : AtomicForm.MAX_BYTES / datatype.sizeBytes();
     }
 
     private int postMsg(AtomicRequest atomicRequest, int form, long callFlags) {
@@ -215,11 +230,11 @@ public final class Atomics {
     /** Fills {@link #access}, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
     private int prepare(AtomicRequest posted, int form, long flags) {
         long direction = form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
-        if ((offered & direction) == 0 || !AtomicForm.exists(form, posted.datatype(), posted.operation())) {
+        if ((offered & direction) == 0 || !exists(form, posted.datatype(), posted.operation())) {
             return refused();
         }
         long count = posted.count();
-        if (count < 0 || count > AtomicForm.MAX_BYTES / posted.datatype().sizeBytes()) {
+        if (count < 0 || count > maxCount(posted.datatype())) {
             return -FabricErrno.EINVAL;
         }
         access.form = form;

@@ -26,6 +26,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.MrMode;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.Threading;
 import org.jfabric.info.WaitObject;
@@ -392,6 +393,11 @@ public final class Domain implements Fid {
     /** The binary format of addresses. */
     AddressFormat addressImage() {
         return info.epAttr().protocol().addressImage();
+    }
+
+    /** Whether regions have keys of a card, which peers access without the driver (FI_MR_PROV_KEY). */
+    boolean hasCardKeys() {
+        return (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0;
     }
 
     /** The fabric's one lock of control calls. */

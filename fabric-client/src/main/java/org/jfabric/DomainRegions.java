@@ -44,7 +44,7 @@ final class DomainRegions {
             MemorySegment file = conductor.connection().open(FileType.MEMORY_REGION, ready.fileNumber(),
                 ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
             region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
-                ready.regionIndex(), ready.generation(), attr);
+                ready.regionIndex(), ready.generation(), attr, cardKey(ready, attr));
             add(region);
             return region;
         } finally {
@@ -57,9 +57,23 @@ final class DomainRegions {
     /** A region over memory that an embedded driver sees as it is. */
     MemoryRegion register(MemorySegment memory, MemoryRegionAttr attr) {
         DriverEvent.RegionReady ready = register(memory.byteSize(), attr, memory.address());
-        MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), attr);
-        add(region);
-        return region;
+        MemoryRegion region = null;
+        try {
+            region = new MemoryRegion(
+                domain, memory, ready.regionIndex(), ready.generation(), attr, cardKey(ready, attr));
+            add(region);
+            return region;
+        } finally {
+            if (region == null) {
+                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+            }
+        }
+    }
+
+    /** The key under which peers access the region; null if the application chooses keys, or peers have no rights. */
+    private DriverEvent.CardKeyReady cardKey(DriverEvent.RegionReady ready, MemoryRegionAttr attr) {
+        return attr.isRemote() && domain.hasCardKeys() ? conductor.commands().registerWithCard(
+            ready.regionIndex(), attr.access() & REMOTE_ACCESS, domain.info()) : null;
     }
 
     private void add(MemoryRegion region) {
@@ -144,7 +158,14 @@ final class DomainRegions {
                 + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known is RMA_EVENT",
                 "Leave the others out.");
         }
+        if (attr.isBindable() && domain.hasCardKeys()) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "the flags are RMA_EVENT, but the card tells nobody of accesses to a region",
+                "Register it without flags, or open the domain over another link.");
+        }
+        // only the card has keys in such a domain: the driver's table would give a second way to the region
+        long wanted = domain.hasCardKeys() ? access & LOCAL_ACCESS : access;
         return conductor.commands().registerRegion(
-            domain.number(), lengthBytes, access, attr.requestedKey(), attr.flags(), nativeAddress);
+            domain.number(), lengthBytes, wanted, attr.requestedKey(), attr.flags(), nativeAddress);
     }
 }

@@ -22,6 +22,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.HmemPeerToPeer;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
 import org.jfabric.info.PeerPath;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.SocketName;
@@ -169,7 +170,8 @@ public final class Endpoint implements Fid {
         this.options = new EndpointOptions(info, domain.connection().attachment());
         this.connection = new EndpointConnection(this, domain, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
-        this.atomics = new Atomics(this, info.caps());
+        this.atomics = new Atomics(
+            this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
     }
 
     /**

@@ -6,6 +6,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
 import org.jfabric.info.TrafficClass;
 
 /**
@@ -34,6 +35,7 @@ final class EndpointInfo {
         }
         requireSubset("tx_attr", wanted, wanted.txAttr().caps(), wanted.txAttr().mode());
         requireSubset("rx_attr", wanted, wanted.rxAttr().caps(), wanted.rxAttr().mode());
+        requireSameKeys(wanted, domain);
         takeTrafficClass(wanted, domain);
         if (wanted.epAttr().authKeySize() == 0) {
             wanted.epAttr().authKey(domain.domainAttr().authKey());
@@ -52,6 +54,17 @@ final class EndpointInfo {
         if ((mode & ~wanted.mode()) != 0) {
             throw new FabricException(FabricErrno.EINVAL, part + ".mode has "
                 + Mode.toString(mode & ~wanted.mode()) + ", which mode has not", "Leave " + part + ".mode 0.");
+        }
+    }
+
+    /** A region has one key, which is the card's or the application's for all peers that access it. */
+    private static void requireSameKeys(Info wanted, Info domain) {
+        boolean accesses = (wanted.caps() & (Flags.RMA | Flags.ATOMIC)) != 0;
+        if (accesses && ((wanted.domainAttr().mrMode() ^ domain.domainAttr().mrMode()) & MrMode.PROV_KEY) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "domain_attr.mr_mode is "
+                + MrMode.toString(wanted.domainAttr().mrMode()) + ", that of the domain "
+                + MrMode.toString(domain.domainAttr().mrMode()),
+                "Open the domain with a match of the same link.");
         }
     }
 

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverEvent;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -32,14 +33,19 @@ public final class MemoryRegion implements Fid {
     private final long context;
     private final long key;
     private final RegionBindings bindings;
+    private final long remoteAddress;
     private volatile boolean closed;
 
-    MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation, MemoryRegionAttr attr) {
+    /** The answer of the card is null without one. */
+    MemoryRegion(
+        Domain domain, MemorySegment data, int regionIndex, long generation, MemoryRegionAttr attr,
+        DriverEvent.CardKeyReady card) {
         this.domain = domain;
         this.data = data;
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
         this.context = attr.context();
-        this.key = attr.isRemote() ? attr.requestedKey() : base >>> 40;
+        this.key = card != null ? card.key() : attr.isRemote() ? attr.requestedKey() : base >>> 40;
+        this.remoteAddress = card == null ? 0 : card.address();
         this.bindings = new RegionBindings(this, domain, !attr.isBindable());
     }
 
@@ -130,10 +136,22 @@ public final class MemoryRegion implements Fid {
     /**
      * Key of the region (fi_mr_key), by which peers name it.
      *
-     * @return the requested key; of a region that peers cannot access its index and generation, 24 bits and never 0.
+     * @return the requested key; with {@link org.jfabric.info.MrMode#PROV_KEY} the key that the card has chosen; of a
+     *     region that peers cannot access its index and generation, 24 bits and never 0.
      */
     public long key() {
         return key;
+    }
+
+    /**
+     * Where peers find the first byte: they add the offset that they mean, and give the sum as {@code remoteAddr}. With
+     * {@link org.jfabric.info.MrMode#VIRT_ADDR} it is a virtual address, which the application sends to its peers as it
+     * does the key.
+     *
+     * @return 0 where peers give offsets.
+     */
+    public long remoteAddress() {
+        return remoteAddress;
     }
 
     /**

@@ -43,7 +43,8 @@ public final class MemoryRegionAttr {
     }
 
     /**
-     * The key by which peers name the region, if they may access it; unique in its domain. Default 0.
+     * The key by which peers name the region, if they may access it; unique in its domain. Ignored where the card
+     * chooses keys ({@link org.jfabric.info.MrMode#PROV_KEY}). Default 0.
      *
      * @return any value.
      */

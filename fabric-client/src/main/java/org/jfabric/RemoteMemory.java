@@ -25,6 +25,11 @@ import org.jfabric.info.Info;
  * has {@link Flags#RMA_EVENT}. Operations take effect in the order of posting, messages to the same peer included
  * (all bits of {@code msg_order}).
  *
+ * <p>Over verbs the card of the peer is the target. There the place is a virtual address
+ * ({@link MemoryRegion#remoteAddress()} and the offset), a write with data takes a posted receive, success means
+ * {@code FI_TRANSMIT_COMPLETE}, and an access that the card refuses ends with {@code FI_EKEYREJECTED} and takes the
+ * connection with it; see docs/verbs.md.
+ *
  * <p>Calls return 0 or a negative errno and do not block; the codes are those of {@link Endpoint}, and
  * {@code -FI_EOPNOTSUPP} if the endpoint lacks the capability. Owner: the submitting thread of the endpoint's transmit
  * completion queue.
@@ -52,7 +57,7 @@ public final class RemoteMemory {
      *                   read.
      * @param len        bytes.
      * @param srcAddr    the peer, from the address vector; a connected endpoint ignores it.
-     * @param remoteAddr offset of the first byte in the peer's region.
+     * @param remoteAddr {@link MemoryRegion#remoteAddress()} of the peer's region, plus the offset of the first byte.
      * @param key        key of that region.
      * @param opContext  returned in the entry.
      * @return 0 or a negative errno of this class.
@@ -93,7 +98,7 @@ public final class RemoteMemory {
      * @param buf        address in registered memory of the bytes; they belong to the driver until the entry is read.
      * @param len        bytes.
      * @param destAddr   the peer, from the address vector; a connected endpoint ignores it.
-     * @param remoteAddr offset of the first byte in the peer's region.
+     * @param remoteAddr {@link MemoryRegion#remoteAddress()} of the peer's region, plus the offset of the first byte.
      * @param key        key of that region.
      * @param opContext  returned in the entry.
      * @return 0 or a negative errno of this class.

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class MemoryRegionTest {
     private final MemoryRegion region =
-        new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL, new MemoryRegionAttr());
+        new MemoryRegion(null, Arena.ofAuto().allocate(1000, 64), 5, 0x1234_56ABL, new MemoryRegionAttr(), null);
 
     @Test
     void shouldNameItsBytesByAddresses() {

@@ -3,6 +3,7 @@ package org.jfabric.client;
 import org.agrona.DirectBuffer;
 import org.jfabric.codec.control.AddressReadyDecoder;
 import org.jfabric.codec.control.AddressVectorReadyDecoder;
+import org.jfabric.codec.control.CardKeyReadyDecoder;
 import org.jfabric.codec.control.ClientEndedDecoder;
 import org.jfabric.codec.control.CommandFailedDecoder;
 import org.jfabric.codec.control.CompletionQueueOverrunDecoder;
@@ -66,6 +67,7 @@ public sealed interface DriverEvent {
             case AddressVectorReadyDecoder.TEMPLATE_ID -> AddressVectorReady.decode(message);
             case AddressReadyDecoder.TEMPLATE_ID -> AddressReady.decode(message);
             case RegionReadyDecoder.TEMPLATE_ID -> RegionReady.decode(message);
+            case CardKeyReadyDecoder.TEMPLATE_ID -> CardKeyReady.decode(message);
             case EndpointReadyDecoder.TEMPLATE_ID -> EndpointReady.decode(message);
             case DoneDecoder.TEMPLATE_ID -> Done.decode(message);
             case InfoMatchDecoder.TEMPLATE_ID -> InfoMatch.decode(message);
@@ -337,6 +339,22 @@ public sealed interface DriverEvent {
         @Override
         public long objectId() {
             return regionIndex;
+        }
+    }
+
+    /**
+     * A region is registered with a card.
+     *
+     * @param correlationId of the command.
+     * @param key           the card's key.
+     * @param address       of the region's first byte under that key.
+     */
+    record CardKeyReady(long correlationId, long key, long address) implements DriverEvent {
+        static CardKeyReady decode(Encoded message) {
+            message.texts(CardKeyReadyDecoder.BLOCK_LENGTH);
+            CardKeyReadyDecoder decoder = new CardKeyReadyDecoder().wrap(
+                message.buffer, message.block, CardKeyReadyDecoder.BLOCK_LENGTH, CardKeyReadyDecoder.SCHEMA_VERSION);
+            return new CardKeyReady(decoder.correlationId(), decoder.key(), decoder.address());
         }
     }
 

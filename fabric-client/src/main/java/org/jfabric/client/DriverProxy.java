@@ -29,6 +29,7 @@ import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
+import org.jfabric.codec.control.RegisterWithCardEncoder;
 import org.jfabric.codec.control.RejectConnectionEncoder;
 import org.jfabric.codec.control.RemoveAddressEncoder;
 import org.jfabric.codec.control.ShutdownEndpointEncoder;
@@ -272,6 +273,25 @@ public final class DriverProxy {
             ByteBuffer.wrap(ids).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().put(endpointIds);
             return submit(EnableRegionEncoder.TEMPLATE_ID,
                 InfoCodec.putBytes(body, EnableRegionEncoder.BLOCK_LENGTH, "endpoints", ids));
+        });
+    }
+
+    /**
+     * Registers a region with a card, so that peers can access it.
+     *
+     * @param regionIndex of the region, open.
+     * @param access      rights of peers.
+     * @param info        of the domain: its link, and the addresses that decide on the card.
+     * @return the answer.
+     */
+    public DriverEvent.CardKeyReady registerWithCard(int regionIndex, long access, Info info) {
+        return call(DriverEvent.CardKeyReady.class, "registering a region with a card", id -> {
+            new RegisterWithCardEncoder().wrap(body, 0).correlationId(id).regionIndex(regionIndex).reserved(0)
+                .access(access);
+            int next = InfoCodec.putText(body, RegisterWithCardEncoder.BLOCK_LENGTH, "linkName", info.linkName());
+            next = InfoCodec.putText(body, next, "srcAddr", info.srcAddr());
+            return submit(
+                RegisterWithCardEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "destAddr", info.destAddr()));
         });
     }
 

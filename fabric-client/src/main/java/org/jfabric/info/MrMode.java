@@ -7,8 +7,10 @@ package org.jfabric.info;
  *
  * <p>In hints a set bit says that the application is able to fulfil the demand; in a returned {@link DomainAttr} a set
  * bit says that it must. Hints of 0 ask for nothing; others must have every bit that a link needs, else the link is
- * refused. All links need {@link #LOCAL} and no other: regions are addressed by offset with keys of the application.
- * Source: fi_domain(3), section Domain Attributes, mr_mode; bits of libfabric 1.18. Constants only; any thread.
+ * refused. All links need {@link #LOCAL}, and all but one no other: regions are addressed by offset with keys of the
+ * application. Remote memory access over verbs needs {@link #VIRT_ADDR}, {@link #ALLOCATED} and {@link #PROV_KEY} too,
+ * and hints that name them. Source: fi_domain(3), section Domain Attributes, mr_mode; bits of libfabric 1.18. Constants
+ * only; any thread.
  */
 public final class MrMode {
     /**

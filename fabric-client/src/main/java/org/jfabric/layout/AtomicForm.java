@@ -24,6 +24,20 @@ public final class AtomicForm {
     }
 
     /**
+     * Whether a card executes an operation: addition and compare-and-swap of 64 bits, one element for each operation.
+     *
+     * @param form      one of the three forms; any other has none.
+     * @param datatype  code of the elements' type.
+     * @param operation code of the operation.
+     * @return true if it does.
+     */
+    public static boolean existsOnCard(int form, int datatype, int operation) {
+        boolean isWord = datatype == AtomicDatatype.INT64.code() || datatype == AtomicDatatype.UINT64.code();
+        return isWord && (form == COMPARE ? operation == AtomicOperation.CSWAP.code()
+            : (form == BASE || form == FETCH) && operation == AtomicOperation.SUM.code());
+    }
+
+    /**
      * Whether there is an operation for a datatype in a form: all that Java can compute exactly, with integers of 8 to
      * 64 bits, float and double.
      *

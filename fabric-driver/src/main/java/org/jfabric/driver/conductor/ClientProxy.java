@@ -10,6 +10,7 @@ import org.jfabric.client.InfoCodec;
 import org.jfabric.client.ReasonText;
 import org.jfabric.codec.control.AddressReadyEncoder;
 import org.jfabric.codec.control.AddressVectorReadyEncoder;
+import org.jfabric.codec.control.CardKeyReadyEncoder;
 import org.jfabric.codec.control.ClientEndedEncoder;
 import org.jfabric.codec.control.CommandFailedEncoder;
 import org.jfabric.codec.control.CompletionQueueOverrunEncoder;
@@ -173,6 +174,19 @@ final class ClientProxy {
             .generation(region.region().generation()).length(region.region().lengthBytes())
             .regionIndex(region.index()).reserved(0);
         send(RegionReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A region is registered with a card.
+     *
+     * @param correlationId of the command.
+     * @param key           the card's key.
+     * @param address       of the first byte under that key.
+     */
+    void cardKeyReady(long correlationId, long key, long address) {
+        CardKeyReadyEncoder encoder = new CardKeyReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).key(key).address(address);
+        send(CardKeyReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.FabricErrno;
@@ -25,6 +26,8 @@ final class CloseObjectCommand extends Command {
     private List<SharedFile> unmapped = List.of();
     private WaitResource unwatched;
     private WaitSetResource unbound;
+    /** The region that was closed: a card may still access it for peers. */
+    private RegisteredRegion unexposed;
 
     /**
      * Decodes the command.
@@ -46,6 +49,10 @@ final class CloseObjectCommand extends Command {
             state = State.TAKEN_OUT;
             begin();
             return Step.AGAIN;
+        }
+        if (unexposed != null && unexposed.isExposed()) {
+            // the application may reuse memory of its own as soon as the region is closed
+            return Step.LATER;
         }
         unmapAfterwards(unmapped);
         registry().waitChannels().close(unwatched);
@@ -153,6 +160,7 @@ final class CloseObjectCommand extends Command {
         if (region.file() != null) {
             region.file().delete();
         }
+        unexposed = region.region();
         onProgress(() -> session().progress().session().regions().close(region.index()));
     }
 

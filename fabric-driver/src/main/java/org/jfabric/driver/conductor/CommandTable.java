@@ -21,6 +21,7 @@ import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.codec.control.RegisterWithCardDecoder;
 import org.jfabric.codec.control.RejectConnectionDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
 import org.jfabric.codec.control.ShutdownEndpointDecoder;
@@ -41,6 +42,8 @@ final class CommandTable {
         add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
         add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
         add(EnableRegionDecoder.TEMPLATE_ID, EnableRegionDecoder.BLOCK_LENGTH, 1, EnableRegionCommand::new);
+        add(RegisterWithCardDecoder.TEMPLATE_ID, RegisterWithCardDecoder.BLOCK_LENGTH, 3,
+            RegisterWithCardCommand::new);
         add(EnableEndpointDecoder.TEMPLATE_ID, EnableEndpointDecoder.BLOCK_LENGTH, 9, EnableEndpointCommand::new);
         add(PublishServiceDecoder.TEMPLATE_ID, PublishServiceDecoder.BLOCK_LENGTH, 1, PublishServiceCommand::new);
         add(CloseObjectDecoder.TEMPLATE_ID, CloseObjectDecoder.BLOCK_LENGTH, 0, CloseObjectCommand::new);

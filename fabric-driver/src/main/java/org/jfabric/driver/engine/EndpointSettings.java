@@ -163,6 +163,15 @@ public record EndpointSettings(
     }
 
     /**
+     * Returns whether the endpoint and its peers access each other's memory.
+     *
+     * @return true with FI_RMA or FI_ATOMIC.
+     */
+    boolean accessesMemory() {
+        return (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+    }
+
+    /**
      * Returns whether each access of a peer to the domain's memory is reported.
      *
      * @return true with FI_RMA_EVENT.

@@ -528,6 +528,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public Object memoryDomain() {
+            return settings.accessesMemory() ? session.regions().keys(settings.domain()) : null;
+        }
+
+        @Override
         public int postedReceives() {
             return receiver.scan().postedUntagged();
         }

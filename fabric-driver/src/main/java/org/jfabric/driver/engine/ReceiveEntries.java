@@ -118,6 +118,9 @@ final class ReceiveEntries {
             return true;
         }
         operation.reported = true;
+        if ((operation.messageFlags & Flags.RMA) != 0) {
+            return written(operation, share, place);
+        }
         if (counter != null) {
             counter.success();
         }
@@ -133,6 +136,18 @@ final class ReceiveEntries {
             place,
             operation.messageData,
             operation.messageTag,
+            source(operation.peer));
+        return true;
+    }
+
+    /** As {@link #complete}, for a write to registered memory: no message was received, so none is counted. */
+    private boolean written(ReceiveOperation operation, int share, long place) {
+        if ((operation.flags & Flags.COMPLETION) == 0) {
+            return false;
+        }
+        completions.success(
+            completionIndex, share, operation.context, operation.messageFlags,
+            operation.messageData >>> Integer.SIZE, place, operation.messageData & 0xffff_ffffL, 0,
             source(operation.peer));
         return true;
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.engine.match.PostedReceive;
+import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -19,7 +20,7 @@ import org.jfabric.layout.Words;
  */
 class ReceiveOperation extends PostedReceive {
     /** The bits of a message's flags that completion entries report. */
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST | ChannelHandler.WRITTEN;
 
     /** Low 32 bits: index in the pool; high 32 bits: how often the record was used. */
     long id;

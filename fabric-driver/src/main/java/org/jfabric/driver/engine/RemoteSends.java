@@ -285,7 +285,12 @@ final class RemoteSends {
         }
         if (operation.state == TransmitOperation.REMOTE) {
             peer.outbox().disown(operation);
+            if (errno != 0) {
+                // the channel ends next, and the reason that it gives is that of this operation
+                peers.failure().begin(peer.channel());
+            }
             sender.end(operation, errno);
+            peers.failure().end();
             peer.scheduleWaiting();
         }
         return true;

@@ -394,10 +394,11 @@ public interface Ibverbs {
      * @param maxQueues        for completions that can be open.
      * @param maxCompletions   in one queue.
      * @param maxReads         of one queue pair that can be in flight.
+     * @param atomics          {@link VerbsConstants#ATOMIC_NONE} or a greater value.
      */
     record DeviceAttributes(
         int vendorId, int ports, int maxQueuePairs, int maxWorkRequests, int maxPieces, int maxQueues,
-        int maxCompletions, int maxReads) {
+        int maxCompletions, int maxReads, int atomics) {
     }
 
     /**

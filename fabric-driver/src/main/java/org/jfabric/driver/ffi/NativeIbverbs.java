@@ -129,7 +129,8 @@ final class NativeIbverbs implements Ibverbs {
                 UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_SGE),
                 UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_CQ),
                 UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_CQE),
-                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_RD_ATOMIC));
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_MAX_RD_ATOMIC),
+                UnsafeApi.getInt(at + VerbsLayout.DEVICE_ATTR_ATOMIC_CAP));
         } finally {
             NativeMemory.free(at);
         }

@@ -95,6 +95,23 @@ public final class SendRequests {
     }
 
     /**
+     * Sets the memory of the peer and the operands of an atomic operation.
+     *
+     * @param index      of the request.
+     * @param remote     address there, a multiple of 8.
+     * @param key        rkey.
+     * @param compareAdd operand of an addition, or the value to compare with.
+     * @param swap       new value of compare and swap.
+     */
+    public void atomic(int index, long remote, int key, long compareAdd, long swap) {
+        long at = address(index);
+        UnsafeApi.putLong(at + VerbsLayout.SEND_REMOTE_ADDRESS, remote);
+        UnsafeApi.putLong(at + VerbsLayout.SEND_ATOMIC_COMPARE_ADD, compareAdd);
+        UnsafeApi.putLong(at + VerbsLayout.SEND_ATOMIC_SWAP, swap);
+        UnsafeApi.putInt(at + VerbsLayout.SEND_ATOMIC_RKEY, key);
+    }
+
+    /**
      * Sets the destination of a datagram.
      *
      * @param index         of the request.

@@ -4,10 +4,17 @@ package org.jfabric.driver.ffi;
 public final class VerbsConstants {
     /** Access: the card may write, for receives and reads of ours. */
     public static final int ACCESS_LOCAL_WRITE = 0x1;
-    /** Access: peers may write, which the answers to our reads do with iWARP. */
+    /** Access: peers may write; the answers to our reads do that with iWARP. */
     public static final int ACCESS_REMOTE_WRITE = 0x2;
     /** Access: peers may read. */
     public static final int ACCESS_REMOTE_READ = 0x4;
+    /** Access: peers may execute atomic operations. */
+    public static final int ACCESS_REMOTE_ATOMIC = 0x8;
+
+    /** Atomic operations of a device: none. */
+    public static final int ATOMIC_NONE = 0;
+    /** Atomic operations of a device: atomic also with respect to the processor. */
+    public static final int ATOMIC_GLOB = 2;
 
     /** Queue pair: reliable connection. */
     public static final int QPT_RC = 2;
@@ -27,12 +34,20 @@ public final class VerbsConstants {
     /** Transport of a device: iWARP. */
     public static final int TRANSPORT_IWARP = 1;
 
+    /** Work request: write to the peer's memory. */
+    public static final int WR_RDMA_WRITE = 0;
+    /** Work request: the same with 32 bits of immediate data, which takes a receive of the peer. */
+    public static final int WR_RDMA_WRITE_WITH_IMM = 1;
     /** Work request: message. */
     public static final int WR_SEND = 2;
     /** Work request: message with 32 bits of immediate data. */
     public static final int WR_SEND_WITH_IMM = 3;
     /** Work request: read of the peer's memory. */
     public static final int WR_RDMA_READ = 4;
+    /** Work request: compare and swap of 64 bits of the peer's memory. */
+    public static final int WR_ATOMIC_CMP_AND_SWP = 5;
+    /** Work request: addition to 64 bits of the peer's memory. */
+    public static final int WR_ATOMIC_FETCH_AND_ADD = 6;
 
     /** Flag of a work request: write a completion even if it succeeds. */
     public static final int SEND_SIGNALED = 2;
@@ -47,12 +62,16 @@ public final class VerbsConstants {
     public static final int WC_WR_FLUSH_ERR = 5;
     /** Completion: the peer has refused the request, for instance no receive of that size. */
     public static final int WC_REM_INV_REQ_ERR = 9;
+    /** Completion: the peer's card refuses the access: no such key, or not with that right or range. */
+    public static final int WC_REM_ACCESS_ERR = 10;
     /** Completion: the peer's card does not answer. */
     public static final int WC_RETRY_EXC_ERR = 12;
     /** Completion: the peer had no receive for too long. */
     public static final int WC_RNR_RETRY_EXC_ERR = 13;
     /** Opcode of a completion, of success only: a message was received. */
     public static final int WC_RECV = 128;
+    /** Opcode of a completion, of success only: the peer has written memory with immediate data. */
+    public static final int WC_RECV_RDMA_WITH_IMM = 129;
     /** Flag of a completion: it has immediate data. */
     public static final int WC_WITH_IMM = 2;
     /** Flag of a completion: the message has its route in front. */

@@ -90,6 +90,31 @@ public final class VerbsDevices {
     }
 
     /**
+     * What atomic operations all devices have.
+     *
+     * @param libraries bound.
+     * @return {@link VerbsConstants#ATOMIC_NONE} also without a device, or if one cannot be opened.
+     */
+    public static int atomics(VerbsLibraries libraries) {
+        Ibverbs verbs = libraries.ibverbs();
+        Ibverbs.DeviceList list = verbs.deviceList();
+        if (list == null) {
+            return VerbsConstants.ATOMIC_NONE;
+        }
+        int all = list.devices().length == 0 ? VerbsConstants.ATOMIC_NONE : VerbsConstants.ATOMIC_GLOB;
+        for (long device : list.devices()) {
+            long context = verbs.openDevice(device);
+            Ibverbs.DeviceAttributes attributes = context < 0 ? null : verbs.queryDevice(context);
+            all = Math.min(all, attributes == null ? VerbsConstants.ATOMIC_NONE : attributes.atomics());
+            if (context >= 0) {
+                verbs.closeDevice(context);
+            }
+        }
+        verbs.freeDeviceList(list);
+        return all;
+    }
+
+    /**
      * Largest amount of memory that this process may lock.
      *
      * @return bytes; {@link Long#MAX_VALUE} for no limit.

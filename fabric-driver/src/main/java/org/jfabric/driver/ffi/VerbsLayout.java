@@ -35,6 +35,7 @@ final class VerbsLayout {
     static final int DEVICE_ATTR_MAX_CQ = 128;
     static final int DEVICE_ATTR_MAX_CQE = 132;
     static final int DEVICE_ATTR_MAX_RD_ATOMIC = 144;
+    static final int DEVICE_ATTR_ATOMIC_CAP = 164;
     static final int DEVICE_ATTR_PORTS = 227;
     static final int DEVICE_ATTR_SIZE = 232;
 
@@ -128,6 +129,9 @@ final class VerbsLayout {
     static final int SEND_IMMEDIATE = 36;
     static final int SEND_REMOTE_ADDRESS = 40;
     static final int SEND_RKEY = 48;
+    static final int SEND_ATOMIC_COMPARE_ADD = 48;
+    static final int SEND_ATOMIC_SWAP = 56;
+    static final int SEND_ATOMIC_RKEY = 64;
     static final int SEND_ADDRESS_HANDLE = 40;
     static final int SEND_REMOTE_QUEUE_PAIR = 48;
     static final int SEND_REMOTE_QKEY = 52;

@@ -1,5 +1,7 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.info.Flags;
+
 /**
  * The engine's side of a {@link Channel}; there is one implementation. Links call it only from their
  * {@link Link#poll(int)}, and never from inside one of the channel's own methods. The loopback link is the exception,
@@ -24,6 +26,13 @@ package org.jfabric.driver.link;
  * <p>Owner: progress agent.
  */
 public abstract class ChannelHandler {
+    /**
+     * Flags of a write to registered memory, made by the peer's card, whose remote CQ data take a receive (mode
+     * FI_RX_CQ_DATA). It is delivered as an untagged message without bytes; the upper 32 bits of its data are the
+     * bytes that were written, the lower ones the remote CQ data.
+     */
+    public static final long WRITTEN = Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA;
+
     /**
      * The handler for wires of frames.
      *
@@ -89,7 +98,7 @@ public abstract class ChannelHandler {
      * A whole message has arrived.
      *
      * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts, and
-     *                {@code Flags.MULTICAST} if it was sent to a group.
+     *                {@code Flags.MULTICAST} if it was sent to a group; or {@link #WRITTEN}.
      * @param tag     the tag, 0 for untagged messages.
      * @param data    remote CQ data.
      * @param address native address of the payload, valid during the call.

@@ -1,5 +1,10 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+
 /**
  * A transport by which endpoints reach each other: loopback, shm, tcp, … A driver has one object of each link.
  *
@@ -141,6 +146,22 @@ public abstract class Link {
      */
     public ConnectionManager connections() {
         return null;
+    }
+
+    /**
+     * Registers a region with the link's card, so that peers of this link can access it until it is closed: the card
+     * checks each access, and the driver sees none. A later {@link #poll} notifies the handler.
+     *
+     * @param region  open.
+     * @param access  {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
+     * @param domain  as {@link LocalEndpoint#memoryDomain()}: peers of its endpoints have access.
+     * @param where   source or destination address, which decide on the card.
+     * @param handler gets the key or the reason why there is none.
+     */
+    public void expose(
+        RegisteredRegion region, long access, Object domain, Info where, ExposureHandler handler) {
+        handler.onFailed(new FabricException(FabricErrno.EOPNOTSUPP, "link " + name() + " has no card",
+            "Register the region in a domain that was opened with a match of this link."));
     }
 
     /** Closes all channels and releases the link's resources. Handlers are not called. */

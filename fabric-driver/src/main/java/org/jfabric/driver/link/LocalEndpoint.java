@@ -53,6 +53,15 @@ public abstract class LocalEndpoint {
     public abstract int trafficClass();
 
     /**
+     * The domain whose regions the peers may access, for cards that check that themselves.
+     *
+     * @return an object that stands for the domain by its identity; null if peers access no memory.
+     */
+    public Object memoryDomain() {
+        return null;
+    }
+
+    /**
      * Number of untagged receives that wait for a message. A link that can leave messages unread uses it to process no
      * more of them than can be placed.
      *

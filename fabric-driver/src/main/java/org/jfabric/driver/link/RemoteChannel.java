@@ -20,6 +20,9 @@ import org.jfabric.layout.AtomicForm;
  *                                                                   {@link RemoteHandler#end}
  * </pre>
  *
+ * <p>Over RDMA cards this side is of the second kind, except that {@link RemoteHandler#onReply} brings the old values
+ * of atomic operations; the peer's card serves the requests, and its driver sees none.
+ *
  * <p>A call is accepted or answers {@code -FI_EAGAIN}; then {@link ChannelHandler#onWritable()} follows, or the engine
  * asks again. Owner: progress agent.
  */

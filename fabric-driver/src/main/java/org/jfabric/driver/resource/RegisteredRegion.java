@@ -17,6 +17,8 @@ public final class RegisteredRegion {
     private RegionBinding binding;
     private int useCount;
     private boolean closed;
+    /** Read by the conductor, too. */
+    private volatile boolean isExposed;
 
     /**
      * A region that operations can use.
@@ -141,6 +143,24 @@ public final class RegisteredRegion {
      */
     public boolean isClosed() {
         return closed;
+    }
+
+    /**
+     * Whether a card may access the memory for peers, without the driver.
+     *
+     * @return true from {@link #exposed} on; any thread.
+     */
+    public boolean isExposed() {
+        return isExposed;
+    }
+
+    /**
+     * A card has taken the region, or does not access it any more.
+     *
+     * @param newExposed true from the registration to its end.
+     */
+    public void exposed(boolean newExposed) {
+        isExposed = newExposed;
     }
 
     /** Takes a reference, for an operation that outlives its posting call. */

@@ -19,7 +19,7 @@ public final class FakeDataPath extends VerbsDataPath {
         int sourcePair) {
     }
 
-    private record Memory(long address, long length, boolean isReadable) {
+    private record Memory(long domain, long address, long length, int access) {
     }
 
     /** A completion queue. */
@@ -145,8 +145,8 @@ public final class FakeDataPath extends VerbsDataPath {
         queues.remove(pointer);
     }
 
-    void register(int key, long address, long length, boolean isReadable) {
-        memory.put(key, new Memory(address, length, isReadable));
+    void register(int key, long domain, long address, long length, int access) {
+        memory.put(key, new Memory(domain, address, length, access));
     }
 
     void deregister(int key) {
@@ -156,9 +156,9 @@ public final class FakeDataPath extends VerbsDataPath {
         memory.remove(key);
     }
 
-    boolean mayRead(int key, long address, long length) {
+    boolean mayAccess(int key, long domain, int right, long address, long length) {
         Memory known = memory.get(key);
-        return known != null && known.isReadable && address >= known.address
+        return known != null && known.domain == domain && (known.access & right) != 0 && address >= known.address
             && address + length <= known.address + known.length;
     }
 
@@ -229,7 +229,7 @@ public final class FakeDataPath extends VerbsDataPath {
         }
         if (!isSend) {
             return new FakeQueuePair.Work(
-                UnsafeApi.getLong(at + VerbsLayout.RECV_ID), 0, true, 0, pieces, 0, 0);
+                UnsafeApi.getLong(at + VerbsLayout.RECV_ID), 0, true, 0, pieces, 0, 0, 0, 0);
         }
         int flags = UnsafeApi.getInt(at + VerbsLayout.SEND_FLAGS);
         sendFlags.add(flags);
@@ -237,10 +237,16 @@ public final class FakeDataPath extends VerbsDataPath {
         if ((flags & VerbsConstants.SEND_SIGNALED) != 0) {
             signaled.add(id);
         }
-        return new FakeQueuePair.Work(id, UnsafeApi.getInt(at + VerbsLayout.SEND_OPCODE),
+        int opcode = UnsafeApi.getInt(at + VerbsLayout.SEND_OPCODE);
+        boolean isAtomic = opcode == VerbsConstants.WR_ATOMIC_CMP_AND_SWP
+            || opcode == VerbsConstants.WR_ATOMIC_FETCH_AND_ADD;
+        return new FakeQueuePair.Work(id, opcode,
             (flags & VerbsConstants.SEND_SIGNALED) != 0,
             Integer.reverseBytes(UnsafeApi.getInt(at + VerbsLayout.SEND_IMMEDIATE)), pieces,
-            UnsafeApi.getLong(at + VerbsLayout.SEND_REMOTE_ADDRESS), UnsafeApi.getInt(at + VerbsLayout.SEND_RKEY));
+            UnsafeApi.getLong(at + VerbsLayout.SEND_REMOTE_ADDRESS), UnsafeApi.getInt(
+                at + (isAtomic ? VerbsLayout.SEND_ATOMIC_RKEY : VerbsLayout.SEND_RKEY)),
+            UnsafeApi.getLong(at + VerbsLayout.SEND_ATOMIC_COMPARE_ADD),
+            UnsafeApi.getLong(at + VerbsLayout.SEND_ATOMIC_SWAP));
     }
 
     @Override

@@ -8,7 +8,9 @@ import java.util.stream.Stream;
 /** A reliable queue pair in memory. */
 final class FakeQueuePair {
     /** A work request. */
-    record Work(long id, int opcode, boolean isSignaled, int immediate, long[] pieces, long remote, int rkey) {
+    record Work(
+        long id, int opcode, boolean isSignaled, int immediate, long[] pieces, long remote, int rkey, long compareAdd,
+        long swap) {
         int length() {
             int length = 0;
             for (int i = 1; i < pieces.length; i += 3) {
@@ -120,7 +122,12 @@ final class FakeQueuePair {
         }
         while (!sends.isEmpty() && !owner.holdsSends && !isBroken) {
             Work work = sends.peek();
-            int status = work.opcode() == VerbsConstants.WR_RDMA_READ ? read(work) : deliver(work);
+            int status = switch (work.opcode()) {
+                case VerbsConstants.WR_RDMA_READ -> read(work);
+                case VerbsConstants.WR_RDMA_WRITE, VerbsConstants.WR_RDMA_WRITE_WITH_IMM -> write(work);
+                case VerbsConstants.WR_ATOMIC_CMP_AND_SWP, VerbsConstants.WR_ATOMIC_FETCH_AND_ADD -> change(work);
+                default -> deliver(work);
+            };
             if (status < 0) {
                 return;
             }
@@ -139,13 +146,62 @@ final class FakeQueuePair {
         if (peer.isBroken) {
             return VerbsConstants.WC_RETRY_EXC_ERR;
         }
-        if (!peer.owner.mayRead(work.rkey(), work.remote(), work.length())) {
-            return 10;
+        if (work.length() != 0 && !mayAccess(work, VerbsConstants.ACCESS_REMOTE_READ)) {
+            return VerbsConstants.WC_REM_ACCESS_ERR;
         }
         long from = work.remote();
         for (int i = 0; i < work.pieces().length; i += 3) {
             UnsafeApi.copyMemory(from, work.pieces()[i], work.pieces()[i + 1]);
             from += work.pieces()[i + 1];
+        }
+        return VerbsConstants.WC_SUCCESS;
+    }
+
+    private boolean mayAccess(Work work, int right) {
+        long domain = UnsafeApi.getLong(peer.pointer + VerbsLayout.QP_PD);
+        return peer.owner.mayAccess(work.rkey(), domain, right, work.remote(), work.length());
+    }
+
+    /** A status, or -1 while the peer has no receive for the immediate data. */
+    private int write(Work work) {
+        if (peer.isBroken) {
+            return VerbsConstants.WC_RETRY_EXC_ERR;
+        }
+        if (work.length() != 0 && !mayAccess(work, VerbsConstants.ACCESS_REMOTE_WRITE)) {
+            return VerbsConstants.WC_REM_ACCESS_ERR;
+        }
+        boolean hasData = work.opcode() == VerbsConstants.WR_RDMA_WRITE_WITH_IMM;
+        Work receive = hasData ? peer.receives.poll() : null;
+        if (hasData && receive == null) {
+            peer.owner.notReady++;
+            return -1;
+        }
+        long to = work.remote();
+        for (int i = 0; i < work.pieces().length; i += 3) {
+            UnsafeApi.copyMemory(work.pieces()[i], to, work.pieces()[i + 1]);
+            to += work.pieces()[i + 1];
+        }
+        if (hasData) {
+            peer.owner.complete(peer, receive.id(), VerbsConstants.WC_SUCCESS, VerbsConstants.WC_RECV_RDMA_WITH_IMM,
+                0, work.length(), VerbsConstants.WC_WITH_IMM, work.immediate());
+        }
+        return VerbsConstants.WC_SUCCESS;
+    }
+
+    /** An atomic operation. */
+    private int change(Work work) {
+        if (peer.isBroken) {
+            return VerbsConstants.WC_RETRY_EXC_ERR;
+        }
+        if (!mayAccess(work, VerbsConstants.ACCESS_REMOTE_ATOMIC)) {
+            return VerbsConstants.WC_REM_ACCESS_ERR;
+        }
+        long old = UnsafeApi.getLong(work.remote());
+        UnsafeApi.putLong(work.pieces()[0], old);
+        if (work.opcode() == VerbsConstants.WR_ATOMIC_FETCH_AND_ADD) {
+            UnsafeApi.putLong(work.remote(), old + work.compareAdd());
+        } else if (old == work.compareAdd()) {
+            UnsafeApi.putLong(work.remote(), work.swap());
         }
         return VerbsConstants.WC_SUCCESS;
     }

@@ -40,6 +40,10 @@ public final class FakeVerbs extends FakeConnections {
     public int portState = VerbsConstants.PORT_ACTIVE;
     /** True if the device uses iWARP. */
     public boolean isIwarp;
+    /** Atomic operations of the device. */
+    public int atomics = 1;
+    /** True if the device is listed as two. */
+    public boolean isTwice;
     /** True if there is a device. */
     public boolean hasDevice = true;
 
@@ -165,7 +169,8 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public DeviceList deviceList() {
-        return new DeviceList(1, hasDevice ? new long[] {device} : new long[0]);
+        long[] devices = isTwice ? new long[] {device, device} : new long[] {device};
+        return new DeviceList(1, hasDevice ? devices : new long[0]);
     }
 
     @Override
@@ -202,7 +207,7 @@ public final class FakeVerbs extends FakeConnections {
 
     @Override
     public DeviceAttributes queryDevice(long of) {
-        return new DeviceAttributes(1, 1, 1000, 16384, 16, 1000, maxCompletions, 16);
+        return new DeviceAttributes(1, 1, 1000, 16384, 16, 1000, maxCompletions, 16, atomics);
     }
 
     @Override
@@ -245,8 +250,8 @@ public final class FakeVerbs extends FakeConnections {
         UnsafeApi.putInt(region + VerbsLayout.MR_LKEY, ++nextKey);
         UnsafeApi.putInt(region + VerbsLayout.MR_RKEY, ++nextKey);
         registrations.put(region, length);
-        dataPath.register(nextKey - 1, address, length, false);
-        dataPath.register(nextKey, address, length, (access & VerbsConstants.ACCESS_REMOTE_READ) != 0);
+        dataPath.register(nextKey - 1, domain, address, length, 0);
+        dataPath.register(nextKey, domain, address, length, access);
         return region;
     }
 

@@ -60,7 +60,7 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
             case "dataPath" -> dataPath;
             case "context", "deviceOf" -> context;
             case "deviceName" -> "blank0";
-            case "queryDevice" -> new Ibverbs.DeviceAttributes(1, 1, 1000, 16384, 16, 1000, 1 << 16, 16);
+            case "queryDevice" -> new Ibverbs.DeviceAttributes(1, 1, 1000, 16384, 16, 1000, 1 << 16, 16, 1);
             case "channelFd", "eventChannelFd", "asyncFd" -> fd;
             case "allocateDomain" -> structure(0, context);
             case "createChannel" -> structure(0, context, CHANNEL_FD, fd);

@@ -18,6 +18,7 @@ final class ConnectionResources {
     static final int RECEIVE = 1 << 30;
 
     private final VerbsDevice device;
+    private final ProtectionDomain domain;
     private final Ibverbs verbs;
     private final RdmaCm cm;
     private final VerbsSettings settings;
@@ -31,8 +32,9 @@ final class ConnectionResources {
     private VerbsWriter writer;
     private VerbsReader reader;
 
-    ConnectionResources(VerbsDevice device, VerbsLibraries libraries, VerbsSettings settings, long id) {
-        this.device = device;
+    ConnectionResources(ProtectionDomain domain, VerbsLibraries libraries, VerbsSettings settings, long id) {
+        this.device = domain.device();
+        this.domain = domain;
         this.verbs = libraries.ibverbs();
         this.cm = libraries.cm();
         this.settings = settings;
@@ -48,17 +50,17 @@ final class ConnectionResources {
     void open(int number) {
         try {
             device.open(id);
-            memory = new PinnedMemory(verbs, device.domain(), settings.pinnedBytes());
+            memory = new PinnedMemory(verbs, domain.open(), settings.pinnedBytes());
             queue = device.reserve(settings.completions());
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
-            VerbsSelfCheck.checkConnected(verbs, device.context(), device.domain(), queuePair);
+            VerbsSelfCheck.checkConnected(verbs, device.context(), domain.pointer(), queuePair);
             long firstId = (long) number << Integer.SIZE;
             long sendMemory = memory.address() + (long) settings.receives() * settings.receiveBytes();
             sendRequests = new SendRequests(settings.sends(), pieces, firstId);
             writer = new VerbsWriter(new SendRing(device.path(), queuePair, sendRequests, sendMemory, memory.key(),
-                settings.sendBytes(), made.inlineBytes(), settings.signalEvery()), device.keys());
+                settings.sendBytes(), made.inlineBytes(), settings.signalEvery()), domain.keys());
             reader = device.shared() == null ? openReceives(firstId | RECEIVE)
                 : new VerbsReader(device.shared().slots(), true);
         } catch (RuntimeException | Error e) {
@@ -81,7 +83,7 @@ final class ConnectionResources {
     private RdmaCm.QueuePair createQueuePair(int pieces) {
         RdmaCm.QueuePair made = null;
         for (int inline = settings.inlineBytes(); made == null || made.pointer() < 0; inline /= 2) {
-            made = cm.createQueuePair(id, device.domain(), queue.pointer(), new RdmaCm.QueueDepths(
+            made = cm.createQueuePair(id, domain.pointer(), queue.pointer(), new RdmaCm.QueueDepths(
                 settings.sends(), settings.receives(), pieces, inline,
                 device.shared() == null ? 0 : device.shared().queue()));
             if (made.pointer() >= 0 || inline == 0 || made.pointer() != -FabricErrno.EINVAL) {
@@ -125,6 +127,10 @@ final class ConnectionResources {
 
     VerbsDevice device() {
         return device;
+    }
+
+    RegionKeys keys() {
+        return domain.keys();
     }
 
     CompletionRing queue() {

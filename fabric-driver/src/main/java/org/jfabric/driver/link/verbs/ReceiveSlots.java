@@ -20,6 +20,7 @@ abstract class ReceiveSlots {
     private final int[] lengths;
     private final int[] data;
     private final boolean[] hasData;
+    private final boolean[] isWritten;
     private final int[] next;
     private int firstFree = NONE;
     private int lastFree;
@@ -43,6 +44,7 @@ abstract class ReceiveSlots {
         this.lengths = new int[count];
         this.data = new int[count];
         this.hasData = new boolean[count];
+        this.isWritten = new boolean[count];
         this.next = new int[count];
     }
 
@@ -63,8 +65,15 @@ abstract class ReceiveSlots {
         withCard--;
         lengths[slot] = length;
         hasData[slot] = withData;
+        isWritten[slot] = false;
         data[slot] = immediate;
         next[slot] = NONE;
+    }
+
+    /** The peer has written so many bytes of registered memory, with immediate data that took a slot. */
+    final void written(int slot, int length, int immediate) {
+        filled(slot, length, true, immediate);
+        isWritten[slot] = true;
     }
 
     /** The receive of a slot was flushed. */
@@ -74,6 +83,11 @@ abstract class ReceiveSlots {
 
     final int length(int slot) {
         return lengths[slot];
+    }
+
+    /** Whether the slot's length is that of a write to registered memory; the slot itself has no bytes then. */
+    final boolean isWritten(int slot) {
+        return isWritten[slot];
     }
 
     final boolean hasData(int slot) {

@@ -6,18 +6,21 @@ import java.util.List;
 import java.util.Map;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 
 /**
- * The registrations of clients' regions with one device: made on the resource thread when a region is first used, kept
- * while the region is open. Memory that is in no known region is registered for one transfer.
+ * The registrations of clients' regions in one protection domain: made on the resource thread when a region is first
+ * used, kept while the region is open. Memory that is in no known region is registered for one transfer.
  *
  * <p>A registration retains its region, so that the pages stay mapped as long as the card can use them, and releases it
- * soon after the region was closed.
+ * soon after the region was closed. A region that peers may access has another registration for that, made on request
+ * and freed when the region is closed, whatever other operations still use the region.
  *
  * <p>Owner: progress agent; the registrations themselves belong to the resource thread. Its tasks run in order: when
  * the last one frees everything, no other is in progress.
@@ -31,6 +34,8 @@ final class RegionKeys {
         /** The owner of the transfer, if the registration is for one transfer. */
         private final Object owner;
         private boolean isGivenUp;
+        /** It is for peers. */
+        private boolean isExposure;
         /** Resource thread. */
         private long registration;
         private boolean isReady;
@@ -65,12 +70,13 @@ final class RegionKeys {
 
     private final Ibverbs verbs;
     private final LinkServices services;
-    private final VerbsDevice device;
+    private final ProtectionDomain domain;
     private final boolean exposes;
     private final Runnable onReady;
     private final Map<RegisteredRegion, Key> byRegion = new IdentityHashMap<>();
     private final List<Key> regions = new ArrayList<>();
     private final List<Key> temporary = new ArrayList<>();
+    private final List<Key> exposed = new ArrayList<>();
     private boolean isClosed;
 
     /**
@@ -79,10 +85,11 @@ final class RegionKeys {
      * @param exposes peers may read the regions.
      * @param onReady runs when a registration is made or has failed.
      */
-    RegionKeys(Ibverbs verbs, LinkServices services, VerbsDevice device, boolean exposes, Runnable onReady) {
+    RegionKeys(
+        Ibverbs verbs, LinkServices services, ProtectionDomain domain, boolean exposes, Runnable onReady) {
         this.verbs = verbs;
         this.services = services;
-        this.device = device;
+        this.domain = domain;
         this.exposes = exposes;
         this.onReady = onReady;
     }
@@ -186,6 +193,39 @@ final class RegionKeys {
         return work;
     }
 
+    /**
+     * Registers a region for peers. The device may not be open yet.
+     *
+     * @param access {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
+     * @param bound  address that keeps the device's context open meanwhile; closed by this call's task.
+     */
+    void expose(RegisteredRegion region, long access, VerbsAddress bound, ExposureHandler handler) {
+        region.retain();
+        Key key = new Key(region, region.address(), region.lengthBytes(), null);
+        key.isExposure = true;
+        exposed.add(key);
+        services.submit(new Exposure(key, access, bound, handler));
+    }
+
+    /** Whether there are none, not even in progress. */
+    boolean isEmpty() {
+        return regions.isEmpty() && temporary.isEmpty() && exposed.isEmpty();
+    }
+
+    /** Ends the access of peers to closed regions; their number. */
+    int sweepExposed() {
+        int work = 0;
+        for (int i = exposed.size() - 1; i >= 0; i--) {
+            Key key = exposed.get(i);
+            if (key.isReady && key.region.isClosed()) {
+                exposed.remove(i);
+                deregister(key);
+                work++;
+            }
+        }
+        return work;
+    }
+
     private void register(Key key, int access) {
         services.submit(new ResourceTask() {
             private long result;
@@ -193,9 +233,9 @@ final class RegionKeys {
             @Override
             protected void execute() {
                 // with iWARP the peer answers a read by writing to this memory, which needs remote write access
-                result = verbs.register(device.domain(), key.address, key.length,
+                result = verbs.register(domain.open(), key.address, key.length,
                     access | VerbsConstants.ACCESS_LOCAL_WRITE
-                        | (verbs.isIwarp(device.context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
+                        | (verbs.isIwarp(domain.device().context()) ? VerbsConstants.ACCESS_REMOTE_WRITE : 0));
                 key.registration = Math.max(0, result);
             }
 
@@ -212,7 +252,7 @@ final class RegionKeys {
                 if (result < 0) {
                     key.errno = (int) -result;
                     services.onError(new FabricException(key.errno,
-                        key.length + " bytes could not be registered with " + device.name() + ": "
+                        key.length + " bytes could not be registered with " + domain.device().name() + ": "
                             + FabricErrno.name(key.errno),
                         "Raise the limit of locked memory (ulimit -l) if it is " + FabricErrno.name(
                             FabricErrno.ENOMEM) + "."));
@@ -244,6 +284,9 @@ final class RegionKeys {
 
             @Override
             protected void onDone() {
+                if (key.isExposure) {
+                    key.region.exposed(false);
+                }
                 if (key.region != null) {
                     key.region.release();
                 }
@@ -263,6 +306,10 @@ final class RegionKeys {
         for (Key key : regions) {
             key.region.release();
         }
+        for (Key key : exposed) {
+            key.region.exposed(false);
+            key.region.release();
+        }
     }
 
     /** Frees all registrations, including the latest. Resource thread, its last task for this device. */
@@ -273,12 +320,80 @@ final class RegionKeys {
         for (Key key : temporary) {
             free(key);
         }
+        for (Key key : exposed) {
+            free(key);
+        }
     }
 
     private void free(Key key) {
         if (key.registration != 0) {
             verbs.deregister(key.registration);
             key.registration = 0;
+        }
+    }
+
+    /** Registers a region for peers, and opens the device if it is the first use. */
+    private final class Exposure extends ResourceTask {
+        private final Key key;
+        private final long access;
+        private final VerbsAddress bound;
+        private final ExposureHandler handler;
+
+        Exposure(Key key, long access, VerbsAddress bound, ExposureHandler handler) {
+            this.key = key;
+            this.access = access;
+            this.bound = bound;
+            this.handler = handler;
+        }
+
+        @Override
+        protected void execute() {
+            try {
+                domain.device().open(bound.name());
+                key.registration = VerbsDevice.checked("ibv_reg_mr of " + key.length + " bytes for peers",
+                    verbs.register(domain.open(), key.address, key.length, rights()));
+            } finally {
+                bound.close();
+            }
+        }
+
+        private int rights() {
+            int rights = (access & Flags.REMOTE_READ) != 0 ? VerbsConstants.ACCESS_REMOTE_READ : 0;
+            if ((access & Flags.REMOTE_WRITE) != 0) {
+                // a card may write for a peer only where it may write for us
+                rights |= VerbsConstants.ACCESS_LOCAL_WRITE | VerbsConstants.ACCESS_REMOTE_WRITE;
+                boolean isAtomic = domain.device().attributes().atomics() != VerbsConstants.ATOMIC_NONE;
+                // atomic operations show old values
+                rights |= isAtomic && (access & Flags.REMOTE_READ) != 0 ? VerbsConstants.ACCESS_REMOTE_ATOMIC : 0;
+            }
+            return rights;
+        }
+
+        @Override
+        protected void onDone() {
+            if (isClosed) {
+                handler.onFailed(new FabricException(FabricErrno.ENODEV, "the device is gone", "Try again."));
+                return;
+            }
+            domain.device().watch();
+            key.isReady = true;
+            key.region.exposed(true);
+            handler.onExposed(Integer.toUnsignedLong(verbs.remoteKey(key.registration)), key.address);
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            if (!isClosed) {
+                domain.device().watch();
+                exposed.remove(key);
+                key.region.release();
+            }
+            if (!(cause instanceof FabricException)) {
+                services.onError(cause);
+            }
+            handler.onFailed(cause instanceof FabricException known ? known
+                : new FabricException(
+                    FabricErrno.EIO, "registering memory has failed: " + cause, "See the error log."));
         }
     }
 }

@@ -82,19 +82,39 @@ final class SendRing {
 
     /** Begins a send in the next slot, with or without immediate data. */
     void begin(int slot, TransmitOperation operation) {
+        begin(slot, operation, VerbsConstants.WR_SEND, VerbsConstants.WR_SEND_WITH_IMM);
+    }
+
+    /** Begins a write to the peer's memory in the next slot, with or without immediate data. */
+    void beginWrite(int slot, TransmitOperation operation) {
+        begin(slot, operation, VerbsConstants.WR_RDMA_WRITE, VerbsConstants.WR_RDMA_WRITE_WITH_IMM);
+    }
+
+    private void begin(int slot, TransmitOperation operation, int opcode, int opcodeWithData) {
         boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
-        requests.begin(slot, hasData ? VerbsConstants.WR_SEND_WITH_IMM : VerbsConstants.WR_SEND,
+        requests.begin(slot, hasData ? opcodeWithData : opcode,
             operation.length <= Math.min(slotBytes, inlineBytes) ? VerbsConstants.SEND_INLINE : 0);
         if (hasData) {
             requests.immediate(slot, (int) operation.data);
         }
     }
 
+    /** Lets the card write the old value of an atomic operation into the slot's memory. */
+    void receiveValue(int slot) {
+        requests.piece(slot, 0, memory(slot), Long.BYTES, memoryKey);
+        requests.pieceCount(slot, 1);
+    }
+
+    /** Memory of a slot; a native address. */
+    long memory(int slot) {
+        return memory + (long) slot * slotBytes;
+    }
+
     /** Copies the payload into the slot's memory. */
     void copy(int slot, TransmitOperation operation) {
         int length = (int) operation.length;
         if (length != 0) {
-            long at = memory + (long) slot * slotBytes;
+            long at = memory(slot);
             operation.copyTo(0, at, length);
             requests.piece(slot, 0, at, length, memoryKey);
         }

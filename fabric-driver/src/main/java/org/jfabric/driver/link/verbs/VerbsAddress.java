@@ -12,7 +12,9 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import org.jfabric.driver.config.VerbsConfig;
+import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
+import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.info.FabricErrno;
@@ -67,6 +69,30 @@ final class VerbsAddress extends BoundAddress {
             "no RDMA device has an address here" + (last == null ? "" : ": " + last.getMessage()),
             "Give the device's network interface an address, or name one as source or in "
                 + VerbsConfig.INTERFACE.name() + '.');
+    }
+
+    /**
+     * Binds an identifier to the device that an info stands for, with any port.
+     *
+     * @param wanted source and destination.
+     * @throws FabricException {@code FI_EINVAL} if it names neither and there are several devices, or a bind error.
+     */
+    static VerbsAddress ofDevice(VerbsLibraries libraries, Info wanted, VerbsConfig config) {
+        SocketName source = name(wanted.srcAddr());
+        if (source != null && !source.inetAddress().isAnyLocalAddress()) {
+            return open(libraries.cm(), source.withPort(0));
+        }
+        Ibverbs.DeviceList list = libraries.ibverbs().deviceList();
+        int count = list == null ? 0 : list.devices().length;
+        if (list != null) {
+            libraries.ibverbs().freeDeviceList(list);
+        }
+        if (count > 1 && name(wanted.destAddr()) == null) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the info of the domain names no address, and there are " + count + " RDMA devices",
+                "Open the domain with a match whose source is an address of one device: its keys are good there only.");
+        }
+        return open(libraries.cm(), new Info().destAddr(wanted.destAddr()), config);
     }
 
     /** Binds to exactly that address; port 0 for any. */
@@ -133,6 +159,11 @@ final class VerbsAddress extends BoundAddress {
 
     SocketName name() {
         return name;
+    }
+
+    /** Context of the device, which stays open as long as this is bound. */
+    long context() {
+        return cm.context(id);
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
@@ -11,7 +12,7 @@ import org.jfabric.info.FabricErrno;
 
 /**
  * The engine's view of a connection. A message is one SEND without any header; 32 bits of remote CQ data are its
- * immediate data. A protocol above can also read remote memory.
+ * immediate data. The engine accesses remote memory by {@link VerbsRemote}, a protocol above can read it.
  *
  * <p>Owner: progress agent.
  */
@@ -20,6 +21,7 @@ final class VerbsChannel extends MessageChannel {
     private final VerbsLink link;
     private final ConnectionHandler connectionHandler;
     private final StreamHandler streams;
+    private final VerbsRemote remote;
     /** Payloads that the peer may be reading. */
     private int exposed;
 
@@ -29,6 +31,7 @@ final class VerbsChannel extends MessageChannel {
         this.link = link;
         this.connectionHandler = connectionHandler;
         this.streams = handler().streamHandler();
+        this.remote = new VerbsRemote(connection, link);
     }
 
     ConnectionHandler connectionHandler() {
@@ -46,6 +49,12 @@ final class VerbsChannel extends MessageChannel {
         // the send ring may have requests to post
         link.activate(connection);
         return result;
+    }
+
+    /** Not for protocols above: these have requests of their own. */
+    @Override
+    public RemoteChannel remoteMemory() {
+        return protocol() == null ? remote : null;
     }
 
     @Override

@@ -52,6 +52,9 @@ final class VerbsConnection extends CmTarget {
     private final int number;
     private final boolean isAsking;
     private final byte[] data;
+    private final Object memoryDomain;
+    /** Protection domain of its queue pair; null if it has none. */
+    private ProtectionDomain domain;
     /** Made by the resource thread on the active side; 0 before, or if there is none. */
     private long id;
     private ConnectionResources resources;
@@ -80,13 +83,15 @@ final class VerbsConnection extends CmTarget {
      *
      * @param id       of the request; 0 on the active side.
      * @param data     private data of the request or the answer.
+     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain()}.
      */
-    VerbsConnection(VerbsLink link, long id, byte[] data, ConnectionHandler handler) {
+    VerbsConnection(VerbsLink link, long id, byte[] data, Object memoryDomain, ConnectionHandler handler) {
         this.link = link;
         this.cm = link.libraries().cm();
         this.id = id;
         this.isAsking = id == 0;
         this.data = data;
+        this.memoryDomain = memoryDomain;
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link, handler);
     }
@@ -108,7 +113,7 @@ final class VerbsConnection extends CmTarget {
     }
 
     RegionKeys keys() {
-        return resources.device().keys();
+        return resources.keys();
     }
 
     // ---- connecting ----
@@ -149,8 +154,8 @@ final class VerbsConnection extends CmTarget {
     /** Makes the queue pair on the resource thread, then connects or accepts. */
     void build() {
         state = BUILDING;
-        ConnectionResources made = new ConnectionResources(
-            link.device(cm.context(id)), link.libraries(), link.settings(), id);
+        domain = link.device(cm.context(id)).domain(memoryDomain).take();
+        ConnectionResources made = new ConnectionResources(domain, link.libraries(), link.settings(), id);
         building = made;
         link.services().submit(new ResourceTask() {
             @Override
@@ -280,12 +285,21 @@ final class VerbsConnection extends CmTarget {
             if (isReceive) {
                 resources.reader().flushed(request & ~ConnectionResources.RECEIVE);
             } else {
-                resources.writer().failed(request);
+                // the reason is known before the operation that it belongs to ends
+                onFailure(false, status, completions.vendorError(entry));
+                resources.writer().failed(request,
+                    status == VerbsConstants.WC_REM_ACCESS_ERR ? FabricErrno.EKEYREJECTED : 0, channel);
+                return;
             }
-            onFailure(isReceive, status, completions.vendorError(entry));
+            onFailure(true, status, completions.vendorError(entry));
         } else if (isReceive) {
-            resources.reader().completed(request & ~ConnectionResources.RECEIVE, completions.length(entry),
-                completions.hasImmediate(entry), completions.immediate(entry));
+            int slot = request & ~ConnectionResources.RECEIVE;
+            if (completions.opcode(entry) == VerbsConstants.WC_RECV_RDMA_WITH_IMM) {
+                resources.reader().written(slot, completions.length(entry), completions.immediate(entry));
+            } else {
+                resources.reader().completed(slot, completions.length(entry), completions.hasImmediate(entry),
+                    completions.immediate(entry));
+            }
         } else {
             resources.writer().completed(request, channel);
         }
@@ -308,6 +322,8 @@ final class VerbsConnection extends CmTarget {
             case VerbsConstants.WC_RETRY_EXC_ERR -> lost(FabricErrno.ECONNRESET, what + ": its card does not answer");
             case VerbsConstants.WC_REM_INV_REQ_ERR ->
                 lost(FabricErrno.EMSGSIZE, what + ": it has no receive for a message of that length");
+            case VerbsConstants.WC_REM_ACCESS_ERR ->
+                lost(FabricErrno.EIO, what + ": its card refuses the key, the range or the right of an access");
             default -> lost(FabricErrno.EIO, what);
         }
     }
@@ -581,6 +597,14 @@ final class VerbsConnection extends CmTarget {
     /** Whether the engine has closed it while its sends are not complete. */
     boolean isLingering() {
         return state == LINGERING;
+    }
+
+    /** Its resources are freed. */
+    void giveDomain() {
+        if (domain != null) {
+            domain.give();
+            domain = null;
+        }
     }
 
     long queuePair() {

@@ -73,7 +73,7 @@ final class VerbsConnector extends MessageConnector {
     @Override
     public VerbsChannel connect(
         LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
-        VerbsConnection connection = new VerbsConnection(link, 0, cmData, handler);
+        VerbsConnection connection = new VerbsConnection(link, 0, cmData, memoryDomain(endpoint), handler);
         SocketName remote = SocketName.parse(remoteAddress);
         connection.ask(
             local(endpoint, remote), remote.toBytes(), TrafficMarks.of(endpoint.trafficClass()).tos());
@@ -90,8 +90,9 @@ final class VerbsConnector extends MessageConnector {
         return local.isIn6() == remote.isIn6() && !local.inetAddress().isAnyLocalAddress() ? local.toBytes() : null;
     }
 
-    VerbsChannel accept(long id, boolean isGone, byte[] cmData, ConnectionHandler handler) {
-        VerbsConnection connection = new VerbsConnection(link, id, cmData, handler);
+    VerbsChannel accept(
+        long id, boolean isGone, LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
+        VerbsConnection connection = new VerbsConnection(link, id, cmData, memoryDomain(endpoint), handler);
         link.register(id, connection);
         if (isGone) {
             connection.failLater(FabricErrno.ECONNABORTED);
@@ -99,6 +100,11 @@ final class VerbsConnector extends MessageConnector {
             connection.build();
         }
         return connection.channel();
+    }
+
+    /** A protocol above has requests of its own for its applications' memory: the card knows no domain of theirs. */
+    private Object memoryDomain(LocalEndpoint endpoint) {
+        return link.settings().exposes() ? null : endpoint.memoryDomain();
     }
 
     void reject(long id, byte[] cmData) {

@@ -15,7 +15,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
 
 /**
- * One device that connections use: its protection domain, the completion queues and the registrations of regions.
+ * One device that connections use: its protection domains with the registrations of regions, and the completion queues.
  *
  * <p>Opened on the resource thread. After that the reservations of connections belong to the resource thread, and the
  * polled queues to the progress agent.
@@ -32,13 +32,15 @@ final class VerbsDevice {
     private final VerbsLibraries libraries;
     private final Ibverbs verbs;
     private final long context;
-    private final RegionKeys keys;
+    /** Of all connections whose peers access no memory. */
+    private final ProtectionDomain common;
+    /** The others. */
+    private final List<ProtectionDomain> domains = new ArrayList<>();
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
     private final List<CompletionRing> queues = new ArrayList<>();
     /** Set by the resource thread, last. */
     private volatile boolean isOpen;
     private Ibverbs.DeviceAttributes attributes;
-    private long domain;
     private long channel;
     private VerbsDataPath path;
     /** Asynchronous events of the device; null until there is a connection. */
@@ -59,28 +61,34 @@ final class VerbsDevice {
         this.libraries = libraries;
         this.verbs = libraries.ibverbs();
         this.context = context;
-        this.keys = new RegionKeys(verbs, link.services(), this, link.settings().exposes(), link::onKeyReady);
+        this.common = new ProtectionDomain(this, link, null);
     }
 
     // ---- resource thread ----
 
     /** Opens it, once, for a connection with an identifier. */
     void open(long id) {
+        if (!isOpen) {
+            open(SocketName.ofBytes(libraries.cm().localAddress(id)));
+        }
+    }
+
+    /** Opens it, once, by an address that it has. */
+    void open(SocketName address) {
         if (isOpen) {
             return;
         }
         VerbsSelfCheck.checkObjects(verbs, context);
         path = verbs.dataPath(context);
         attributes = verbs.queryDevice(context);
-        SocketName local = SocketName.ofBytes(libraries.cm().localAddress(id)).withPort(0);
-        domain = checked("ibv_alloc_pd", verbs.allocateDomain(context));
+        common.open();
         try {
             openChannel();
         } catch (RuntimeException | Error e) {
-            verbs.freeDomain(domain);
+            common.free();
             throw e;
         }
-        anchor = new DeviceAnchor(link, this, local);
+        anchor = new DeviceAnchor(link, this, address.withPort(0));
         isOpen = true;
     }
 
@@ -133,8 +141,9 @@ final class VerbsDevice {
         return context;
     }
 
+    /** Pointer of the common protection domain. */
     long domain() {
-        return domain;
+        return common.pointer();
     }
 
     VerbsDataPath path() {
@@ -156,8 +165,27 @@ final class VerbsDevice {
 
     // ---- progress agent ----
 
-    RegionKeys keys() {
-        return keys;
+    /** The protection domain of an application's domain; the common one for null. */
+    ProtectionDomain domain(Object owner) {
+        if (owner == null) {
+            return common;
+        }
+        for (ProtectionDomain known : domains) {
+            if (known.isOf(owner)) {
+                return known;
+            }
+        }
+        ProtectionDomain made = new ProtectionDomain(this, link, owner);
+        domains.add(made);
+        return made;
+    }
+
+    /** The driver closes, or the device is lost: no transfer is left. */
+    void closeKeys() {
+        common.keys().close();
+        for (ProtectionDomain domain : domains) {
+            domain.keys().close();
+        }
     }
 
     /** Polls the queue of a connection from now on. */
@@ -232,9 +260,25 @@ final class VerbsDevice {
         return isArmed;
     }
 
-    /** Frees the registrations of closed regions, unless the card may still use them; their number. */
+    /**
+     * Ends the access of peers to closed regions, and frees their other registrations, unless the card may still use
+     * them; their number. Frees domains without users.
+     */
     int sweep() {
-        return ending == 0 ? keys.sweep() : 0;
+        int work = sweep(common);
+        for (int i = domains.size() - 1; i >= 0; i--) {
+            ProtectionDomain domain = domains.get(i);
+            work += sweep(domain);
+            if (domain.isUnused()) {
+                domains.remove(i);
+                CmTask.submit(link.services(), domain::free);
+            }
+        }
+        return work;
+    }
+
+    private int sweep(ProtectionDomain domain) {
+        return domain.keys().sweepExposed() + (ending == 0 ? domain.keys().sweep() : 0);
     }
 
     /** A connection closes whose requests use the application's memory: they are flushed from now on. */
@@ -323,7 +367,6 @@ final class VerbsDevice {
     }
 
     private void freeObjects() {
-        keys.free();
         for (CompletionRing queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
         }
@@ -331,6 +374,9 @@ final class VerbsDevice {
             shared.close();
         }
         verbs.destroyChannel(channel);
-        verbs.freeDomain(domain);
+        for (ProtectionDomain domain : domains) {
+            domain.free();
+        }
+        common.free();
     }
 }

@@ -48,7 +48,7 @@ final class VerbsIncoming extends IncomingConnection {
 
     @Override
     public VerbsChannel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler) {
-        return connections.accept(id, isGone, cmData, handler);
+        return connections.accept(id, isGone, endpoint, cmData, handler);
     }
 
     @Override

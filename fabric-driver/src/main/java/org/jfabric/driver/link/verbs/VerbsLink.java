@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -13,12 +14,16 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.WatchedDescriptors;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
 
 /**
@@ -37,6 +42,7 @@ final class VerbsLink extends Link {
     private final LinkServices services;
     private final VerbsSettings settings;
     private final ChannelLimits limits;
+    private final VerbsConfig config;
     private final VerbsLibraries libraries;
     private final WatchedDescriptors descriptors;
     private final VerbsConnector manager = new VerbsConnector(this);
@@ -57,8 +63,11 @@ final class VerbsLink extends Link {
      *
      * @param libraries bound, or null if they cannot be used: the link then reaches no peer.
      */
-    VerbsLink(LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsLibraries libraries) {
+    VerbsLink(
+        LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsConfig config,
+        VerbsLibraries libraries) {
         this.services = services;
+        this.config = config;
         this.settings = settings;
         this.limits = limits;
         this.libraries = libraries;
@@ -275,7 +284,7 @@ final class VerbsLink extends Link {
             for (VerbsDevice other : devices) {
                 other.watchAgain(device);
             }
-            device.keys().close();
+            device.closeKeys();
             CmTask.submit(services, device::free);
         }
     }
@@ -287,6 +296,43 @@ final class VerbsLink extends Link {
                 activate(connection);
             }
         }
+    }
+
+    // ---- memory for peers ----
+
+    @Override
+    public void expose(
+        RegisteredRegion region, long access, Object domain, Info where, ExposureHandler handler) {
+        if (!isUsable()) {
+            handler.onFailed(new FabricException(FabricErrno.ENODEV, "the verbs link cannot be used",
+                "See ./fabric info --why."));
+            return;
+        }
+        services.submit(new ResourceTask() {
+            private VerbsAddress bound;
+            private long context;
+
+            @Override
+            protected void execute() {
+                bound = VerbsAddress.ofDevice(libraries, where, config);
+                context = bound.context();
+            }
+
+            @Override
+            protected void onDone() {
+                if (isClosed) {
+                    CmTask.submit(services, bound::close);
+                } else {
+                    device(context).domain(domain).keys().expose(region, access, bound, handler);
+                }
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                handler.onFailed(cause instanceof FabricException known ? known
+                    : new FabricException(FabricErrno.EIO, "no device for the memory: " + cause, "See the error log."));
+            }
+        });
     }
 
     // ---- for its connections ----
@@ -376,6 +422,7 @@ final class VerbsLink extends Link {
 
     /** Frees its place. */
     void free(VerbsConnection connection) {
+        connection.giveDomain();
         connections[connection.number() & PLACE_MASK] = null;
         for (int i = devices.size() - 1; i >= 0; i--) {
             if (devices.get(i).isLost()) {
@@ -426,7 +473,7 @@ final class VerbsLink extends Link {
         // the last task: the objects that earlier tasks make must exist before they can be freed
         CmTask.submit(services, this::free);
         for (VerbsDevice device : devices) {
-            device.keys().close();
+            device.closeKeys();
         }
     }
 

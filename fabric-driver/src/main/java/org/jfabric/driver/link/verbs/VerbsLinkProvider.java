@@ -1,9 +1,12 @@
 package org.jfabric.driver.link.verbs;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jfabric.client.BufferedMode;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsDevices;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.ffi.VerbsUnavailableException;
@@ -18,8 +21,12 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.MrMode;
+import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 
 /**
  * Makes the verbs link: connected endpoints over reliable queue pairs, as in libfabric's {@code verbs} provider. If
@@ -38,20 +45,39 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
     /** The wire has no tags. */
     private static final long NOT_HERE = Flags.TAGGED;
+    private static final long ACCESSES = Flags.RMA | Flags.ATOMIC;
+    private static final long DIRECTIONS = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    /** Bytes of a card's key. */
+    private static final int KEY_BYTES = 4;
+    /** What a reliable queue pair keeps: a read may see what a later write or message has changed. */
+    private static final long ORDER = Order.RAR | Order.RAW | Order.RAS | Order.WAW | Order.WAS | Order.SAW | Order.SAS
+        | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAW;
+    /** What an application has to know whose peers access its memory by the card. */
+    private static final long CARD_MR_MODE = MrMode.VIRT_ADDR | MrMode.ALLOCATED | MrMode.PROV_KEY;
 
     private final Supplier<VerbsLibraries> system;
     private final Function<DriverConfig, VerbsSettings> settings;
+    /** Whether endpoints access the memory of their peers. */
+    private final boolean hasAccess;
 
     /**
      * Makes a provider.
      *
-     * @param system   the libraries, or {@link VerbsUnavailableException}.
-     * @param settings sizes of connections.
+     * @param system    the libraries, or {@link VerbsUnavailableException}.
+     * @param settings  sizes of connections.
+     * @param hasAccess whether endpoints access the memory of their peers.
      */
-    VerbsLinkProvider(Supplier<VerbsLibraries> system, Function<DriverConfig, VerbsSettings> settings) {
+    private VerbsLinkProvider(
+        Supplier<VerbsLibraries> system, Function<DriverConfig, VerbsSettings> settings, boolean hasAccess) {
         super(NAME, Protocol.RDMA_CM_IB_RC, SCORE, LEVELS);
         this.system = system;
         this.settings = settings;
+        this.hasAccess = hasAccess;
+    }
+
+    /** For tests: settings of a kind of their own, without access to memory. */
+    VerbsLinkProvider(Supplier<VerbsLibraries> system, Function<DriverConfig, VerbsSettings> settings) {
+        this(system, settings, false);
     }
 
     /**
@@ -70,7 +96,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * @return a provider.
      */
     public static VerbsLinkProvider ofMessages(Supplier<VerbsLibraries> system) {
-        return new VerbsLinkProvider(system, VerbsSettings::ofMessages);
+        return new VerbsLinkProvider(system, VerbsSettings::ofMessages, true);
     }
 
     /**
@@ -89,7 +115,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * @return a provider.
      */
     public static VerbsLinkProvider ofPackets(Supplier<VerbsLibraries> system) {
-        return new VerbsLinkProvider(system, VerbsSettings::ofPackets);
+        return new VerbsLinkProvider(system, VerbsSettings::ofPackets, false);
     }
 
     @Override
@@ -125,12 +151,60 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         Info connected = hints.copy();
         connected.epAttr().type(EndpointType.MSG);
         Info offer = super.offer(connected, driverName, config);
-        long caps = offer.caps() & ~NOT_HERE;
+        long caps = offer.caps() & ~NOT_HERE | (asksAccess(hints) ? access(offer, hints) : 0);
         offer.caps(caps);
         offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).opFlags(Flags.TRANSMIT_COMPLETE);
         offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS);
         offer.epAttr().protocolVersion(1).memTagFormat(0);
         return offer;
+    }
+
+    /** Only for applications that name it: keys and addresses are of another kind than over other links. */
+    private boolean asksAccess(Info hints) {
+        return hasAccess && (hints.caps() & ACCESSES) != 0;
+    }
+
+    /** Adds the attributes of remote memory access; its capabilities. */
+    private long access(Info offer, Info hints) {
+        long longest = offer.epAttr().maxMsgSize();
+        offer.mode(Mode.RX_CQ_DATA);
+        offer.rxAttr().mode(Mode.RX_CQ_DATA).msgOrder(ORDER);
+        offer.txAttr().rmaIovLimit(1).msgOrder(ORDER);
+        offer.epAttr().maxOrderRawSize(longest).maxOrderWarSize(0).maxOrderWawSize(longest);
+        offer.domainAttr().mrMode(offer.domainAttr().mrMode() | CARD_MR_MODE).mrKeySize(KEY_BYTES);
+        return Flags.RMA | DIRECTIONS | ((hints.caps() & Flags.ATOMIC) != 0 && hasAtomics() ? Flags.ATOMIC : 0);
+    }
+
+    private boolean hasAtomics() {
+        try {
+            return VerbsDevices.atomics(system.get()) != VerbsConstants.ATOMIC_NONE;
+        } catch (VerbsUnavailableException e) {
+            // the verdict gives the reason
+            return false;
+        }
+    }
+
+    @Override
+    public Verdict verdict(Info hints, String driverName, DriverConfig config) {
+        Verdict verdict = super.verdict(hints, driverName, config);
+        if (!asksAccess(hints)) {
+            return verdict;
+        }
+        List<Reason> reasons = new ArrayList<>(verdict.chosen() ? List.of() : verdict.reasons());
+        long seen = hints.domainAttr().mrMode();
+        if (seen == 0) {
+            reasons.add(new Reason("domain_attr.mr_mode", MrMode.toString(CARD_MR_MODE | MrMode.LOCAL), "0",
+                "Name these bits: keys are those of the card, and peers give virtual addresses"));
+        }
+        if ((hints.mode() & Mode.RX_CQ_DATA) == 0) {
+            reasons.add(new Reason("mode", Mode.toString(Mode.RX_CQ_DATA), Mode.toString(hints.mode()),
+                "Name this bit: a write with data takes a posted receive of its target"));
+        }
+        if (BufferedMode.isAskedFor(hints)) {
+            reasons.add(new Reason("mode", Mode.toString(Mode.RX_CQ_DATA), Mode.toString(Mode.BUFFERED_RECV),
+                "Ask for remote memory access without this mode"));
+        }
+        return reasons.isEmpty() ? verdict : new Verdict(name(), false, verdict.score(), reasons);
     }
 
     @Override
@@ -151,6 +225,6 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         } catch (VerbsUnavailableException e) {
             // every verdict for this link gives the reason
         }
-        return new VerbsLink(services, settings.apply(config), limits(config), libraries);
+        return new VerbsLink(services, settings.apply(config), limits(config), config.verbs(), libraries);
     }
 }

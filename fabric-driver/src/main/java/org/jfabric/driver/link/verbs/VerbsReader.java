@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.verbs;
 
+import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.support.MessageHandler;
 import org.jfabric.info.Flags;
@@ -48,6 +49,16 @@ final class VerbsReader {
     /** A message has arrived. */
     void completed(int slot, int length, boolean withData, int immediate) {
         slots.filled(slot, length, withData, immediate);
+        arrived(slot);
+    }
+
+    /** The peer has written registered memory with data. Its entry takes a receive, in the order of the messages. */
+    void written(int slot, int length, int immediate) {
+        slots.written(slot, length, immediate);
+        arrived(slot);
+    }
+
+    private void arrived(int slot) {
         if (isStopped) {
             slots.give(slot);
             return;
@@ -101,6 +112,11 @@ final class VerbsReader {
         long flags = slots.hasData(slot) ? Flags.MSG | Flags.REMOTE_CQ_DATA : Flags.MSG;
         long cqData = slots.data(slot) & 0xffff_ffffL;
         long at = slots.address(slot);
+        if (slots.isWritten(slot)) {
+            flags = ChannelHandler.WRITTEN;
+            cqData |= (long) length << Integer.SIZE;
+            length = 0;
+        }
         if (!isPaused) {
             if (channel.streams().canStore(length)) {
                 channel.handler().onMessage(flags, 0, cqData, at, length);

@@ -1,7 +1,9 @@
 package org.jfabric.driver.link.verbs;
 
+import org.agrona.UnsafeApi;
 import org.jfabric.driver.ffi.SendRequests;
 import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
@@ -10,10 +12,12 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.layout.AtomicForm;
 
 /**
- * Writes one connection: messages, and reads of the peer's memory. Each send whose completion is reported is signaled:
- * if it relied on the completion of a later request, it would be delayed with that while the peer has no receive.
+ * Writes one connection: messages, and accesses to the peer's memory. Each send whose completion is reported is
+ * signaled: if it relied on the completion of a later request, it would be delayed with that while the peer has no
+ * receive.
  *
  * <p>Owner: progress agent.
  */
@@ -22,12 +26,18 @@ final class VerbsWriter {
     private static final byte QUIET = 0;
     /** A send whose completion is reported. */
     private static final byte SEND = 1;
-    /** The same, from the application's memory; this kind and those below use that memory. */
-    private static final byte GATHERED = 2;
+    /** A write to the peer's memory that was copied, or an atomic operation whose old value is not wanted. */
+    private static final byte CHANGE = 2;
+    /** An atomic operation; the card writes the old value into the slot's memory. */
+    private static final byte FETCH = 3;
+    /** As {@link #SEND}, from the application's memory; this kind and those below use that memory. */
+    private static final byte GATHERED = 4;
     /** One request of a read, but not its last. */
-    private static final byte PART = 3;
-    /** The last request of a read. */
-    private static final byte READ = 4;
+    private static final byte PART = 5;
+    /** The last request of a read for the protocol above. */
+    private static final byte PULL = 6;
+    /** A write of the application's memory, or the last request of an application's read. */
+    private static final byte ACCESS = 7;
 
     /** Well below the limit of devices for one request. */
     private static final long MAX_READ_BYTES = 1L << 30;
@@ -118,6 +128,109 @@ final class VerbsWriter {
 
     // ---- memory of the peer ----
 
+    /** As {@link org.jfabric.driver.link.RemoteChannel#write}, of the whole range. */
+    int write(TransmitOperation operation) {
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
+        }
+        if (!ring.hasRoom(1)) {
+            return refuse();
+        }
+        int slot = ring.nextSlot();
+        boolean isCopied = operation.length <= ring.slotBytes();
+        ring.beginWrite(slot, operation);
+        requests.remote(slot, operation.remoteAddress, (int) operation.key);
+        if (isCopied) {
+            ring.copy(slot, operation);
+        } else {
+            int result = gather(slot, operation);
+            if (result < 0) {
+                return result;
+            }
+        }
+        push(slot, isCopied ? CHANGE : ACCESS, operation.id());
+        if ((operation.flags & Flags.MORE) == 0) {
+            ring.postFirst();
+        }
+        return Channel.DONE;
+    }
+
+    /** As {@link org.jfabric.driver.link.RemoteChannel#read}: a request for each piece of local memory. */
+    int read(TransmitOperation operation) {
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
+        }
+        PieceList pieces = operation.pieces;
+        int count = pieces == null ? 0 : pieces.count();
+        int result = count == 0 ? 0 : keysOf(pieces);
+        if (result < 0) {
+            return result == -FabricErrno.EAGAIN ? refuse() : result;
+        }
+        if (!ring.hasRoom(Math.max(1, count))) {
+            return refuse();
+        }
+        long remote = operation.remoteAddress;
+        for (int i = 0; i < Math.max(1, count); i++) {
+            int slot = ring.nextSlot();
+            requests.begin(slot, VerbsConstants.WR_RDMA_READ, 0);
+            requests.remote(slot, remote, (int) operation.key);
+            if (count != 0) {
+                requests.piece(slot, 0, pieces.address(i), (int) pieces.length(i), keys.of(pieces.region(i)).local());
+                remote += pieces.length(i);
+            }
+            requests.pieceCount(slot, Math.min(1, count));
+            push(slot, i + 1 < count ? PART : ACCESS, operation.id());
+        }
+        if ((operation.flags & Flags.MORE) == 0) {
+            ring.postFirst();
+        }
+        return Channel.DONE;
+    }
+
+    /** As {@link org.jfabric.driver.link.RemoteChannel#atomic}: what {@link AtomicForm#existsOnCard} names. */
+    int atomic(TransmitOperation operation) {
+        AtomicPart part = operation.atomic;
+        if (!AtomicForm.existsOnCard(part.form, part.datatype, part.operation)) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        if (part.count != 1 || (operation.remoteAddress & Long.BYTES - 1) != 0) {
+            return -FabricErrno.EINVAL;
+        }
+        int refusal = refusal(operation);
+        if (refusal != 0) {
+            return refusal;
+        }
+        if (!ring.hasRoom(1)) {
+            return refuse();
+        }
+        int slot = ring.nextSlot();
+        long memory = ring.memory(slot);
+        operation.copyTo(0, memory, Long.BYTES);
+        long operand = UnsafeApi.getLong(memory);
+        long compare = 0;
+        boolean isSwap = part.form == AtomicForm.COMPARE;
+        if (isSwap) {
+            part.compares.copyTo(0, memory, Long.BYTES);
+            compare = UnsafeApi.getLong(memory);
+        }
+        requests.begin(slot, isSwap ? VerbsConstants.WR_ATOMIC_CMP_AND_SWP : VerbsConstants.WR_ATOMIC_FETCH_AND_ADD, 0);
+        requests.atomic(slot, operation.remoteAddress, (int) operation.key, isSwap ? compare : operand, operand);
+        ring.receiveValue(slot);
+        push(slot, part.form == AtomicForm.BASE ? CHANGE : FETCH, operation.id());
+        if ((operation.flags & Flags.MORE) == 0) {
+            ring.postFirst();
+        }
+        return Channel.DONE;
+    }
+
+    /** Cards have keys of 32 bits; longer accesses than one request takes are longer than any message, too. */
+    private static int refusal(TransmitOperation operation) {
+        return operation.length > MAX_READ_BYTES ? -FabricErrno.EINVAL
+            : operation.key >>> Integer.SIZE == 0 ? 0 : -FabricErrno.EKEYREJECTED;
+    }
+
     /** As {@link VerbsChannel#pull}. */
     int pull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length) {
@@ -202,7 +315,7 @@ final class VerbsWriter {
             requests.piece(slot, 0, at, (int) bytes, key.local());
             requests.pieceCount(slot, 1);
             temporary[slot] = isLast ? single : null;
-            push(slot, isLast ? READ : PART, source.operation());
+            push(slot, isLast ? PULL : PART, source.operation());
             done += bytes;
             skipped += bytes;
             filled += bytes;
@@ -221,22 +334,35 @@ final class VerbsWriter {
         while (ring.head() != end) {
             // removed first: the handler may send and uses the room
             int ended = ring.remove();
-            if (kinds[ended] == READ) {
+            if (kinds[ended] == PULL) {
                 giveBack(ended);
             }
-            if (isStopped) {
-                continue;
-            }
-            if (kinds[ended] == SEND || kinds[ended] == GATHERED) {
-                channel.handler().onSent(operations[ended], 0);
-            } else if (kinds[ended] == READ) {
-                channel.protocol().onPulled(operations[ended], 0);
+            if (!isStopped) {
+                report(ended, channel);
             }
         }
     }
 
-    /** A request has failed; those before it that were not signaled have succeeded. No completion is reported. */
-    void failed(int slot) {
+    private void report(int slot, VerbsChannel channel) {
+        switch (kinds[slot]) {
+            case SEND, GATHERED -> channel.handler().onSent(operations[slot], 0);
+            case CHANGE, ACCESS -> channel.handler().remoteHandler().onEnded(operations[slot], 0);
+            case FETCH -> channel.handler().remoteHandler().onReply(
+                operations[slot], 0, false, 0, ring.memory(slot), Long.BYTES);
+            case PULL -> channel.protocol().onPulled(operations[slot], 0);
+            default -> {
+                // nothing was promised
+            }
+        }
+    }
+
+    /**
+     * A request has failed; those before it that were not signaled have succeeded. No completion is reported, but the
+     * refusal of an access.
+     *
+     * @param refusal why the peer's card refuses the access, a positive errno; 0 if the request failed otherwise.
+     */
+    void failed(int slot, int refusal, VerbsChannel channel) {
         if (!ring.isOutstanding(slot)) {
             return;
         }
@@ -244,6 +370,15 @@ final class VerbsWriter {
         long end = ring.behind(slot);
         while (ring.head() != end) {
             giveBack(ring.remove());
+        }
+        boolean isAccess = switch (kinds[slot]) {
+            case CHANGE, FETCH, ACCESS -> true;
+            // the reads of a protocol have parts too
+            case PART -> channel.protocol() == null;
+            default -> false;
+        };
+        if (refusal != 0 && !isStopped && isAccess) {
+            channel.handler().remoteHandler().onEnded(operations[slot], refusal);
         }
     }
 
