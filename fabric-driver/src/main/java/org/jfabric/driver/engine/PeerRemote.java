@@ -3,9 +3,12 @@ package org.jfabric.driver.engine;
 import java.util.Arrays;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
@@ -36,17 +39,20 @@ final class PeerRemote extends RemoteHandler {
      * Offsets of the words of a queued answer. There are three kinds:
      *
      * <pre>
-     *               OPERATION  KEY            ADDRESS               LENGTH            SENT
-     *   an errno    id         0              0                     ~errno, negative  0
-     *   a read      id         of the region  offset in the region  of the range      bytes that were accepted
-     *   old values  id         0              native address        of the values     {@link #VALUES}
+     *               OPERATION  KEY            ADDRESS               LENGTH            SENT                      GRANT
+     *   an errno    id         0              0                     ~errno, negative  0                         0
+     *   a read      id         of the region  offset in the region  of the range      bytes that were accepted  1 or 0
+     *   old values  id         0              native address        of the values     {@link #VALUES}           0
      * </pre>
+     *
+     * <p>GRANT is 1 if the peer asks for the right to read the region from a mapping of its own.
      */
     private static final int OPERATION = 0;
     private static final int KEY = 1;
     private static final int ADDRESS = 2;
     private static final int LENGTH = 3;
     private static final int SENT = 4;
+    private static final int GRANT = 5;
     private static final int WORDS = 8;
     private static final long VALUES = -1;
 
@@ -104,12 +110,28 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
+    public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
+        context.remoteTarget().pull(this, access, payload);
+    }
+
+    /** Copies the bytes of an announced write; false if they have to be sent. */
+    boolean pull(RemotePayload payload, RegisteredRegion region, long address, long length) {
+        PayloadChannel channel = peer.payloads();
+        return channel != null && channel.pull(payload, region, address, null, length) == Channel.DONE;
+    }
+
+    /** Asks for the bytes of an announced write. */
+    void requestBytes(long operation) {
+        add(operation, 0, 0, ~(long) FabricErrno.EOPNOTSUPP, 0);
+    }
+
+    @Override
     public void onRead(RemoteAccess access) {
         if (access.lengthBytes() < 0) {
             peer.violation("reads a negative number of bytes");
             return;
         }
-        add(access.operation(), access.key(), access.address(), access.lengthBytes(), 0);
+        add(access.operation(), access.key(), access.address(), access.lengthBytes(), 0, access.asksForGrant() ? 1 : 0);
     }
 
     @Override
@@ -272,6 +294,9 @@ final class PeerRemote extends RemoteHandler {
                 }
                 return false;
             }
+            if (isLast && answers[at + GRANT] != 0) {
+                grant(at, region);
+            }
             isCopying = true;
             boolean accepted = reply(
                 answers[at + OPERATION], 0, sent, region.address() + answers[at + ADDRESS] + sent, bytes);
@@ -299,7 +324,20 @@ final class PeerRemote extends RemoteHandler {
         return true;
     }
 
+    /** The peer asks again if the channel does not accept the grant now. */
+    private void grant(int at, RegisteredRegion region) {
+        answers[at + GRANT] = 0;
+        if (context.remoteTarget().mayGrant(region)
+            && peer.remoteMemory().grantRead(answers[at + KEY], region, peer.grant()) < 0) {
+            peer.grantNotSent();
+        }
+    }
+
     private void add(long operation, long key, long address, long length, long sent) {
+        add(operation, key, address, length, sent, 0);
+    }
+
+    private void add(long operation, long key, long address, long length, long sent, long asksForGrant) {
         if (!peer.isUp()) {
             return;
         }
@@ -316,6 +354,7 @@ final class PeerRemote extends RemoteHandler {
         answers[at + ADDRESS] = address;
         answers[at + LENGTH] = length;
         answers[at + SENT] = sent;
+        answers[at + GRANT] = asksForGrant;
         count++;
         // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
         if (count > 1 || !flush()) {

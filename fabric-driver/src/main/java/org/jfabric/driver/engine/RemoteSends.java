@@ -19,13 +19,16 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  *   write: pieces of at most the channel's limit --> REMOTE --- the peer has placed all bytes --> entry
  *                                                      |------- no completion slot there ------> queued again
  *                                                      '------- refused there -----------------> error entry
+ *   write of several pieces, of memory that the peer can map:
+ *          announced --> REMOTE --- as above; or the peer asks for the bytes --> queued again, sent in pieces
  *   atomic operation: as a write; the old values, if they are wanted, come with the answer
  *   read:  request --> REMOTE --- bytes, in order, the last ones --> entry
+ *   read of memory that is mapped here: copied in the call --> entry
  * </pre>
  *
  * <p>Accesses and messages to one peer begin in the order of posting, and channels keep it. Two kinds of operations can
  * take effect later than an operation that is sent after them: reads, because the peer may copy the bytes later, and
- * writes or atomic operations that may wait for a completion slot at the peer. While one of them is outstanding, later
+ * writes or atomic operations that may wait for a completion slot at the peer, or that are announced. While one of them is outstanding, later
  * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
  * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
  *
@@ -181,14 +184,24 @@ final class RemoteSends {
             return true;
         }
         if (operation.isRead()) {
-            own(peer, operation);
+            if (readMapped(peer, operation, channel)) {
+                return true;
+            }
+            own(peer, operation, true);
             return begun(peer, operation, channel.read(operation, peer.grant()));
         }
+        boolean mayWait = (operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports();
         if (operation.isAtomic()) {
-            own(peer, operation);
+            own(peer, operation, mayWait);
             return begun(peer, operation, channel.atomic(operation, peer.grant()));
         }
         long limit = channel.pieceLimitBytes();
+        if (operation.length > limit && operation.sent == 0 && !operation.bytesRequested
+            && channel.canAnnounce(operation)) {
+            operation.isAnnounced = true;
+            own(peer, operation, true);
+            return begun(peer, operation, channel.announce(operation, peer.grant()));
+        }
         for (int left = PIECE_BURST; operation.length - operation.sent > limit; left--) {
             if (left == 0) {
                 return false;
@@ -199,14 +212,32 @@ final class RemoteSends {
             }
             operation.sent += limit;
         }
-        own(peer, operation);
+        own(peer, operation, mayWait);
         return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
     }
 
+    /**
+     * Reads memory of the peer that is mapped here. Earlier operations have taken effect: the channel checks that the
+     * peer has executed all that was sent, and none of them waits there.
+     */
+    private boolean readMapped(Peer peer, TransmitOperation operation, RemoteChannel channel) {
+        if (peer.outbox().hasReads()) {
+            return false;
+        }
+        operation.isInHand = true;
+        int result = channel.readMapped(operation);
+        FaultPoint.pass();
+        operation.isInHand = false;
+        if (result == -FabricErrno.EAGAIN) {
+            return false;
+        }
+        sender.end(operation, -result);
+        return true;
+    }
+
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
-    private static void own(Peer peer, TransmitOperation operation) {
-        operation.isBarrier = operation.isRead() || (operation.flags & Flags.REMOTE_CQ_DATA) != 0
-            || peer.remote().peerReports();
+    private static void own(Peer peer, TransmitOperation operation, boolean isBarrier) {
+        operation.isBarrier = isBarrier;
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }
@@ -244,6 +275,11 @@ final class RemoteSends {
         if (errno != 0) {
             if (errno == FabricErrno.EAGAIN) {
                 return isSent && !operation.isRead() && sendAgain(peer, operation);
+            }
+            if (errno == FabricErrno.EOPNOTSUPP && isSent && operation.isAnnounced) {
+                operation.isAnnounced = false;
+                operation.bytesRequested = true;
+                return sendAgain(peer, operation);
             }
             // a write may be refused before its last piece was sent
             if (!isSent && operation.sent == 0) {
@@ -306,7 +342,7 @@ final class RemoteSends {
 
     /**
      * Queues a write or atomic operation again, before all others: the peer had no completion slot for its last piece,
-     * and may have one now.
+     * and may have one now; or it asks for the bytes of an announced write.
      */
     private static boolean sendAgain(Peer peer, TransmitOperation operation) {
         peer.outbox().disown(operation);

@@ -19,6 +19,7 @@ public final class RemoteAccess {
     private int datatype;
     private int atomicOperation;
     private long count;
+    private boolean asksForGrant;
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -43,6 +44,18 @@ public final class RemoteAccess {
         address = newAddress;
         lengthBytes = newLengthBytes;
         data = newData;
+        asksForGrant = false;
+        return this;
+    }
+
+    /**
+     * Says that the peer could read the region from a mapping of its own, if this is granted.
+     *
+     * @param newAsksForGrant true if the answer may be preceded by {@link RemoteChannel#grantRead}.
+     * @return this.
+     */
+    public RemoteAccess asksForGrant(boolean newAsksForGrant) {
+        asksForGrant = newAsksForGrant;
         return this;
     }
 
@@ -97,6 +110,15 @@ public final class RemoteAccess {
      */
     public long count() {
         return count;
+    }
+
+    /**
+     * Whether a reading peer asks for the right to read the region from a mapping of its own.
+     *
+     * @return false for all other accesses.
+     */
+    public boolean asksForGrant() {
+        return asksForGrant;
     }
 
     /**

@@ -21,6 +21,14 @@ public abstract class RemoteHandler {
     public abstract void onWrite(RemoteAccess access, long offset, long source, long length);
 
     /**
+     * The peer announces a write whose bytes are in its own regions.
+     *
+     * @param access  the whole write; not kept.
+     * @param payload where the bytes are; not kept.
+     */
+    public abstract void onAnnouncedWrite(RemoteAccess access, RemotePayload payload);
+
+    /**
      * The peer asks for bytes of this side's memory.
      *
      * @param access the range; not kept.

@@ -137,6 +137,11 @@ final class ShmChannel extends SegmentChannel {
         ring = newRing;
     }
 
+    /** As {@link #remoteMemory()}. */
+    ShmRemote remote() {
+        return remoteMemory;
+    }
+
     @Override
     public RemoteChannel remoteMemory() {
         return remoteMemory;

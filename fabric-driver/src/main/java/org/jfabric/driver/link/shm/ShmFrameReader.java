@@ -21,7 +21,9 @@ import org.jfabric.codec.wire.FinishDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
+import org.jfabric.codec.wire.RemoteAnnounceDecoder;
 import org.jfabric.codec.wire.RemoteAtomicDecoder;
+import org.jfabric.codec.wire.RemoteGrantDecoder;
 import org.jfabric.codec.wire.RemoteReadDecoder;
 import org.jfabric.codec.wire.RemoteReplyDecoder;
 import org.jfabric.codec.wire.RemoteWriteDecoder;
@@ -62,7 +64,9 @@ final class ShmFrameReader {
     static final int REMOTE_READ = RemoteReadDecoder.TEMPLATE_ID;
     static final int REMOTE_REPLY = RemoteReplyDecoder.TEMPLATE_ID;
     static final int REMOTE_ATOMIC = RemoteAtomicDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = REMOTE_ATOMIC;
+    static final int REMOTE_ANNOUNCE = RemoteAnnounceDecoder.TEMPLATE_ID;
+    static final int REMOTE_GRANT = RemoteGrantDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = REMOTE_GRANT;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -219,7 +223,7 @@ final class ShmFrameReader {
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
             case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
             case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
-            case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC ->
+            case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC, REMOTE_ANNOUNCE, REMOTE_GRANT ->
                 remoteReader.onFrame(type, offset, length, consumer.address(offset));
             case CLOSE -> onClose(offset, length);
             default -> unknown(type);
@@ -364,7 +368,8 @@ final class ShmFrameReader {
             long messageLength = frame.length();
             payload.begin(frame.operation());
             if (messageLength < 0 || messageLength > channel.limits().maxMessageBytes()
-                || !ShmVectorFrames.readPieces(frame, length, messageLength, payload)) {
+                || !ShmVectorFrames.readPieces(
+                    ring, frame.limit(), offset + length, messageLength, payload)) {
                 connection.broken("announced a message of " + Long.toUnsignedString(messageLength)
                     + " bytes whose pieces do not fit it, in a record of " + length);
                 return false;
