@@ -98,7 +98,8 @@ final class QueuesReport {
         return switch (row.kind()) {
             case ViewDescriptor.ACCESS_READ -> "read";
             case ViewDescriptor.ACCESS_WRITE -> "write";
-            default -> "atomic operation";
+            case ViewDescriptor.ACCESS_ATOMIC -> "atomic operation";
+            default -> "any";
         };
     }
 

@@ -14,6 +14,7 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.support.FabricName;
 
 /** A shm link with one endpoint, whose handler writes down every event instead of an engine. */
@@ -183,6 +184,13 @@ final class RemoteNode implements AutoCloseable {
             note("write", access.operation(), access.hasData(), access.key(), access.address(), access.lengthBytes(),
                 access.data(), offset, length);
             notePayload(source, length);
+        }
+
+        @Override
+        public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
+            note("announced", access.operation(), access.hasData(), access.key(), access.address(),
+                access.lengthBytes(), access.data(), payload.count(), payload.regionNumber(0),
+                payload.regionGeneration(0), payload.regionOffset(0), payload.length(0));
         }
 
         @Override
