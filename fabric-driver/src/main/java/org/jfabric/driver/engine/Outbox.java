@@ -65,6 +65,15 @@ final class Outbox {
             || fetches >= AtomicForm.MAX_FETCHES && operation.isFetch();
     }
 
+    /** The oldest write whose success is answered by a count; null if there is none. */
+    TransmitOperation firstCounted() {
+        TransmitOperation operation = owned.first();
+        while (operation != null && !operation.isCounted) {
+            operation = operation.next;
+        }
+        return operation;
+    }
+
     /** Whether a read is outstanding whose bytes the peer has yet to send. */
     boolean hasReads() {
         return reads != 0;

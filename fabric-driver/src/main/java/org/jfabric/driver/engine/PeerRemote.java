@@ -36,13 +36,14 @@ final class PeerRemote extends RemoteHandler {
     /** Greatest number of queued answers: what the greatest tx_attr.size allows a peer to have outstanding. */
     private static final int LIMIT = 1 << 16;
     /**
-     * Offsets of the words of a queued answer. There are three kinds:
+     * Offsets of the words of a queued answer. There are four kinds:
      *
      * <pre>
      *               OPERATION  KEY            ADDRESS               LENGTH            SENT                      GRANT
      *   an errno    id         0              0                     ~errno, negative  0                         0
      *   a read      id         of the region  offset in the region  of the range      bytes that were accepted  1 or 0
      *   old values  id         0              native address        of the values     {@link #VALUES}           0
+     *   placed      writes     0              0                     0                 {@link #PLACED}           0
      * </pre>
      *
      * <p>GRANT is 1 if the peer asks for the right to read the region from a mapping of its own.
@@ -55,6 +56,9 @@ final class PeerRemote extends RemoteHandler {
     private static final int GRANT = 5;
     private static final int WORDS = 8;
     private static final long VALUES = -1;
+    private static final long PLACED = -2;
+    /** Short writes that are answered at once at most, so that the peer's transmit queue does not fill up. */
+    private static final int MAX_OWED = 16;
 
     private final Peer peer;
     private final PeerContext context;
@@ -77,6 +81,12 @@ final class PeerRemote extends RemoteHandler {
     private boolean hasRefusedWrite;
     /** Answers that may still be sent in this call. */
     private int left;
+    /** Short writes of the peer that are placed and not answered. */
+    private int owed;
+    private boolean isOwing;
+    private PeerRemote nextOwing;
+    /** Short writes of this side that the peer has placed, and whose ends are still to be processed. */
+    private long placed;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
@@ -110,6 +120,76 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
+    public void onShortWrite(RemoteAccess access, long source) {
+        context.remoteTarget().write(this, access, 0, source, access.lengthBytes());
+    }
+
+    @Override
+    public void onPlaced(long count) {
+        if (count <= 0) {
+            peer.violation("answered no write");
+            return;
+        }
+        // more than can be outstanding is a violation, whatever the sum
+        placed = Math.min(placed + Math.min(count, LIMIT), LIMIT);
+        endPlaced();
+    }
+
+    /** Ends the writes that the peer has placed. A memory fault may interrupt it, {@link #recover} continues. */
+    private void endPlaced() {
+        while (placed > 0) {
+            placed--;
+            if (!context.sender().remote().onPlaced(peer)) {
+                peer.violation("answered a short write that was not sent");
+                return;
+            }
+        }
+        peer.scheduleWaiting();
+    }
+
+    /**
+     * A short write of the peer is placed, which is answered together with others: at the begin of the next poll, so that
+     * an application that polls its memory sees the bytes, and may answer, first.
+     */
+    void owePlaced() {
+        if (++owed >= MAX_OWED) {
+            settle();
+        } else if (!isOwing) {
+            isOwing = true;
+            context.owe(this);
+        }
+    }
+
+    /** Answers the short writes that were placed. */
+    void settle() {
+        if (owed != 0) {
+            long count = owed;
+            owed = 0;
+            add(count, 0, 0, 0, PLACED);
+        }
+    }
+
+    /** Removes this from the engine's list of those that owe answers, and answers. */
+    PeerRemote settleInTurn() {
+        PeerRemote next = nextOwing;
+        nextOwing = null;
+        isOwing = false;
+        settle();
+        return next;
+    }
+
+    /** Links this into the engine's list. */
+    void nextOwing(PeerRemote next) {
+        nextOwing = next;
+    }
+
+    /** The engine's list was lost; {@link #recover} answers. */
+    void unlisted() {
+        isOwing = false;
+        nextOwing = null;
+    }
+
+    @Override
     public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
         context.remoteTarget().pull(this, access, payload);
     }
@@ -118,11 +198,6 @@ final class PeerRemote extends RemoteHandler {
     boolean pull(RemotePayload payload, RegisteredRegion region, long address, long length) {
         PayloadChannel channel = peer.payloads();
         return channel != null && channel.pull(payload, region, address, null, length) == Channel.DONE;
-    }
-
-    /** Asks for the bytes of an announced write. */
-    void requestBytes(long operation) {
-        add(operation, 0, 0, ~(long) FabricErrno.EOPNOTSUPP, 0);
     }
 
     @Override
@@ -162,7 +237,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Answers a request without bytes: 0 or a positive fabric errno. Does nothing if the peer is down. */
     void answer(long operation, int errno) {
-        if (errno != 0 && errno != FabricErrno.EAGAIN) {
+        if (errno != 0 && errno != FabricErrno.EAGAIN && errno != FabricErrno.EOPNOTSUPP) {
             hasRefusedWrite = true;
             refusedWrite = operation;
         }
@@ -171,6 +246,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Answers a fetching atomic operation with the old values. They are copied if the answer has to wait. */
     void answerWithValues(long operation, long address, long length) {
+        settle();
         if (count == 0 && peer.isUp() && reply(operation, 0, 0, address, length)) {
             return;
         }
@@ -223,7 +299,8 @@ final class PeerRemote extends RemoteHandler {
             int at = head * WORDS;
             boolean sent = answers[at + LENGTH] < 0
                 ? reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0)
-                : answers[at + SENT] == VALUES ? sendValues(at) : serve(at);
+                : answers[at + SENT] == VALUES ? sendValues(at)
+                : answers[at + SENT] == PLACED ? sendPlaced(at) : serve(at);
             if (count == 0) {
                 // the channel went down inside the call, which cleared the queue
                 return true;
@@ -243,6 +320,8 @@ final class PeerRemote extends RemoteHandler {
             answers[head * WORDS + LENGTH] = ~(long) FabricErrno.EIO;
         }
         isCopying = false;
+        settle();
+        endPlaced();
     }
 
     /** Drops everything, because the channel is down. */
@@ -252,6 +331,8 @@ final class PeerRemote extends RemoteHandler {
         firstValues = 0;
         valuesCount = 0;
         isCopying = false;
+        owed = 0;
+        placed = 0;
         peerReports = true;
         hasRefusedWrite = false;
         if (readWaits || writeWaits) {
@@ -269,6 +350,22 @@ final class PeerRemote extends RemoteHandler {
             valuesCount--;
         }
         return sent;
+    }
+
+    private boolean sendPlaced(int at) {
+        left--;
+        int result = peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+        if (result == -FabricErrno.EOPNOTSUPP) {
+            // the credit does not fit a short record: the next frame carries it
+            peer.grantNotSent();
+            result = peer.frames().sendGrant(peer.grant()) < 0 ? -FabricErrno.EAGAIN
+                : peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+        }
+        if (result < 0) {
+            peer.grantNotSent();
+            return false;
+        }
+        return true;
     }
 
     /** Sends some bytes of a read; true once the last ones, or why there are none, were accepted. */
@@ -338,6 +435,10 @@ final class PeerRemote extends RemoteHandler {
     }
 
     private void add(long operation, long key, long address, long length, long sent, long asksForGrant) {
+        if (sent != PLACED) {
+            // answers keep the order of the requests
+            settle();
+        }
         if (!peer.isUp()) {
             return;
         }

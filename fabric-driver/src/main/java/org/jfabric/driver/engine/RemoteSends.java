@@ -6,6 +6,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -19,6 +20,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  *   write: pieces of at most the channel's limit --> REMOTE --- the peer has placed all bytes --> entry
  *                                                      |------- no completion slot there ------> queued again
  *                                                      '------- refused there -----------------> error entry
+ *   short write, to a peer that does not report it: REMOTE --- the peer has placed so many writes --> entry
  *   write of several pieces, of memory that the peer can map:
  *          announced --> REMOTE --- as above; or the peer asks for the bytes --> queued again, sent in pieces
  *   atomic operation: as a write; the old values, if they are wanted, come with the answer
@@ -37,6 +39,9 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 final class RemoteSends {
     /** Pieces of one access that go to a peer in one cycle, so that a long one does not delay other peers. */
     static final int PIECE_BURST = 8;
+
+    /** A write with any of these is not sent in the shortest form, nor is another access. */
+    private static final long NOT_SHORT = Flags.READ | Flags.ATOMIC | Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE;
 
     private final Sender sender;
     private final PeerTable peers;
@@ -65,16 +70,37 @@ final class RemoteSends {
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+        if (count == 1 ? !resolveOne(operation, pieces[0], pieces[1]) : !resolveAll(operation, pieces, count)) {
             sender.fail(operation, FabricErrno.EFAULT);
             return 0;
+        }
+        post(operation, destAddr, remoteAddr, key);
+        return 0;
+    }
+
+    private boolean resolveOne(TransmitOperation operation, long piece, long length) {
+        if (length == 0) {
+            return true;
+        }
+        RegisteredRegion region = sender.regions().find(piece, length);
+        if (region == null) {
+            return false;
+        }
+        operation.region = region;
+        operation.address = region.address() + MemoryRegionDescriptor.offset(piece);
+        operation.length = length;
+        return true;
+    }
+
+    private boolean resolveAll(TransmitOperation operation, long[] pieces, int count) {
+        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+            return false;
         }
         if (operation.vector.count() != 0) {
             operation.pieces = operation.vector;
             operation.length = operation.vector.lengthBytes();
         }
-        post(operation, destAddr, remoteAddr, key);
-        return 0;
+        return true;
     }
 
     /**
@@ -100,8 +126,7 @@ final class RemoteSends {
             sender.fail(operation, FabricErrno.EINVAL);
             return 0;
         }
-        // copied even if it is sent immediately: the peer may request that it is sent again
-        Sender.keepInjected(operation, nativeAddress, len);
+        operation.address = nativeAddress;
         post(operation, destAddr, remoteAddr, key);
         return 0;
     }
@@ -135,7 +160,7 @@ final class RemoteSends {
         part.count = access.count;
         part.resultBytes = access.form == AtomicForm.BASE ? 0 : length;
         if (isInjected) {
-            Sender.keepInjected(operation, access.injected, (int) length);
+            operation.address = access.injected;
         } else if (!resolve(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
             || !resolve(part.results, access.results, access.resultPieces, part.resultBytes)
             || !resolve(part.compares, access.compares, access.comparePieces,
@@ -166,10 +191,47 @@ final class RemoteSends {
         operation.remoteAddress = remoteAddr;
         operation.key = key;
         operation.sent = 0;
+        boolean mayBegin = peer.isUp() && peer.outbox().mayBegin(operation);
+        if (mayBegin && beginShort(peer, operation)) {
+            return;
+        }
+        if ((operation.flags & Flags.INJECT) != 0) {
+            // copied even if it is sent immediately: the peer may request that it is sent again
+            Sender.keepInjected(operation, operation.address, (int) operation.length);
+        }
         Sender.hold(operation);
-        if (!peer.isUp() || !peer.outbox().mayBegin(operation) || !begin(peer, operation)) {
+        if (!mayBegin || !begin(peer, operation)) {
             peer.enqueue(operation);
         }
+    }
+
+    /**
+     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there, and
+     * the bytes are not needed again.
+     */
+    private boolean beginShort(Peer peer, TransmitOperation operation) {
+        RemoteChannel channel = peer.remoteMemory();
+        if ((operation.flags & NOT_SHORT) != 0 || channel == null || operation.length > channel.pieceLimitBytes()
+            || peer.remote().peerReports()) {
+            return false;
+        }
+        operation.isInHand = true;
+        int result = channel.writeShort(operation, peer.grant());
+        operation.isInHand = false;
+        if (result < 0) {
+            peer.grantNotSent();
+            return false;
+        }
+        operation.isCounted = true;
+        if (operation.state == TransmitOperation.FREE) {
+            // the memory was not retained
+            operation.region = null;
+            operation.pieces = null;
+            operation.vector.forget();
+        }
+        operation.isBarrier = false;
+        peer.outbox().own(operation, TransmitOperation.REMOTE);
+        return true;
     }
 
     /** Sends an access, all pieces of a write; {@link Sender#begin} describes parameters and result. */
@@ -274,7 +336,10 @@ final class RemoteSends {
         boolean isSent = operation.state == TransmitOperation.REMOTE;
         if (errno != 0) {
             if (errno == FabricErrno.EAGAIN) {
-                return isSent && !operation.isRead() && sendAgain(peer, operation);
+                return isSent && !operation.isRead() && !operation.isCounted && sendAgain(peer, operation);
+            }
+            if (errno == FabricErrno.EOPNOTSUPP && operation.bytesRequested) {
+                return true;
             }
             if (errno == FabricErrno.EOPNOTSUPP && isSent && operation.isAnnounced) {
                 operation.isAnnounced = false;
@@ -294,6 +359,17 @@ final class RemoteSends {
             sender.complete(operation);
         }
         peer.scheduleWaiting();
+        return true;
+    }
+
+    /** The peer has placed the oldest counted write; returns false if there is none. */
+    boolean onPlaced(Peer peer) {
+        TransmitOperation operation = peer.outbox().firstCounted();
+        if (operation == null) {
+            return false;
+        }
+        peer.outbox().disown(operation);
+        sender.complete(operation);
         return true;
     }
 

@@ -131,7 +131,9 @@ final class RemoteTarget implements QuotaMember {
         if (isPlaced) {
             endWrite(peer, access, isReported);
         } else {
-            peer.requestBytes(access.operation());
+            // if a fault interrupts the answer it is given twice, which the peer ignores
+            inHandErrno = FabricErrno.EOPNOTSUPP;
+            peer.answer(access.operation(), FabricErrno.EOPNOTSUPP);
         }
         inHandErrno = IDLE;
     }
@@ -146,7 +148,11 @@ final class RemoteTarget implements QuotaMember {
         if (writes != null) {
             writes.success();
         }
-        peer.answer(access.operation(), 0);
+        if (access.isCounted()) {
+            peer.owePlaced();
+        } else {
+            peer.answer(access.operation(), 0);
+        }
     }
 
     /** Whether a peer may read a region from a mapping of its own, unseen by this driver. */

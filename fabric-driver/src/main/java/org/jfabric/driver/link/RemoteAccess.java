@@ -20,6 +20,7 @@ public final class RemoteAccess {
     private int atomicOperation;
     private long count;
     private boolean asksForGrant;
+    private boolean isCounted;
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -45,6 +46,17 @@ public final class RemoteAccess {
         lengthBytes = newLengthBytes;
         data = newData;
         asksForGrant = false;
+        isCounted = false;
+        return this;
+    }
+
+    /**
+     * Says that success is answered by a count of writes.
+     *
+     * @return this.
+     */
+    public RemoteAccess counted() {
+        isCounted = true;
         return this;
     }
 
@@ -110,6 +122,15 @@ public final class RemoteAccess {
      */
     public long count() {
         return count;
+    }
+
+    /**
+     * Whether success is answered by a count of writes.
+     *
+     * @return true for short writes.
+     */
+    public boolean isCounted() {
+        return isCounted;
     }
 
     /**

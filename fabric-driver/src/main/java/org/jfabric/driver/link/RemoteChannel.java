@@ -36,6 +36,29 @@ public abstract class RemoteChannel {
     public abstract int write(TransmitOperation operation, long length, int grant);
 
     /**
+     * Sends a whole write without data, which the peer answers by a count of such writes, or by an errno.
+     *
+     * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken when
+     *                  the call returns.
+     * @param grant     as for {@link Channel#send}.
+     * @return {@link Channel#DONE}; {@code -FI_EAGAIN}; {@code -FI_EOPNOTSUPP} if {@link #write} must be called instead.
+     */
+    public int writeShort(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
+     * Answers the oldest short writes of the peer: they are placed.
+     *
+     * @param count of these writes, 1 or more.
+     * @param grant as for {@link Channel#send}.
+     * @return {@link Channel#DONE} or a negative fabric errno.
+     */
+    public int placed(long count, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
      * Whether the peer can copy the bytes of a write from its own mapping of the regions that hold them.
      *
      * @param operation a write.

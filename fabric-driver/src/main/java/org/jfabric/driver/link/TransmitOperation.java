@@ -59,6 +59,8 @@ public final class TransmitOperation {
     public boolean isBarrier;
     /** Of a remote access: in a call that accesses memory; true afterwards if an access failed there. */
     public boolean isInHand;
+    /** Of a remote write: its success is answered by a count of writes. */
+    public boolean isCounted;
     /** Of a remote write: announced, so that the peer copies the bytes, or asks for them. */
     public boolean isAnnounced;
     /** Of a remote write: the peer cannot copy the bytes and has asked for them. */
@@ -250,6 +252,7 @@ public final class TransmitOperation {
         state = FREE;
         reported = false;
         isInHand = false;
+        isCounted = false;
         isAnnounced = false;
         bytesRequested = false;
         region = null;

@@ -142,6 +142,11 @@ final class ShmConnection extends ResidentRing {
         return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_GRANT) != 0;
     }
 
+    /** Whether the peer's driver takes short writes. */
+    boolean peerTakesShortWrites() {
+        return (files.peerFeatures() & ShmHello.FEATURE_SHORT_WRITES) != 0;
+    }
+
     /** Whether the peer has executed everything that was sent to it. */
     boolean isDrained() {
         return producer.isDrained();

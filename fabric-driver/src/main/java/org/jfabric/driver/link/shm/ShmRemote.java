@@ -5,12 +5,14 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.wire.PlacedEncoder;
 import org.jfabric.codec.wire.RemoteAnnounceEncoder;
 import org.jfabric.codec.wire.RemoteAtomicEncoder;
 import org.jfabric.codec.wire.RemoteGrantEncoder;
 import org.jfabric.codec.wire.RemoteReadEncoder;
 import org.jfabric.codec.wire.RemoteReplyEncoder;
 import org.jfabric.codec.wire.RemoteWriteEncoder;
+import org.jfabric.codec.wire.ShortWriteEncoder;
 import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
@@ -39,6 +41,13 @@ final class ShmRemote extends RemoteChannel {
     static final int REPORTS = 1;
     /** Flag of a read: the sender takes a grant. */
     static final int ASKS_FOR_GRANT = 1;
+    static final int SHORT_WRITE_HEADER = ShortWriteEncoder.BLOCK_LENGTH;
+    static final int SHORT_OPERATION = ShortWriteEncoder.operationEncodingOffset();
+    static final int SHORT_KEY = ShortWriteEncoder.keyEncodingOffset();
+    static final int SHORT_ADDRESS = ShortWriteEncoder.addressEncodingOffset();
+    static final int PLACED_LENGTH = PlacedEncoder.BLOCK_LENGTH;
+    static final int PLACED_COUNT = PlacedEncoder.countEncodingOffset();
+
     /** Greatest number of grants of a peer that are kept; more than clients have regions in use at a time. */
     static final int MAX_GRANTS = 1024;
 
@@ -95,7 +104,41 @@ final class ShmRemote extends RemoteChannel {
         write.channel(channel.remoteId).grant(grant & 0xFFFF_FFFFL).operation(operation.id()).key(operation.key)
             .address(operation.remoteAddress).length(operation.length).msgOffset(operation.sent)
             .data(hasData ? operation.data : 0);
+        channel.granted(grant);
         connection.commit(offset, recordLength, ShmFrameReader.REMOTE_WRITE);
+        return ShmChannel.DONE;
+    }
+
+    @Override
+    public int writeShort(TransmitOperation operation, int grant) {
+        // the answer is a short record too
+        if (!connection.peerTakesShortWrites() || !channel.hasShortNumbers()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        int recordLength = SHORT_WRITE_HEADER + (int) operation.length;
+        int offset = channel.claimShort(recordLength, grant);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = connection.ring().addressOffset() + offset;
+        ShmChannel.write(operation, record + SHORT_WRITE_HEADER, (int) operation.length, SHORT_WRITE_HEADER);
+        // bytes that could not be read must not be written into the peer's memory
+        FaultPoint.pass();
+        UnsafeApi.putLong(record + SHORT_OPERATION, operation.id());
+        UnsafeApi.putLong(record + SHORT_KEY, operation.key);
+        UnsafeApi.putLong(record + SHORT_ADDRESS, operation.remoteAddress);
+        channel.commitShort(offset, recordLength, ShmFrameReader.SHORT_WRITE, grant);
+        return ShmChannel.DONE;
+    }
+
+    @Override
+    public int placed(long count, int grant) {
+        int offset = channel.claimShort(PLACED_LENGTH, grant);
+        if (offset < 0) {
+            return offset;
+        }
+        UnsafeApi.putLong(connection.ring().addressOffset() + offset + PLACED_COUNT, count);
+        channel.commitShort(offset, PLACED_LENGTH, ShmFrameReader.PLACED, grant);
         return ShmChannel.DONE;
     }
 

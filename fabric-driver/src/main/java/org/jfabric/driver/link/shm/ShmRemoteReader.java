@@ -3,6 +3,7 @@ package org.jfabric.driver.link.shm;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.RemoteAnnounceDecoder;
 import org.jfabric.codec.wire.RemoteAtomicDecoder;
 import org.jfabric.codec.wire.RemoteGrantDecoder;
@@ -87,6 +88,40 @@ final class ShmRemoteReader {
         long msgOffset = write.msgOffset();
         channel.frameHandler().onGrant((int) write.grant());
         handler.onWrite(access, msgOffset, record + WRITE_HEADER, length - WRITE_HEADER);
+        return true;
+    }
+
+    /**
+     * Takes a short record of remote memory access.
+     *
+     * @param type   of the record: {@link ShmFrameReader#SHORT_WRITE} or {@link ShmFrameReader#PLACED}.
+     * @param info   channel and credit.
+     * @param length bytes of the record.
+     * @param record native address of its word.
+     * @return false if the peer is broken and the connection was ended.
+     */
+    boolean onShort(int type, int info, int length, long record) {
+        boolean isWrite = type == ShmFrameReader.SHORT_WRITE;
+        if (length < (isWrite ? ShmRemote.SHORT_WRITE_HEADER : ShmRemote.PLACED_LENGTH)) {
+            return tooShort(isWrite ? "SHORT_WRITE" : "PLACED", length);
+        }
+        ShmChannel channel = connection.shortChannel(info & ShmFrameReader.SHORT_NUMBER_MASK);
+        if (channel == null) {
+            return true;
+        }
+        RemoteHandler handler = channel.handler().remoteHandler();
+        if (handler == null) {
+            return notTaken();
+        }
+        channel.frameHandler().onGrantLines(info >>> Short.SIZE);
+        if (isWrite) {
+            access.set(
+                UnsafeApi.getLong(record + ShmRemote.SHORT_OPERATION), 0, UnsafeApi.getLong(record + ShmRemote.SHORT_KEY),
+                UnsafeApi.getLong(record + ShmRemote.SHORT_ADDRESS), length - ShmRemote.SHORT_WRITE_HEADER, 0).counted();
+            handler.onShortWrite(access, record + ShmRemote.SHORT_WRITE_HEADER);
+        } else {
+            handler.onPlaced(UnsafeApi.getLong(record + ShmRemote.PLACED_COUNT));
+        }
         return true;
     }
 
