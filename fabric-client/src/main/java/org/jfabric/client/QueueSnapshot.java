@@ -32,12 +32,15 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * @param announcedCount  unexpected messages whose payload waits at the sender.
  * @param budgetBytes     bytes that unexpected messages may take.
  * @param unreservedBytes bytes of the budget that are no peer's credit.
- * @param sendsCount      sends outstanding.
+ * @param sendsCount      sends outstanding, without remote accesses.
+ * @param accessesCount   remote accesses outstanding, those of {@code accessesRest} included.
  * @param peersCount      peers, also those without a row.
  * @param posted          receives by tag and source, the oldest ones.
  * @param postedRest      what has no row, added up; null if everything has one.
  * @param unexpected      messages by tag and sender, the oldest ones.
  * @param unexpectedRest  what has no row, added up; null if everything has one.
+ * @param accesses        remote accesses by kind, peer and key, the oldest ones.
+ * @param accessesRest    what has no row, added up; null if everything has one.
  * @param peers           other endpoints, those with something waiting first of all.
  */
 public record QueueSnapshot(
@@ -58,12 +61,31 @@ public record QueueSnapshot(
     long budgetBytes,
     long unreservedBytes,
     long sendsCount,
+    long accessesCount,
     long peersCount,
     List<PostedRow> posted,
     PostedRow postedRest,
     List<UnexpectedRow> unexpected,
     UnexpectedRow unexpectedRest,
+    List<AccessRow> accesses,
+    AccessRow accessesRest,
     List<PeerRow> peers) {
+
+    /**
+     * Outstanding remote accesses with equal properties.
+     *
+     * @param kind    {@code ACCESS_READ}, {@code ACCESS_WRITE} or {@code ACCESS_ATOMIC} of {@link ViewDescriptor}.
+     * @param key     of the peer's region.
+     * @param fiAddr  of the peer, -1 if it is in no address vector.
+     * @param peer    its address; null if it has no row.
+     * @param count   how many.
+     * @param waiting how many of them have not begun.
+     * @param bytes   of the peer's memory.
+     * @param sinceNs when the oldest was queued or sent.
+     */
+    public record AccessRow(
+        int kind, long key, long fiAddr, String peer, long count, long waiting, long bytes, long sinceNs) {
+    }
 
     /**
      * Posted receives that accept the same messages.
@@ -164,6 +186,10 @@ public record QueueSnapshot(
             unexpected.add(
                 unexpected(file, ViewDescriptor.UNEXPECTED_ROW_OFFSET + i * ViewDescriptor.ROW_LENGTH, peers));
         }
+        List<AccessRow> accesses = new ArrayList<>();
+        for (int i = 0, rows = rows(file, ViewDescriptor.ACCESS_ROWS_OFFSET); i < rows; i++) {
+            accesses.add(access(file, ViewDescriptor.ACCESS_ROW_OFFSET + i * ViewDescriptor.ROW_LENGTH, peers));
+        }
         return new QueueSnapshot(
             number(file, FileHeaderDescriptor.PARAMETER_1_OFFSET),
             number(file, ViewDescriptor.CLIENT_OFFSET),
@@ -182,11 +208,14 @@ public record QueueSnapshot(
             number(file, ViewDescriptor.BUDGET_OFFSET),
             number(file, ViewDescriptor.UNRESERVED_OFFSET),
             number(file, ViewDescriptor.SENDS_OFFSET),
+            number(file, ViewDescriptor.ACCESSES_OFFSET),
             number(file, ViewDescriptor.PEERS_OFFSET),
             List.copyOf(posted),
             postedRest(file),
             List.copyOf(unexpected),
             unexpectedRest(file),
+            List.copyOf(accesses),
+            accessesRest(file),
             List.copyOf(peers));
     }
 
@@ -229,6 +258,26 @@ public record QueueSnapshot(
         return stored + announced == 0 ? null : new UnexpectedRow(
             false, 0, -1L, null, stored, number(file, rest + 2 * Long.BYTES), announced,
             number(file, rest + 3 * Long.BYTES), number(file, rest + 4 * Long.BYTES));
+    }
+
+    private static AccessRow access(DirectBuffer file, int row, List<PeerRow> peers) {
+        int peer = file.getInt(row + ViewDescriptor.ACCESS_PEER, LITTLE_ENDIAN);
+        return new AccessRow(
+            file.getInt(row + ViewDescriptor.ACCESS_KIND, LITTLE_ENDIAN),
+            number(file, row + ViewDescriptor.ACCESS_KEY),
+            number(file, row + ViewDescriptor.ACCESS_PEER_ADDR),
+            peer >= 0 && peer < peers.size() ? peers.get(peer).address() : null,
+            number(file, row + ViewDescriptor.ACCESS_COUNT),
+            number(file, row + ViewDescriptor.ACCESS_WAITING),
+            number(file, row + ViewDescriptor.ACCESS_BYTES),
+            number(file, row + ViewDescriptor.ACCESS_SINCE));
+    }
+
+    private static AccessRow accessesRest(DirectBuffer file) {
+        int rest = ViewDescriptor.ACCESS_REST_OFFSET;
+        long count = number(file, rest);
+        return count == 0 ? null : new AccessRow(
+            0, 0, -1L, null, count, 0, number(file, rest + Long.BYTES), number(file, rest + 2 * Long.BYTES));
     }
 
     private static PeerRow peer(DirectBuffer file, int row) {

@@ -5,6 +5,7 @@ package org.jfabric.layout;
  *
  * <pre>
  *     0  common file header; generation = all 64 bits
+ *   128  0, or 1 once the region is closed (8 bytes, stored by the driver)
  *  4096  the registered bytes
  *
  *  address
@@ -18,6 +19,8 @@ package org.jfabric.layout;
  * addresses of a closed region from those of its successor in the same slot. They detect mistakes and are not a secret.
  */
 public final class MemoryRegionDescriptor {
+    /** Offset of the word that says whether the region is closed. */
+    public static final int CLOSED_OFFSET = FileHeaderDescriptor.HEADER_LENGTH;
     /** Offset of the registered bytes in the file. */
     public static final int DATA_OFFSET = 4096;
     /** Greatest number of regions of one client. */

@@ -22,14 +22,18 @@ package org.jfabric.layout;
  *  224  announced messages, 8 bytes      unexpected, the payload waits at the sender
  *  232  budget, 8 bytes                  memory for unexpected messages in bytes, rounding and records included
  *  240  unreserved, 8 bytes              bytes of the budget that are not reserved as credit
- *  248  sends outstanding, 8 bytes       in any state
+ *  248  sends outstanding, 8 bytes       in any state, without remote accesses
  *  256  peers, 8 bytes                   of all rows and of the rest
  *  264  rest of the posted rows          count, bytes, since: 8 bytes each
  *  288  rest of the unexpected rows      stored, announced, bytes, announced bytes, since: 8 bytes each
  *  328  address, 4 bytes and 104         length and text of the endpoint's address
+ *  440  access rows, 4 bytes
+ *  448  remote accesses, 8 bytes         outstanding reads, writes and atomic operations: of all rows and of the rest
+ *  456  rest of the access rows          count, bytes, since: 8 bytes each
  *  512  posted rows, 64 bytes each
  * 4608  unexpected rows, 64 bytes each
  * 8704  peer rows, 256 bytes each
+ *       access rows, 64 bytes each
  *
  *  posted row                            receives with the same kind, tag, ignored bits and source
  *    0  tag          16  source (fi_addr, -1: any)      32  bytes of their buffers     48  kind, 4 bytes
@@ -48,6 +52,10 @@ package org.jfabric.layout;
  *   32  bytes of the budget that those take             96  credit left for eager messages to it, bytes
  *   40  since, the oldest of those                     104  address, length 4 bytes, then the text
  *   48  receives that accept only its messages
+ *
+ *  access row                            remote accesses with the same kind, peer and key
+ *    0  key          16  since, the oldest              32  bytes       48  kind, 4 bytes     52  peer row, 4 bytes:
+ *    8  fi_addr      24  count                          40  of them not begun                     -1 if it has none
  * </pre>
  *
  * <p>A reader copies the file between two reads of the sequence and retries if they differ or are odd. A snapshot takes
@@ -105,6 +113,12 @@ public final class ViewDescriptor {
     public static final int UNEXPECTED_REST_OFFSET = 288;
     /** Offset of the length of the endpoint's address, which follows it. */
     public static final int ADDRESS_OFFSET = 328;
+    /** Offset of the number of access rows. */
+    public static final int ACCESS_ROWS_OFFSET = 440;
+    /** Offset of the number of remote accesses outstanding. */
+    public static final int ACCESSES_OFFSET = 448;
+    /** Offset of the rest of the access rows: count, bytes, since. */
+    public static final int ACCESS_REST_OFFSET = 456;
     /** Greatest length of an address in bytes. */
     public static final int MAX_ADDRESS_LENGTH = 104;
 
@@ -120,8 +134,10 @@ public final class ViewDescriptor {
     public static final int UNEXPECTED_ROW_OFFSET = POSTED_ROW_OFFSET + ROWS * ROW_LENGTH;
     /** Offset of the first peer row. */
     public static final int PEER_ROW_OFFSET = UNEXPECTED_ROW_OFFSET + ROWS * ROW_LENGTH;
+    /** Offset of the first access row. */
+    public static final int ACCESS_ROW_OFFSET = PEER_ROW_OFFSET + ROWS * PEER_ROW_LENGTH;
     /** Bytes of the file, whole pages of 4,096. */
-    public static final int FILE_LENGTH = (PEER_ROW_OFFSET + ROWS * PEER_ROW_LENGTH + 4095) & -4096;
+    public static final int FILE_LENGTH = (ACCESS_ROW_OFFSET + ROWS * ROW_LENGTH + 4095) & -4096;
 
     /** In a posted and an unexpected row: the tag. */
     public static final int TAG = 0;
@@ -185,6 +201,30 @@ public final class ViewDescriptor {
     public static final int PEER_CREDIT = 96;
     /** In a peer row: length of its address, which follows. */
     public static final int PEER_ADDRESS = 104;
+
+    /** In an access row: key of the peer's region. */
+    public static final int ACCESS_KEY = 0;
+    /** In an access row: fi_addr of the peer. */
+    public static final int ACCESS_PEER_ADDR = 8;
+    /** In an access row: when the oldest was queued or sent. */
+    public static final int ACCESS_SINCE = 16;
+    /** In an access row: number of accesses. */
+    public static final int ACCESS_COUNT = 24;
+    /** In an access row: bytes of the peer's memory. */
+    public static final int ACCESS_BYTES = 32;
+    /** In an access row: how many of them have not begun. */
+    public static final int ACCESS_WAITING = 40;
+    /** In an access row: kind, see ACCESS_READ and its siblings. */
+    public static final int ACCESS_KIND = 48;
+    /** In an access row: the peer's row, -1 if it has none. */
+    public static final int ACCESS_PEER = 52;
+
+    /** Kind of access: reads. */
+    public static final int ACCESS_READ = 1;
+    /** Kind of access: writes. */
+    public static final int ACCESS_WRITE = 2;
+    /** Kind of access: atomic operations. */
+    public static final int ACCESS_ATOMIC = 3;
 
     /** State: snapshots of the endpoint are taken repeatedly. */
     public static final int STATE_OPEN = 1;

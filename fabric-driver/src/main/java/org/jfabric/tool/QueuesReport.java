@@ -24,6 +24,7 @@ final class QueuesReport {
                 .append(age(nowNs, endpoint.endNs())).append(" ago\n");
             posted(text, endpoint, nowNs);
             unexpected(text, endpoint, nowNs);
+            accesses(text, endpoint, nowNs);
             peers(text, endpoint, nowNs);
         }
         return text.toString();
@@ -72,6 +73,36 @@ final class QueuesReport {
             + age(nowNs, row.sinceNs());
     }
 
+    private static void accesses(StringBuilder text, QueueSnapshot endpoint, long nowNs) {
+        if (endpoint.accessesCount() == 0) {
+            return;
+        }
+        text.append("  remote accesses outstanding: ").append(grouped(endpoint.accessesCount())).append('\n');
+        for (QueueSnapshot.AccessRow row : endpoint.accesses()) {
+            text.append("    ").append(number(row.count(), kind(row))).append(" of key ").append(hex(row.key()))
+                .append(" of ").append(peerName(endpoint, row.fiAddr(), row.peer())).append(": ")
+                .append(access(row, nowNs)).append('\n');
+        }
+        if (endpoint.accessesRest() != null) {
+            text.append("    others: ").append(grouped(endpoint.accessesRest().count())).append(", ")
+                .append(access(endpoint.accessesRest(), nowNs)).append('\n');
+        }
+    }
+
+    private static String access(QueueSnapshot.AccessRow row, long nowNs) {
+        return grouped(row.bytes()) + " bytes, " + (row.waiting() == 0 ? "" : grouped(row.waiting()) + " not begun, ")
+            + "oldest " + age(nowNs, row.sinceNs());
+    }
+
+    private static String kind(QueueSnapshot.AccessRow row) {
+        return switch (row.kind()) {
+            case ViewDescriptor.ACCESS_READ -> "read";
+            case ViewDescriptor.ACCESS_WRITE -> "write";
+            case ViewDescriptor.ACCESS_ATOMIC -> "atomic operation";
+            default -> "any";
+        };
+    }
+
     private static void peers(StringBuilder text, QueueSnapshot endpoint, long nowNs) {
         text.append("  peers: ").append(grouped(endpoint.peersCount())).append("; sends outstanding: ")
             .append(grouped(endpoint.sendsCount())).append(" of ").append(grouped(endpoint.txSize())).append('\n');
@@ -86,8 +117,11 @@ final class QueuesReport {
             }
             if (peer.waiting() != 0) {
                 text.append("      we wait for it: ").append(number(peer.waiting(), "send"))
-                    .append(peer.holdsBack() ? " held back" : " not begun").append(" for ")
-                    .append(age(nowNs, peer.waitingSinceNs())).append('\n');
+                    .append(peer.holdsBack() ? " held back" : " not begun");
+                if (peer.waitingSinceNs() != 0) {
+                    text.append(" for ").append(age(nowNs, peer.waitingSinceNs()));
+                }
+                text.append('\n');
             }
             if (peer.untaken() != 0) {
                 text.append("      we wait for its receives: ").append(number(peer.untaken(), "announced message"));
@@ -150,6 +184,7 @@ final class QueuesReport {
                 .member("budgetBytes", endpoint.budgetBytes())
                 .member("unreservedBytes", endpoint.unreservedBytes())
                 .member("sends", endpoint.sendsCount())
+                .member("remoteAccesses", endpoint.accessesCount())
                 .member("peerCount", endpoint.peersCount());
             writer.name("postedByTag").beginArray();
             endpoint.posted().forEach(row -> posted(writer, row, nowNs));
@@ -162,6 +197,12 @@ final class QueuesReport {
             writer.endArray();
             if (endpoint.unexpectedRest() != null) {
                 unexpected(writer.name("unexpectedOthers"), endpoint.unexpectedRest(), nowNs);
+            }
+            writer.name("accessesByKey").beginArray();
+            endpoint.accesses().forEach(row -> access(writer, row, nowNs));
+            writer.endArray();
+            if (endpoint.accessesRest() != null) {
+                access(writer.name("accessesOthers"), endpoint.accessesRest(), nowNs);
             }
             writer.name("peers").beginArray();
             endpoint.peers().forEach(peer -> peer(writer, peer, nowNs));
@@ -192,6 +233,19 @@ final class QueuesReport {
             .member("storedBytes", row.storedBytes())
             .member("announced", row.announced())
             .member("announcedBytes", row.announcedBytes())
+            .member("oldestNs", nowNs - row.sinceNs())
+            .endObject();
+    }
+
+    private static void access(JsonWriter writer, QueueSnapshot.AccessRow row, long nowNs) {
+        writer.beginObject()
+            .member("kind", kind(row))
+            .member("key", hex(row.key()))
+            .member("fiAddr", row.fiAddr())
+            .member("peer", row.peer())
+            .member("count", row.count())
+            .member("waiting", row.waiting())
+            .member("bytes", row.bytes())
             .member("oldestNs", nowNs - row.sinceNs())
             .endObject();
     }

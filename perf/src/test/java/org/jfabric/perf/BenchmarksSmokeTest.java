@@ -23,6 +23,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
         "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "ShmPingBenchmark",
+        "ShmRemoteBenchmark",
         "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark", "TransmitQueueBenchmark",
         "VerbsLinkBenchmark");
 

@@ -122,14 +122,8 @@ final class RegisterRegionCommand extends Command {
         }
         ConductorContext context = context();
         SharedFile mapped = file;
-        long generation = mapped.generation();
-        return new RegisteredRegion(
-            mapped.number(),
-            generation,
-            mapped.address() + MemoryRegionDescriptor.DATA_OFFSET,
-            length,
-            key,
-            () -> context.resource().submit(new Unmap(mapped), context.inbox()));
+        return RegisteredRegion.inFile(
+            mapped, length, key, () -> context.resource().submit(new Unmap(mapped), context.inbox()));
     }
 
     private void add() {

@@ -27,6 +27,8 @@ public final class Engine {
     private long violations;
     private long lastRequestId;
     private InternalError fault;
+    /** Those that owe a peer an answer, which the next poll sends. */
+    private PeerRemote firstOwing;
     /** Whether work arrives in {@link #quickRing} only; if that is null, in no link. */
     private boolean quick;
     private ResidentRing quickRing;
@@ -89,6 +91,9 @@ public final class Engine {
      */
     public int poll(int limit) {
         int work = 0;
+        if (firstOwing != null) {
+            settle();
+        }
         if (quick) {
             ResidentRing ring = quickRing;
             if (ring != null) {
@@ -111,6 +116,21 @@ public final class Engine {
             work += polled[i].poll(limit);
         }
         return work + flush();
+    }
+
+    /** Sends the answers that were held back for one poll. */
+    private void settle() {
+        PeerRemote remote = firstOwing;
+        firstOwing = null;
+        while (remote != null) {
+            remote = remote.settleInTurn();
+        }
+    }
+
+    /** Holds an answer back until the next poll. */
+    void owe(PeerRemote remote) {
+        remote.nextOwing(firstOwing);
+        firstOwing = remote;
     }
 
     private int flush() {
@@ -167,7 +187,7 @@ public final class Engine {
      * @return true if something is scheduled.
      */
     public boolean hasScheduled() {
-        return firstScheduled != null;
+        return firstScheduled != null || firstOwing != null;
     }
 
     /**
@@ -176,7 +196,7 @@ public final class Engine {
      * @return false if one of them has work.
      */
     public boolean arm() {
-        boolean armed = firstScheduled == null;
+        boolean armed = firstScheduled == null && firstOwing == null;
         for (Link link : links) {
             armed &= link.arm();
         }
@@ -379,6 +399,7 @@ public final class Engine {
     public void recover(List<EngineSession> sessions) {
         firstScheduled = null;
         lastScheduled = null;
+        firstOwing = null;
         flushList.recover();
         // all of them first: a recovery may schedule peers of other endpoints
         for (EngineSession session : sessions) {

@@ -107,7 +107,6 @@ public final class EngineEndpoint extends EndpointPort {
     public int access(
         long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
         try {
-            engine.leaveQuick();
             return closed ? -FabricErrno.EOPBADSTATE
                 : sender.remote().access(flags, pieces, count, destAddr, remoteAddr, key, data, context);
         } catch (InternalError ex) {
@@ -119,7 +118,6 @@ public final class EngineEndpoint extends EndpointPort {
     public int injectAccess(
         long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
         try {
-            engine.leaveQuick();
             return closed ? -FabricErrno.EOPBADSTATE
                 : sender.remote().inject(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context);
         } catch (InternalError ex) {
@@ -130,7 +128,6 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int atomic(AtomicAccess access) {
         try {
-            engine.leaveQuick();
             return closed ? -FabricErrno.EOPBADSTATE : sender.remote().atomic(access);
         } catch (InternalError ex) {
             return inHand(ex);
@@ -576,12 +573,18 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public void connect(Peer peer) {
+            engine.leaveQuick();
             peers.connect(peer);
         }
 
         @Override
         public void schedule(Peer peer) {
             engine.schedule(peer);
+        }
+
+        @Override
+        public void owe(PeerRemote remote) {
+            engine.owe(remote);
         }
 
         @Override

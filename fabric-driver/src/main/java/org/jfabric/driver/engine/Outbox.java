@@ -27,6 +27,8 @@ final class Outbox {
     /** Address of the counter that shows back-pressure by this peer; 0 without back-pressure. */
     private long backPressureCounter;
     private int waiting;
+    /** Remote accesses among them. */
+    private int waitingAccesses;
     private int announced;
     private int segmenting;
     /** Remote reads and writes that are outstanding and that later operations must not overtake. */
@@ -63,6 +65,20 @@ final class Outbox {
     boolean mustWait(TransmitOperation operation) {
         return (reads | barriers) != 0 && (barriers != 0 || !operation.isRead())
             || operation.isFetch() && (freeReads != 0 || fetches >= AtomicForm.MAX_FETCHES);
+    }
+
+    /** The oldest write whose success is answered by a count; null if there is none. */
+    TransmitOperation firstCounted() {
+        TransmitOperation operation = owned.first();
+        while (operation != null && !operation.isCounted) {
+            operation = operation.next;
+        }
+        return operation;
+    }
+
+    /** Whether a read is outstanding whose bytes the peer has yet to send. */
+    boolean hasReads() {
+        return reads != 0;
     }
 
     /**
@@ -107,6 +123,7 @@ final class Outbox {
             operation.sinceNs = context.nowNs();
             announced++;
         } else if (newState == TransmitOperation.REMOTE) {
+            operation.sinceNs = context.nowNs();
             countAccess(operation, 1);
         }
     }
@@ -149,6 +166,7 @@ final class Outbox {
     void remove(TransmitOperation operation) {
         pending.remove(operation);
         waiting--;
+        waitingAccesses -= operation.isRemote() ? 1 : 0;
     }
 
     /**
@@ -161,21 +179,28 @@ final class Outbox {
     }
 
     /**
-     * Sends that have not begun.
+     * Sends that have not begun, without remote accesses.
      *
      * @return a count.
      */
     int waiting() {
-        return waiting;
+        return waiting - waitingAccesses;
     }
 
     /**
      * The time at which the oldest of {@link #waiting()} was queued.
      *
-     * @return time of that duty cycle in nanoseconds, 0 if none waits.
+     * @return time of that duty cycle in nanoseconds; 0 if there is none among the oldest operations that wait.
      */
     long waitingSinceNs() {
-        return pending.isEmpty() ? 0 : pending.first().sinceNs;
+        TransmitOperation operation = pending.first();
+        for (int i = 0; i < OLDEST && operation != null; i++) {
+            if (!operation.isRemote()) {
+                return operation.sinceNs;
+            }
+            operation = operation.next;
+        }
+        return 0;
     }
 
     /**
@@ -217,14 +242,20 @@ final class Outbox {
         operation.sinceNs = context.nowNs();
         pending.addLast(operation);
         waiting++;
+        waitingAccesses += operation.isRemote() ? 1 : 0;
     }
 
     /** Queues an operation again that has begun and must begin once more, before all others. */
     void addFirst(TransmitOperation operation) {
         operation.state = TransmitOperation.QUEUED;
         operation.sinceNs = context.nowNs();
+        putFirst(operation);
+    }
+
+    private void putFirst(TransmitOperation operation) {
         pending.addFirst(operation);
         waiting++;
+        waitingAccesses += operation.isRemote() ? 1 : 0;
     }
 
     /**
@@ -336,8 +367,7 @@ final class Outbox {
             }
             remove(operation);
             if (!context.sender().begin(peer, operation)) {
-                pending.addFirst(operation);
-                waiting++;
+                putFirst(operation);
                 peer.scheduleUnlessNotified();
                 return work;
             }
@@ -379,6 +409,7 @@ final class Outbox {
     void clear() {
         pending.clear();
         waiting = 0;
+        waitingAccesses = 0;
         reads = 0;
         freeReads = 0;
         barriers = 0;

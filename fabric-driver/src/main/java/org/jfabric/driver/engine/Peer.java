@@ -504,6 +504,7 @@ final class Peer extends ChannelHandler {
     void unscheduled() {
         scheduled = false;
         nextScheduled = null;
+        remote.unlisted();
     }
 
     @Override
@@ -610,6 +611,10 @@ final class Peer extends ChannelHandler {
      * @param errno reported to the other side.
      */
     void close(int errno) {
+        if (state == UP) {
+            // the peer's writes that are placed have succeeded
+            remote.settle();
+        }
         state = DOWN;
         outbox.clear();
         held.close();

@@ -60,6 +60,13 @@ abstract class PeerContext {
     abstract void schedule(Peer peer);
 
     /**
+     * Asks for {@link PeerRemote#settleInTurn()} at the begin of the next poll.
+     *
+     * @param remote that owes answers, in no list.
+     */
+    abstract void owe(PeerRemote remote);
+
+    /**
      * Drops a peer that nothing refers to any more. If it connects again, it is a new peer.
      *
      * @param peer without a place in the address vector and without stored messages.

@@ -34,6 +34,13 @@ final class PeerFrames extends FrameHandler {
     }
 
     @Override
+    public void onGrantLines(int grantLines) {
+        if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
+            peer.schedule();
+        }
+    }
+
+    @Override
     public void onShort(long kind, long tag, long address, int length, int grantLines) {
         if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
             peer.schedule();

@@ -4,10 +4,13 @@ import java.util.Arrays;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
@@ -39,22 +42,29 @@ final class PeerRemote extends RemoteHandler {
     /** Greatest number of queued answers: what the greatest tx_attr.size allows a peer to have outstanding. */
     private static final int LIMIT = 1 << 16;
     /**
-     * Offsets of the words of a queued answer. There are three kinds:
+     * Offsets of the words of a queued answer. There are four kinds:
      *
      * <pre>
-     *               OPERATION  KEY            ADDRESS               LENGTH            SENT
-     *   an errno    id         0              0                     ~errno, negative  0
-     *   a read      id         of the region  offset in the region  of the range      bytes that were accepted
-     *   old values  id         0              native address        of the values     {@link #VALUES}
+     *               OPERATION  KEY            ADDRESS               LENGTH            SENT                      GRANT
+     *   an errno    id         0              0                     ~errno, negative  0                         0
+     *   a read      id         of the region  offset in the region  of the range      bytes that were accepted  1 or 0
+     *   old values  id         0              native address        of the values     {@link #VALUES}           0
+     *   placed      writes     0              0                     0                 {@link #PLACED}           0
      * </pre>
+     *
+     * <p>GRANT is 1 if the peer asks for the right to read the region from a mapping of its own.
      */
     private static final int OPERATION = 0;
     private static final int KEY = 1;
     private static final int ADDRESS = 2;
     private static final int LENGTH = 3;
     private static final int SENT = 4;
+    private static final int GRANT = 5;
     private static final int WORDS = 8;
     private static final long VALUES = -1;
+    private static final long PLACED = -2;
+    /** Short writes that are answered at once at most, so that the peer's transmit queue does not fill up. */
+    private static final int MAX_OWED = 16;
 
     private final Peer peer;
     private final PeerContext context;
@@ -84,6 +94,12 @@ final class PeerRemote extends RemoteHandler {
     private long holdingCounter;
     /** Answers that may still be sent in this call. */
     private int left;
+    /** Short writes of the peer that are placed and not answered. */
+    private int owed;
+    private boolean isOwing;
+    private PeerRemote nextOwing;
+    /** Short writes of this side that the peer has placed, and whose ends are still to be processed. */
+    private long placed;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
@@ -117,12 +133,93 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
+    public void onShortWrite(RemoteAccess access, long source) {
+        context.remoteTarget().write(this, access, 0, source, access.lengthBytes());
+    }
+
+    @Override
+    public void onPlaced(long count) {
+        if (count <= 0) {
+            peer.violation("answered no write");
+            return;
+        }
+        // more than can be outstanding is a violation, whatever the sum
+        placed = Math.min(placed + Math.min(count, LIMIT), LIMIT);
+        endPlaced();
+    }
+
+    /** Ends the writes that the peer has placed. A memory fault may interrupt it, {@link #recover} continues. */
+    private void endPlaced() {
+        while (placed > 0) {
+            placed--;
+            if (!context.sender().remote().onPlaced(peer)) {
+                peer.violation("answered a short write that was not sent");
+                return;
+            }
+        }
+        peer.scheduleWaiting();
+    }
+
+    /**
+     * A short write of the peer is placed, which is answered together with others: at the begin of the next poll, so that
+     * an application that polls its memory sees the bytes, and may answer, first.
+     */
+    void owePlaced() {
+        if (++owed >= MAX_OWED) {
+            settle();
+        } else if (!isOwing) {
+            isOwing = true;
+            context.owe(this);
+        }
+    }
+
+    /** Answers the short writes that were placed. */
+    void settle() {
+        if (owed != 0) {
+            long count = owed;
+            owed = 0;
+            add(count, 0, 0, 0, PLACED);
+        }
+    }
+
+    /** Removes this from the engine's list of those that owe answers, and answers. */
+    PeerRemote settleInTurn() {
+        PeerRemote next = nextOwing;
+        nextOwing = null;
+        isOwing = false;
+        settle();
+        return next;
+    }
+
+    /** Links this into the engine's list. */
+    void nextOwing(PeerRemote next) {
+        nextOwing = next;
+    }
+
+    /** The engine's list was lost; {@link #recover} answers. */
+    void unlisted() {
+        isOwing = false;
+        nextOwing = null;
+    }
+
+    @Override
+    public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
+        context.remoteTarget().pull(this, access, payload);
+    }
+
+    /** Copies the bytes of an announced write; false if they have to be sent. */
+    boolean pull(RemotePayload payload, RegisteredRegion region, long address, long length) {
+        PayloadChannel channel = peer.payloads();
+        return channel != null && channel.pull(payload, region, address, null, length) == Channel.DONE;
+    }
+
+    @Override
     public void onRead(RemoteAccess access) {
         if (access.lengthBytes() < 0) {
             peer.violation("reads a negative number of bytes");
             return;
         }
-        add(access.operation(), access.key(), access.address(), access.lengthBytes(), 0);
+        add(access.operation(), access.key(), access.address(), access.lengthBytes(), 0, access.asksForGrant() ? 1 : 0);
     }
 
     @Override
@@ -223,7 +320,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Answers a request without bytes: 0 or a positive fabric errno. Does nothing if the peer is down. */
     void answer(long operation, int errno) {
-        if (errno != 0 && errno != FabricErrno.EAGAIN) {
+        if (errno != 0 && errno != FabricErrno.EAGAIN && errno != FabricErrno.EOPNOTSUPP) {
             hasRefusedWrite = true;
             refusedWrite = operation;
         }
@@ -232,6 +329,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Answers a fetching atomic operation with the old values. They are copied if the answer has to wait. */
     void answerWithValues(long operation, long address, long length) {
+        settle();
         if (count == 0 && peer.isUp() && reply(operation, 0, 0, address, length)) {
             return;
         }
@@ -287,7 +385,8 @@ final class PeerRemote extends RemoteHandler {
             int at = head * WORDS;
             boolean sent = answers[at + LENGTH] < 0
                 ? reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0)
-                : answers[at + SENT] == VALUES ? sendValues(at) : serve(at);
+                : answers[at + SENT] == VALUES ? sendValues(at)
+                : answers[at + SENT] == PLACED ? sendPlaced(at) : serve(at);
             if (count == 0) {
                 // the channel went down inside the call, which cleared the queue
                 return true;
@@ -307,6 +406,8 @@ final class PeerRemote extends RemoteHandler {
             answers[head * WORDS + LENGTH] = ~(long) FabricErrno.EIO;
         }
         isCopying = false;
+        settle();
+        endPlaced();
     }
 
     /** Drops everything, because the channel is down. */
@@ -316,6 +417,8 @@ final class PeerRemote extends RemoteHandler {
         firstValues = 0;
         valuesCount = 0;
         isCopying = false;
+        owed = 0;
+        placed = 0;
         peerReports = true;
         hasRefusedWrite = false;
         if (readWaits || writeWaits || streamWaits) {
@@ -337,6 +440,22 @@ final class PeerRemote extends RemoteHandler {
             valuesCount--;
         }
         return sent;
+    }
+
+    private boolean sendPlaced(int at) {
+        left--;
+        int result = peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+        if (result == -FabricErrno.EOPNOTSUPP) {
+            // the credit does not fit a short record: the next frame carries it
+            peer.grantNotSent();
+            result = peer.frames().sendGrant(peer.grant()) < 0 ? -FabricErrno.EAGAIN
+                : peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+        }
+        if (result < 0) {
+            peer.grantNotSent();
+            return false;
+        }
+        return true;
     }
 
     /** Sends some bytes of a read; true once the last ones, or why there are none, were accepted. */
@@ -361,6 +480,9 @@ final class PeerRemote extends RemoteHandler {
                     target.waitForSlot(this);
                 }
                 return false;
+            }
+            if (isLast && answers[at + GRANT] != 0) {
+                grant(at, region);
             }
             isCopying = true;
             boolean accepted = reply(
@@ -389,7 +511,24 @@ final class PeerRemote extends RemoteHandler {
         return true;
     }
 
+    /** The peer asks again if the channel does not accept the grant now. */
+    private void grant(int at, RegisteredRegion region) {
+        answers[at + GRANT] = 0;
+        if (context.remoteTarget().mayGrant(region)
+            && peer.remoteMemory().grantRead(answers[at + KEY], region, peer.grant()) < 0) {
+            peer.grantNotSent();
+        }
+    }
+
     private void add(long operation, long key, long address, long length, long sent) {
+        add(operation, key, address, length, sent, 0);
+    }
+
+    private void add(long operation, long key, long address, long length, long sent, long asksForGrant) {
+        if (sent != PLACED) {
+            // answers keep the order of the requests
+            settle();
+        }
         if (!peer.isUp()) {
             return;
         }
@@ -406,6 +545,7 @@ final class PeerRemote extends RemoteHandler {
         answers[at + ADDRESS] = address;
         answers[at + LENGTH] = length;
         answers[at + SENT] = sent;
+        answers[at + GRANT] = asksForGrant;
         count++;
         // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
         if (count > 1 || !flush()) {

@@ -24,6 +24,7 @@ public final class QueueView {
     private enum Phase {
         IDLE,
         PEERS,
+        ACCESSES,
         RECEIVES,
         MESSAGES,
         WRITE,
@@ -82,6 +83,7 @@ public final class QueueView {
         cycles++;
         switch (phase) {
             case PEERS -> peers();
+            case ACCESSES -> accesses();
             case RECEIVES -> receives();
             case MESSAGES -> messages();
             case WRITE -> write(nowNs);
@@ -104,6 +106,17 @@ public final class QueueView {
             endpoint.peers().visit(cursor++, totals);
         }
         if (cursor >= slots) {
+            next(Phase.ACCESSES);
+        }
+    }
+
+    private void accesses() {
+        int records = endpoint.sender().records();
+        int until = Math.min(records, cursor + RECORDS_PER_CALL);
+        while (cursor < until) {
+            endpoint.sender().visitAccess(cursor++, totals);
+        }
+        if (cursor >= records) {
             next(Phase.RECEIVES);
             // otherwise receives could change their places between the calls, and be missed or counted twice
             scans = true;
@@ -152,15 +165,18 @@ public final class QueueView {
     private void write(long nowNs) {
         int peerRows = totals.peers.size();
         int postedRows = totals.posted.size();
-        int all = peerRows + postedRows + totals.unexpected.size();
+        int accessRows = totals.accesses.size();
+        int all = peerRows + postedRows + accessRows + totals.unexpected.size();
         int until = Math.min(all, cursor + ROWS_PER_CALL);
         for (; cursor < until; cursor++) {
             if (cursor < peerRows) {
                 writePeer(cursor);
             } else if (cursor < peerRows + postedRows) {
                 writePosted(cursor - peerRows);
+            } else if (cursor < peerRows + postedRows + accessRows) {
+                writeAccess(cursor - peerRows - postedRows);
             } else {
-                writeUnexpected(cursor - peerRows - postedRows);
+                writeUnexpected(cursor - peerRows - postedRows - accessRows);
             }
         }
         if (cursor == all) {
@@ -204,7 +220,9 @@ public final class QueueView {
         file.putLong(ViewDescriptor.ANNOUNCED_OFFSET, totals.announced);
         file.putLong(ViewDescriptor.BUDGET_OFFSET, budgetBytes);
         file.putLong(ViewDescriptor.UNRESERVED_OFFSET, endpoint.receiver().scan().unreservedBytes());
-        file.putLong(ViewDescriptor.SENDS_OFFSET, endpoint.outstandingSends());
+        file.putLong(ViewDescriptor.SENDS_OFFSET, Math.max(0, endpoint.outstandingSends() - totals.accessCount));
+        file.putLong(ViewDescriptor.ACCESSES_OFFSET, totals.accessCount);
+        file.putInt(ViewDescriptor.ACCESS_ROWS_OFFSET, totals.accesses.size());
         file.putLong(ViewDescriptor.PEERS_OFFSET, totals.peers.peers());
         RowTable.Sum rest = totals.posted.rest();
         file.putLong(ViewDescriptor.POSTED_REST_OFFSET, rest.count);
@@ -216,6 +234,10 @@ public final class QueueView {
         file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 2 * Long.BYTES, rest.bytes);
         file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 3 * Long.BYTES, rest.moreBytes);
         file.putLong(ViewDescriptor.UNEXPECTED_REST_OFFSET + 4 * Long.BYTES, rest.sinceNs);
+        rest = totals.accesses.rest();
+        file.putLong(ViewDescriptor.ACCESS_REST_OFFSET, rest.count + rest.moreCount);
+        file.putLong(ViewDescriptor.ACCESS_REST_OFFSET + Long.BYTES, rest.bytes + rest.moreBytes);
+        file.putLong(ViewDescriptor.ACCESS_REST_OFFSET + 2 * Long.BYTES, rest.sinceNs);
         byte[] address = endpoint.settings().address().getBytes(StandardCharsets.US_ASCII);
         putAddress(ViewDescriptor.ADDRESS_OFFSET, new UnsafeBuffer(address));
     }
@@ -244,6 +266,19 @@ public final class QueueView {
         file.putLong(row + ViewDescriptor.UNEXPECTED_ANNOUNCED_BYTES, sum.moreBytes);
         file.putInt(row + ViewDescriptor.UNEXPECTED_KIND, totals.unexpected.kind(index));
         file.putInt(row + ViewDescriptor.UNEXPECTED_PEER, totals.peers.indexOf(totals.unexpected.owner(index)));
+    }
+
+    private void writeAccess(int index) {
+        int row = ViewDescriptor.ACCESS_ROW_OFFSET + index * ViewDescriptor.ROW_LENGTH;
+        RowTable.Sum sum = totals.accesses.sum(index);
+        file.putLong(row + ViewDescriptor.ACCESS_KEY, totals.accesses.tag(index));
+        file.putLong(row + ViewDescriptor.ACCESS_PEER_ADDR, totals.accesses.source(index));
+        file.putLong(row + ViewDescriptor.ACCESS_SINCE, sum.sinceNs);
+        file.putLong(row + ViewDescriptor.ACCESS_COUNT, sum.count + sum.moreCount);
+        file.putLong(row + ViewDescriptor.ACCESS_BYTES, sum.bytes + sum.moreBytes);
+        file.putLong(row + ViewDescriptor.ACCESS_WAITING, sum.moreCount);
+        file.putInt(row + ViewDescriptor.ACCESS_KIND, totals.accesses.kind(index));
+        file.putInt(row + ViewDescriptor.ACCESS_PEER, totals.peers.indexOf(totals.accesses.owner(index)));
     }
 
     private void writePeer(int index) {
@@ -276,17 +311,21 @@ public final class QueueView {
     private static final class Totals extends QueueVisitor {
         private final RowTable posted = new RowTable(ViewDescriptor.ROWS);
         private final RowTable unexpected = new RowTable(ViewDescriptor.ROWS);
+        private final RowTable accesses = new RowTable(ViewDescriptor.ROWS);
         private final PeerRows peers = new PeerRows(ViewDescriptor.ROWS);
         private long postedCount;
         private long underWay;
         private long stored;
         private long storedBytes;
         private long announced;
+        private long accessCount;
 
         private void clear() {
             posted.clear();
             unexpected.clear();
+            accesses.clear();
             peers.clear();
+            accessCount = 0;
             postedCount = 0;
             underWay = 0;
             stored = 0;
@@ -324,6 +363,12 @@ public final class QueueView {
             if (row != null) {
                 row.unexpected(isAnnounced, sinceNs);
             }
+        }
+
+        @Override
+        public void onAccess(Peer peer, int kind, long key, boolean waiting, long lengthBytes, long sinceNs) {
+            accessCount++;
+            accesses.add(kind, key, 0, Math.max(-1, peer.source()), peer, waiting, lengthBytes, sinceNs);
         }
 
         @Override

@@ -38,6 +38,18 @@ abstract class QueueVisitor {
         boolean tagged, long tag, Peer sender, int source, boolean announced, long lengthBytes, long sinceNs);
 
     /**
+     * A remote access that has not ended.
+     *
+     * @param peer        whose memory it accesses.
+     * @param kind        {@code ACCESS_*} of {@link org.jfabric.layout.ViewDescriptor}.
+     * @param key         of the peer's region.
+     * @param waiting     whether it has not begun.
+     * @param lengthBytes of the peer's memory.
+     * @param sinceNs     time of the cycle in which it was queued or sent.
+     */
+    abstract void onAccess(Peer peer, int kind, long key, boolean waiting, long lengthBytes, long sinceNs);
+
+    /**
      * Another endpoint.
      *
      * @param peer         that is, was or will be connected.

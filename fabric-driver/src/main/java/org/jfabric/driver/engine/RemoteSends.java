@@ -7,6 +7,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -20,14 +21,18 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  *   write: pieces of at most the channel's limit --> REMOTE --- the peer has placed all bytes --> entry
  *                                                      |------- no completion slot there ------> queued again
  *                                                      '------- refused there -----------------> error entry
+ *   short write, to a peer that does not report it: REMOTE --- the peer has placed so many writes --> entry
+ *   write of several pieces, of memory that the peer can map:
+ *          announced --> REMOTE --- as above; or the peer asks for the bytes --> queued again, sent in pieces
  *   atomic operation: as a write; the old values, if they are wanted, come with the answer
  *   read:  request --> REMOTE --- bytes, in order, the last ones --> entry
+ *   read of memory that is mapped here: copied in the call --> entry
  * </pre>
  *
  * <p>Accesses and messages to one peer begin in the order of posting, and channels keep it. Two kinds of operations can
  * take effect later than an operation that is sent after them: reads, because the peer may copy the bytes later, and
- * writes or atomic operations that may wait for a completion slot at the peer. While one of them is outstanding, later
- * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
+ * writes or atomic operations that may wait for a completion slot at the peer, or that are announced. While one of them
+ * is outstanding, later operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
  * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
  * Wires of libfabric offer only the orders that they have by themselves ({@link RemoteChannel#keepsOrder}), so that
  * nothing waits there, but for atomic operations that fetch: the peer executes them when they come, and may take the
@@ -38,6 +43,9 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 final class RemoteSends {
     /** Pieces of one access that go to a peer in one cycle, so that a long one does not delay other peers. */
     static final int PIECE_BURST = 8;
+
+    /** A write with any of these is not sent in the shortest form, nor is another access. */
+    private static final long NOT_SHORT = Flags.READ | Flags.ATOMIC | Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE;
 
     private final Sender sender;
     private final PeerTable peers;
@@ -66,16 +74,37 @@ final class RemoteSends {
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+        if (count == 1 ? !resolveOne(operation, pieces[0], pieces[1]) : !resolveAll(operation, pieces, count)) {
             sender.fail(operation, FabricErrno.EFAULT);
             return 0;
+        }
+        post(operation, destAddr, remoteAddr, key);
+        return 0;
+    }
+
+    private boolean resolveOne(TransmitOperation operation, long piece, long length) {
+        if (length == 0) {
+            return true;
+        }
+        RegisteredRegion region = sender.regions().find(piece, length);
+        if (region == null) {
+            return false;
+        }
+        operation.region = region;
+        operation.address = region.address() + MemoryRegionDescriptor.offset(piece);
+        operation.length = length;
+        return true;
+    }
+
+    private boolean resolveAll(TransmitOperation operation, long[] pieces, int count) {
+        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+            return false;
         }
         if (operation.vector.count() != 0) {
             operation.pieces = operation.vector;
             operation.length = operation.vector.lengthBytes();
         }
-        post(operation, destAddr, remoteAddr, key);
-        return 0;
+        return true;
     }
 
     /**
@@ -101,8 +130,7 @@ final class RemoteSends {
             sender.fail(operation, FabricErrno.EINVAL);
             return 0;
         }
-        // copied even if it is sent immediately: the peer may request that it is sent again
-        Sender.keepInjected(operation, nativeAddress, len);
+        operation.address = nativeAddress;
         post(operation, destAddr, remoteAddr, key);
         return 0;
     }
@@ -136,7 +164,7 @@ final class RemoteSends {
         part.count = access.count;
         part.resultBytes = access.form == AtomicForm.BASE ? 0 : length;
         if (isInjected) {
-            Sender.keepInjected(operation, access.injected, (int) length);
+            operation.address = access.injected;
         } else if (!resolve(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
             || !resolve(part.results, access.results, access.resultPieces, part.resultBytes)
             || !resolve(part.compares, access.compares, access.comparePieces,
@@ -167,10 +195,47 @@ final class RemoteSends {
         operation.remoteAddress = remoteAddr;
         operation.key = key;
         operation.sent = 0;
+        boolean mayBegin = peer.isUp() && peer.outbox().mayBegin(operation);
+        if (mayBegin && beginShort(peer, operation)) {
+            return;
+        }
+        if ((operation.flags & Flags.INJECT) != 0) {
+            // copied even if it is sent immediately: the peer may request that it is sent again
+            Sender.keepInjected(operation, operation.address, (int) operation.length);
+        }
         Sender.hold(operation);
-        if (!peer.isUp() || !peer.outbox().mayBegin(operation) || !begin(peer, operation)) {
+        if (!mayBegin || !begin(peer, operation)) {
             peer.enqueue(operation);
         }
+    }
+
+    /**
+     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there, and
+     * the bytes are not needed again.
+     */
+    private boolean beginShort(Peer peer, TransmitOperation operation) {
+        RemoteChannel channel = peer.remoteMemory();
+        if ((operation.flags & NOT_SHORT) != 0 || channel == null || operation.length > channel.pieceLimitBytes()
+            || peer.remote().peerReports()) {
+            return false;
+        }
+        operation.isInHand = true;
+        int result = channel.writeShort(operation, peer.grant());
+        operation.isInHand = false;
+        if (result < 0) {
+            peer.grantNotSent();
+            return false;
+        }
+        operation.isCounted = true;
+        if (operation.state == TransmitOperation.FREE) {
+            // the memory was not retained
+            operation.region = null;
+            operation.pieces = null;
+            operation.vector.forget();
+        }
+        operation.isBarrier = false;
+        peer.outbox().own(operation, TransmitOperation.REMOTE);
+        return true;
     }
 
     /** Sends an access, all pieces of a write; {@link Sender#begin} describes parameters and result. */
@@ -185,14 +250,25 @@ final class RemoteSends {
             return true;
         }
         if (operation.isRead()) {
-            own(peer, operation, channel);
+            if (readMapped(peer, operation, channel)) {
+                return true;
+            }
+            own(peer, operation, !channel.keepsOrder());
             return begun(peer, operation, channel.read(operation, peer.grant()));
         }
+        boolean mayWait = !channel.keepsOrder()
+            && ((operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports());
         if (operation.isAtomic()) {
-            own(peer, operation, channel);
+            own(peer, operation, mayWait);
             return begun(peer, operation, channel.atomic(operation, peer.grant()));
         }
         long limit = channel.pieceLimitBytes();
+        if (operation.length > limit && operation.sent == 0 && !operation.bytesRequested
+            && channel.canAnnounce(operation)) {
+            operation.isAnnounced = true;
+            own(peer, operation, true);
+            return begun(peer, operation, channel.announce(operation, peer.grant()));
+        }
         for (int left = PIECE_BURST; operation.length - operation.sent > limit; left--) {
             if (left == 0) {
                 return false;
@@ -203,14 +279,32 @@ final class RemoteSends {
             }
             operation.sent += limit;
         }
-        own(peer, operation, channel);
+            own(peer, operation, mayWait);
         return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
     }
 
+    /**
+     * Reads memory of the peer that is mapped here. Earlier operations have taken effect: the channel checks that the
+     * peer has executed all that was sent, and none of them waits there.
+     */
+    private boolean readMapped(Peer peer, TransmitOperation operation, RemoteChannel channel) {
+        if (peer.outbox().hasReads()) {
+            return false;
+        }
+        operation.isInHand = true;
+        int result = channel.readMapped(operation);
+        FaultPoint.pass();
+        operation.isInHand = false;
+        if (result == -FabricErrno.EAGAIN) {
+            return false;
+        }
+        sender.end(operation, -result);
+        return true;
+    }
+
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
-    private static void own(Peer peer, TransmitOperation operation, RemoteChannel channel) {
-        operation.isBarrier = !channel.keepsOrder() && (operation.isRead()
-            || (operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports());
+    private static void own(Peer peer, TransmitOperation operation, boolean isBarrier) {
+        operation.isBarrier = isBarrier;
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }
@@ -251,7 +345,15 @@ final class RemoteSends {
         boolean isSent = operation.state == TransmitOperation.REMOTE;
         if (errno != 0) {
             if (errno == FabricErrno.EAGAIN) {
-                return isSent && !operation.isRead() && sendAgain(peer, operation);
+                return isSent && !operation.isRead() && !operation.isCounted && sendAgain(peer, operation);
+            }
+            if (errno == FabricErrno.EOPNOTSUPP && operation.bytesRequested) {
+                return true;
+            }
+            if (errno == FabricErrno.EOPNOTSUPP && isSent && operation.isAnnounced) {
+                operation.isAnnounced = false;
+                operation.bytesRequested = true;
+                return sendAgain(peer, operation);
             }
             // a write may be refused before its last piece was sent
             if (!isSent && operation.sent == 0) {
@@ -293,6 +395,17 @@ final class RemoteSends {
             peers.failure().end();
             peer.scheduleWaiting();
         }
+        return true;
+    }
+
+    /** The peer has placed the oldest counted write; returns false if there is none. */
+    boolean onPlaced(Peer peer) {
+        TransmitOperation operation = peer.outbox().firstCounted();
+        if (operation == null) {
+            return false;
+        }
+        peer.outbox().disown(operation);
+        sender.complete(operation);
         return true;
     }
 
@@ -341,7 +454,7 @@ final class RemoteSends {
 
     /**
      * Queues a write or atomic operation again, before all others: the peer had no completion slot for its last piece,
-     * and may have one now.
+     * and may have one now; or it asks for the bytes of an announced write.
      */
     private static boolean sendAgain(Peer peer, TransmitOperation operation) {
         peer.outbox().disown(operation);

@@ -8,6 +8,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.KeyTable;
@@ -109,20 +110,68 @@ final class RemoteTarget implements QuotaMember {
         // a fault of the copy must not come after the report
         FaultPoint.pass();
         if (isLast) {
-            inHandErrno = 0;
-            if (isReported) {
-                long data = access.hasData() ? Flags.REMOTE_CQ_DATA : 0;
-                report(peer, Flags.RMA | Flags.REMOTE_WRITE | data, range, access.data());
-            }
-            if (writes != null) {
-                writes.success();
-            }
-            if (region.binding() != null) {
-                region.binding().onWrite();
-            }
-            peer.answer(access.operation(), 0);
+            endWrite(peer, access, region, isReported);
         }
         inHandErrno = IDLE;
+    }
+
+    /** Copies the bytes of a peer's write from its regions and answers it. If they are not mapped here, asks for them. */
+    void pull(PeerRemote peer, RemoteAccess access, RemotePayload payload) {
+        long range = access.lengthBytes();
+        RegisteredRegion region = find(access.key(), Flags.REMOTE_WRITE, access.address(), range);
+        if (region == null) {
+            peer.answer(access.operation(), refusal(access.key(), Flags.REMOTE_WRITE));
+            return;
+        }
+        boolean isReported = reportsAll || access.hasData();
+        if (isReported && !hasSlot()) {
+            peer.keepWaiting(access.operation());
+            return;
+        }
+        // another one, if a fault in this cycle has interrupted it
+        recover();
+        inHand = peer;
+        inHandOperation = access.operation();
+        inHandErrno = FabricErrno.EIO;
+        // an application that polls its memory sees the bytes of earlier writes first
+        UnsafeApi.storeFence();
+        boolean isPlaced = peer.pull(payload, region, region.address() + access.address(), range);
+        // a fault of the copy must not come after the report
+        FaultPoint.pass();
+        if (isPlaced) {
+            endWrite(peer, access, region, isReported);
+        } else {
+            // if a fault interrupts the answer it is given twice, which the peer ignores
+            inHandErrno = FabricErrno.EOPNOTSUPP;
+            peer.answer(access.operation(), FabricErrno.EOPNOTSUPP);
+        }
+        inHandErrno = IDLE;
+    }
+
+    /** All bytes of a write are placed. */
+    private void endWrite(PeerRemote peer, RemoteAccess access, RegisteredRegion region, boolean isReported) {
+        inHandErrno = 0;
+        if (isReported) {
+            long data = access.hasData() ? Flags.REMOTE_CQ_DATA : 0;
+            report(peer, Flags.RMA | Flags.REMOTE_WRITE | data, access.lengthBytes(), access.data());
+        }
+        if (writes != null) {
+            writes.success();
+        }
+        if (region.binding() != null) {
+            region.binding().onWrite();
+        }
+        if (access.isCounted()) {
+            peer.owePlaced();
+        } else {
+            peer.answer(access.operation(), 0);
+        }
+    }
+
+    /** Whether a peer may read a region from a mapping of its own, unseen by this driver. */
+    boolean mayGrant(RegisteredRegion region) {
+        return !reportsAll && reads == null && region.binding() == null
+            && region.number() != RemotePayload.NO_REGION;
     }
 
     /**

@@ -13,6 +13,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.ViewDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -501,6 +502,29 @@ final class Sender {
      */
     int outstanding() {
         return pool.inUse();
+    }
+
+    /** Places of records, a count that never changes. */
+    int records() {
+        return pool.size();
+    }
+
+    /**
+     * Visits the remote access at a place, if there is one.
+     *
+     * @param place   from 0.
+     * @param visitor receives its fields.
+     */
+    void visitAccess(int place, QueueVisitor visitor) {
+        TransmitOperation operation = pool.get(place);
+        if (operation.state != TransmitOperation.FREE && operation.peer != null && operation.isRemote()) {
+            visitor.onAccess(
+                (Peer) operation.peer,
+                operation.isAtomic() ? ViewDescriptor.ACCESS_ATOMIC
+                    : operation.isRead() ? ViewDescriptor.ACCESS_READ : ViewDescriptor.ACCESS_WRITE,
+                operation.key, operation.state == TransmitOperation.QUEUED, operation.accessedBytes(),
+                operation.sinceNs);
+        }
     }
 
     /** Closes: releases the memory and the completion credit of the operations, and writes no entries. */

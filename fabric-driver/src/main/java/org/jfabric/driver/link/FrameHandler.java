@@ -12,6 +12,13 @@ public abstract class FrameHandler extends PayloadHandler {
     public abstract void onGrant(int grant);
 
     /**
+     * The peer has granted byte credit.
+     *
+     * @param grantLines as for {@link #onShort}.
+     */
+    public abstract void onGrantLines(int grantLines);
+
+    /**
      * A whole message without remote CQ data or completion levels has arrived.
      *
      * @param kind       {@code Flags.TAGGED} or {@code Flags.MSG}.

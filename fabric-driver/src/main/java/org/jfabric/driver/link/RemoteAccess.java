@@ -17,6 +17,8 @@ public final class RemoteAccess {
     private int atomicOperation;
     /** One range but for atomic operations of libfabric's rxm. */
     private final RemoteRanges ranges = new RemoteRanges();
+    private boolean asksForGrant;
+    private boolean isCounted;
 
     /** For links: a request that is filled later. */
     public RemoteAccess() {
@@ -40,6 +42,29 @@ public final class RemoteAccess {
         ranges.clear();
         ranges.add(newKey, newAddress, newLengthBytes);
         data = newData;
+        asksForGrant = false;
+        isCounted = false;
+        return this;
+    }
+
+    /**
+     * Says that success is answered by a count of writes.
+     *
+     * @return this.
+     */
+    public RemoteAccess counted() {
+        isCounted = true;
+        return this;
+    }
+
+    /**
+     * Says that the peer could read the region from a mapping of its own, if this is granted.
+     *
+     * @param newAsksForGrant true if the answer may be preceded by {@link RemoteChannel#grantRead}.
+     * @return this.
+     */
+    public RemoteAccess asksForGrant(boolean newAsksForGrant) {
+        asksForGrant = newAsksForGrant;
         return this;
     }
 
@@ -98,6 +123,24 @@ public final class RemoteAccess {
      */
     public int atomicOperation() {
         return atomicOperation;
+    }
+
+    /**
+     * Whether success is answered by a count of writes.
+     *
+     * @return true for short writes.
+     */
+    public boolean isCounted() {
+        return isCounted;
+    }
+
+    /**
+     * Whether a reading peer asks for the right to read the region from a mapping of its own.
+     *
+     * @return false for all other accesses.
+     */
+    public boolean asksForGrant() {
+        return asksForGrant;
     }
 
     /**

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.AtomicForm;
 
@@ -73,6 +74,75 @@ public abstract class RemoteChannel {
      *     level that the peer acknowledges; or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do it.
      */
     public abstract int write(TransmitOperation operation, long length, int grant);
+
+    /**
+     * Sends a whole write without data, which the peer answers by a count of such writes, or by an errno.
+     *
+     * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken when
+     *                  the call returns.
+     * @param grant     as for {@link Channel#send}.
+     * @return {@link Channel#DONE}; {@code -FI_EAGAIN}; {@code -FI_EOPNOTSUPP} if {@link #write} must be called instead.
+     */
+    public int writeShort(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
+     * Answers the oldest short writes of the peer: they are placed.
+     *
+     * @param count of these writes, 1 or more.
+     * @param grant as for {@link Channel#send}.
+     * @return {@link Channel#DONE} or a negative fabric errno.
+     */
+    public int placed(long count, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
+     * Whether the peer can copy the bytes of a write from its own mapping of the regions that hold them.
+     *
+     * @param operation a write.
+     * @return true if {@link #announce} may be called instead of {@link #write}.
+     */
+    public boolean canAnnounce(TransmitOperation operation) {
+        return false;
+    }
+
+    /**
+     * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_EOPNOTSUPP} as the
+     * answer requests the bytes by {@link #write}.
+     *
+     * @param operation with remote address, key, data and length.
+     * @param grant     as for {@link Channel#send}.
+     * @return as for {@link #write}.
+     */
+    public int announce(TransmitOperation operation, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /**
+     * Reads bytes of the peer now, from this side's own mapping of the peer's region, if the peer has granted that and
+     * has executed everything that was sent to it before.
+     *
+     * @param operation with remote address, key and length; its memory is written.
+     * @return {@link Channel#DONE}; {@code -FI_EAGAIN} if {@link #read} must be called instead; {@code -FI_EKEYREJECTED}
+     *     if the region was closed meanwhile, and the bytes may be any.
+     */
+    public int readMapped(TransmitOperation operation) {
+        return -FabricErrno.EAGAIN;
+    }
+
+    /**
+     * Allows the peer to read a region by {@link #readMapped}, until the region is closed or the channel ends.
+     *
+     * @param key    of the region.
+     * @param region of this side, in a file that the peer can map.
+     * @param grant  as for {@link Channel#send}.
+     * @return {@link Channel#DONE} or a negative fabric errno; it need not be repeated.
+     */
+    public int grantRead(long key, RegisteredRegion region, int grant) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
 
     /**
      * Requests bytes of the peer.

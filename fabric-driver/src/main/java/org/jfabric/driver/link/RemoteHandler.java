@@ -21,6 +21,29 @@ public abstract class RemoteHandler {
     public abstract void onWrite(RemoteAccess access, long offset, long source, long length);
 
     /**
+     * The peer makes a whole write without data, which is answered by {@link RemoteChannel#placed}, or by an errno.
+     *
+     * @param access the write; not kept.
+     * @param source native address of the bytes, good during the call.
+     */
+    public abstract void onShortWrite(RemoteAccess access, long source);
+
+    /**
+     * The peer has placed the oldest short writes of this side.
+     *
+     * @param count of these writes; any value.
+     */
+    public abstract void onPlaced(long count);
+
+    /**
+     * The peer announces a write whose bytes are in its own regions.
+     *
+     * @param access  the whole write; not kept.
+     * @param payload where the bytes are; not kept.
+     */
+    public abstract void onAnnouncedWrite(RemoteAccess access, RemotePayload payload);
+
+    /**
      * The peer asks for bytes of this side's memory.
      *
      * @param access the range; not kept.

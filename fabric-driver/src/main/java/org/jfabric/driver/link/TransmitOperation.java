@@ -59,6 +59,12 @@ public final class TransmitOperation {
     public boolean isBarrier;
     /** Of a remote access: in a call that accesses memory; true afterwards if an access failed there. */
     public boolean isInHand;
+    /** Of a remote write: its success is answered by a count of writes. */
+    public boolean isCounted;
+    /** Of a remote write: announced, so that the peer copies the bytes, or asks for them. */
+    public boolean isAnnounced;
+    /** Of a remote write: the peer cannot copy the bytes and has asked for them. */
+    public boolean bytesRequested;
     /** Levels not reached yet, of a send that the peer acknowledges; 0 and unused for all other sends. */
     public long awaited;
     /** Why a level will not be reached, a positive fabric errno. */
@@ -77,7 +83,7 @@ public final class TransmitOperation {
     public long segmentEnd;
     /** Bytes sent in segments so far; of a remote access, bytes before the next piece. */
     public long sent;
-    /** Time of the cycle in which the operation was queued or announced, in nanoseconds; for monitoring. */
+    /** Time of the cycle in which the operation was queued, announced or requested, in nanoseconds; for monitoring. */
     public long sinceNs;
     /** Next in the list that holds the record. */
     public TransmitOperation next;
@@ -144,6 +150,15 @@ public final class TransmitOperation {
      */
     public boolean isRead() {
         return (flags & (Flags.RMA | Flags.READ)) == (Flags.RMA | Flags.READ);
+    }
+
+    /**
+     * The bytes of the peer's memory that a remote access reads or changes.
+     *
+     * @return a length; 0 or more.
+     */
+    public long accessedBytes() {
+        return isAtomic() ? Math.max(length, atomic.resultBytes) : length;
     }
 
     /**
@@ -237,6 +252,9 @@ public final class TransmitOperation {
         state = FREE;
         reported = false;
         isInHand = false;
+        isCounted = false;
+        isAnnounced = false;
+        bytesRequested = false;
         region = null;
         peer = null;
         if (isAtomic()) {

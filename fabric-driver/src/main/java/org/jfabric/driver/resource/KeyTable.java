@@ -11,6 +11,10 @@ import org.jfabric.info.FabricErrno;
 public final class KeyTable {
     private final Long2ObjectHashMap<RegisteredRegion> regions = new Long2ObjectHashMap<>();
 
+    /** The region that was found last, and its key. */
+    private RegisteredRegion last;
+    private long lastKey;
+
     KeyTable() {
     }
 
@@ -20,6 +24,7 @@ public final class KeyTable {
     }
 
     void remove(RegisteredRegion region) {
+        last = null;
         regions.remove(region.key().key());
     }
 
@@ -34,7 +39,12 @@ public final class KeyTable {
      * @return the region; null if {@link #refusal} has the reason why there is none.
      */
     public RegisteredRegion find(long key, long right, long offset, long length, long endpoint) {
-        RegisteredRegion region = regions.get(key);
+        RegisteredRegion region = last;
+        if (region == null || lastKey != key) {
+            region = regions.get(key);
+            last = region;
+            lastKey = key;
+        }
         return region != null && (region.key().access() & right) == right && holds(region, offset, length)
             && (region.binding() == null || region.binding().admits(endpoint)) ? region : null;
     }

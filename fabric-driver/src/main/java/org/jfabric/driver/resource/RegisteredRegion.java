@@ -1,5 +1,8 @@
 package org.jfabric.driver.resource;
 
+import org.agrona.UnsafeApi;
+import org.jfabric.layout.MemoryRegionDescriptor;
+
 /**
  * A client's registered memory in the driver: the address of its mapping here, and the operations that use it.
  *
@@ -12,6 +15,8 @@ public final class RegisteredRegion {
     private final long address;
     private final long lengthBytes;
     private final RegionKey key;
+    /** Of the file's header in this process; 0 without a file. */
+    private final long header;
     private final Runnable release;
     /** Null of a region that all endpoints of its domain give access to, and whose accesses are not counted. */
     private RegionBinding binding;
@@ -45,12 +50,33 @@ public final class RegisteredRegion {
      */
     public RegisteredRegion(
         long number, long generation, long address, long lengthBytes, RegionKey key, Runnable release) {
+        this(number, generation, address, lengthBytes, key, 0, release);
+    }
+
+    private RegisteredRegion(
+        long number, long generation, long address, long lengthBytes, RegionKey key, long header, Runnable release) {
         this.number = number;
         this.generation = generation;
         this.address = address;
         this.lengthBytes = lengthBytes;
         this.key = key;
+        this.header = header;
         this.release = release;
+    }
+
+    /**
+     * A region in a file, which peers can map.
+     *
+     * @param file    the region's file, mapped here.
+     * @param length  bytes of the region.
+     * @param key     how peers name it.
+     * @param release as for the constructor.
+     * @return the region.
+     */
+    public static RegisteredRegion inFile(SharedFile file, long length, RegionKey key, Runnable release) {
+        return new RegisteredRegion(
+            file.number(), file.generation(), file.address() + MemoryRegionDescriptor.DATA_OFFSET, length, key,
+            file.address(), release);
     }
 
     /**
@@ -175,10 +201,24 @@ public final class RegisteredRegion {
         }
     }
 
+    /** Ends the right of peers to read their own mapping of the file: they check the word after each read. */
+    private void revoke() {
+        if (header != 0 && key.access() != 0) {
+            try {
+                UnsafeApi.putLongVolatile(null, header + MemoryRegionDescriptor.CLOSED_OFFSET, 1);
+                FaultPoint.pass();
+            } catch (InternalError ex) {
+                // the file was truncated, so that no peer can read from it any more
+                return;
+            }
+        }
+    }
+
     /** Refuses new operations; the mapping is released after the last operation that uses it. */
     public void close() {
         if (!closed) {
             closed = true;
+            revoke();
             if (useCount == 0) {
                 release.run();
             }

@@ -293,6 +293,11 @@ final class Engines {
 
     /** Fails for each record of a receive that is in use. */
     private static final class Nothing extends QueueVisitor {
+        @Override
+        void onAccess(Peer peer, int kind, long key, boolean waiting, long lengthBytes, long sinceNs) {
+            throw new AssertionError("an access of key " + key + " is outstanding at " + where);
+        }
+
         private final String where;
 
         Nothing(String where) {

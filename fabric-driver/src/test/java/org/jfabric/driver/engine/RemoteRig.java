@@ -52,7 +52,7 @@ final class RemoteRig implements AutoCloseable {
     }
 
     /** An engine with its link. */
-    private final class Driver {
+    final class Driver {
         final TestLinkServices services;
         final Link link;
         final Engine engine;

@@ -16,6 +16,7 @@ final class Contenders {
     static final String ALL_LINKS = "jfabric-invoker-all-links";
     static final String MANY_RECEIVES = "jfabric-invoker-100000-receives";
     static final String ZERO_COPY = "jfabric-zero-copy";
+    static final String REMOTE = "jfabric-remote";
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
     static final String AMONG_MANY = "jfabric-daemon-1000-endpoints";
@@ -41,7 +42,7 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
-        POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
+        REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
         HAND_OVER, COPY);
@@ -75,6 +76,9 @@ final class Contenders {
                 pair(SideKind.JFABRIC_INVOKER_MANY_RECEIVES), stream, MANY_RECEIVES_MOST_BYTES, 2, true),
             new JvmContender.Definition(ZERO_COPY, "JFabric, the same with zero-copy receive, untagged", jfabric,
                 pair(SideKind.JFABRIC_ZERO_COPY), stream, ZeroCopySide.MOST_BYTES, 2, true),
+            new JvmContender.Definition(REMOTE, "JFabric, embedded INVOKER, shm, remote memory access", jfabric,
+                pair(SideKind.JFABRIC_REMOTE), Set.of(Pass.PUT, Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD), ANY_SIZE,
+                2, true),
             new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,
                 self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, ANY_SIZE, 1, true),
             new JvmContender.Definition(SHARED, "JFabric, to itself through a daemon, SHARED", jfabric,

@@ -40,7 +40,7 @@ final class JFabricSide implements Side {
                 settings.sizeBytes(), settings.role().text(), receives, comparing() ? receives : 1);
             case EXCHANGE, VERIFY, PACED, FRESH -> PingPongFabric.application(settings.ownDirectory(),
                 ThreadingMode.INVOKER, link, settings.sizeBytes(), settings.role().text());
-            case COLD, COLLECTED -> throw new IllegalArgumentException(settings.pass().name());
+            default -> throw new IllegalArgumentException(settings.pass().name());
         };
     }
 
@@ -107,7 +107,7 @@ final class JFabricSide implements Side {
                 }
                 yield count;
             }
-            case COLD, COLLECTED -> throw new IllegalArgumentException(pass.name());
+            default -> throw new IllegalArgumentException(pass.name());
         };
     }
 

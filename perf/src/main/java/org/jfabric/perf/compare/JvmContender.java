@@ -243,7 +243,7 @@ final class JvmContender implements Contender {
             seen.put(SideRole.DRIVER, Profile.parse(daemon.call("profile", "seen")));
         }
         closeSides();
-        double messages = pass == Pass.EXCHANGE ? (double) count * definition.returns : count;
+        double messages = pass == Pass.EXCHANGE || pass == Pass.PUT ? (double) count * definition.returns : count;
         double nsPerMessage = elapsedNs(reports) / messages;
         return seen.entrySet().stream().map(each -> new Comparison.SideProfile(
             new Cell(id(), pass, sizeBytes), each.getKey(), nsPerMessage, each.getValue())).toList();
@@ -350,7 +350,7 @@ final class JvmContender implements Contender {
             }
         }
         switch (pass) {
-            case EXCHANGE -> {
+            case EXCHANGE, PUT -> {
                 double messages = (double) count * definition.returns;
                 values.put(Metric.HALF_ROUND_TRIP, elapsedNs / messages);
                 if (sizeBytes >= Metric.LARGE_BYTES) {
@@ -359,7 +359,8 @@ final class JvmContender implements Contender {
                 values.put(Metric.EXCHANGE_CPU, cpuNs / messages);
                 values.put(Metric.MEMORY, memoryBytes() / BYTES_PER_MIB);
             }
-            case STREAM -> {
+            case GET, FETCH_ADD -> values.put(Metric.OPERATION_TIME, elapsedNs / count);
+            case STREAM, PUT_STREAM -> {
                 values.put(Metric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
                 values.put(Metric.STREAM_TIME, elapsedNs / count);
                 values.put(Metric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);

@@ -38,9 +38,11 @@ final class Matrix {
     private static List<Cell> every(List<Contender> contenders, Set<Integer> sizes) {
         List<Cell> cells = new ArrayList<>();
         for (Contender contender : contenders) {
-            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD, Pass.FRESH)) {
+            for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD, Pass.FRESH, Pass.PUT,
+                Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD)) {
                 for (int size : sizes) {
-                    if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)) {
+                    if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)
+                        && (pass != Pass.FETCH_ADD || size == Long.BYTES)) {
                         cells.add(new Cell(contender.id(), pass, size));
                     }
                 }

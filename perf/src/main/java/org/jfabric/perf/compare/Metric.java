@@ -6,6 +6,10 @@ enum Metric {
     HALF_ROUND_TRIP("halfRoundTrip", "ns", false),
     /** {@link #HALF_ROUND_TRIP} over the hand-over of a cache line that was measured around the cell. */
     HALF_ROUND_TRIP_IN_HAND_OVERS("halfRoundTripInHandOvers", "hand-overs", false),
+    /** Total time over the operations, one after the other. */
+    OPERATION_TIME("timePerOperation", "ns", false),
+    /** {@link #OPERATION_TIME} over the hand-over of a cache line that was measured around the cell. */
+    OPERATION_TIME_IN_HAND_OVERS("timePerOperationInHandOvers", "hand-overs", false),
     /** Messages of a stream over its time. */
     MESSAGE_RATE("messageRate", "messages/s", true),
     /** Payload of a stream over its time; a megabyte is a million bytes. */
@@ -82,7 +86,8 @@ enum Metric {
 
     /** The metric that this one is in hand-overs; null if it is one of its own. */
     Metric inHandOversOf() {
-        return this == HALF_ROUND_TRIP_IN_HAND_OVERS ? HALF_ROUND_TRIP : null;
+        return this == HALF_ROUND_TRIP_IN_HAND_OVERS ? HALF_ROUND_TRIP
+            : this == OPERATION_TIME_IN_HAND_OVERS ? OPERATION_TIME : null;
     }
 
     boolean moreIsBetter() {

@@ -168,14 +168,16 @@ final class NativeContender implements Contender {
     }
 
     private static double messages(Pass pass) {
-        return pass == Pass.EXCHANGE ? 2 : 1;
+        return pass == Pass.EXCHANGE || pass == Pass.PUT ? 2 : 1;
     }
 
     private static Reading reading(Pass pass, int sizeBytes, double nsPerMessage, double cpuShare, double memoryBytes,
         Disturbance disturbance) {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         double cpuNs = cpuShare * nsPerMessage;
-        if (pass == Pass.EXCHANGE) {
+        if (pass == Pass.GET || pass == Pass.FETCH_ADD) {
+            values.put(Metric.OPERATION_TIME, nsPerMessage);
+        } else if (pass == Pass.EXCHANGE || pass == Pass.PUT) {
             values.put(Metric.HALF_ROUND_TRIP, nsPerMessage);
             if (sizeBytes >= Metric.LARGE_BYTES) {
                 values.put(Metric.EXCHANGE_BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);

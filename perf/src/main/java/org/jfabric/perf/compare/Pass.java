@@ -12,9 +12,17 @@ enum Pass {
     COLD,
     /** A thousand messages a second, each answered, from the first ones of processes that are new. */
     FRESH,
+    /** A write into the other side's memory, which it polls, and one back: half of that round trip. */
+    PUT,
+    /** Writes one way, as many under way as the window allows: rate and bandwidth. */
+    PUT_STREAM,
+    /** Reads of the other side's memory, one after the other. */
+    GET,
+    /** Fetch-and-add operations on a word of the other side, one after the other. */
+    FETCH_ADD,
     /** As {@link #STREAM}, as many messages as a target names and only once; not for its time. */
     COLLECTED,
-    /** As {@link #EXCHANGE}, contents made and compared. */
+    /** As {@link #EXCHANGE}, or as {@link #PUT}, contents made and compared. */
     VERIFY,
     /** As {@link #STREAM}, contents made and compared. */
     VERIFY_STREAM

@@ -18,6 +18,8 @@ enum SideKind {
     JFABRIC_INVOKER_MANY_RECEIVES,
     /** The same, with messages read where they are. */
     JFABRIC_ZERO_COPY,
+    /** JFabric in mode INVOKER, link shm, accesses to the other side's memory. */
+    JFABRIC_REMOTE,
     /** A JFabric daemon in mode DEDICATED. */
     JFABRIC_DEDICATED,
     /** A JFabric daemon in mode SHARED. */
@@ -68,6 +70,7 @@ enum SideKind {
             case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, "shm", true, false);
             case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, "shm", false, true);
             case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);
+            case JFABRIC_REMOTE -> new RemoteSide(settings);
             case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED, true);
             case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED, true);
             case JFABRIC_SELF -> new JFabricSelf(settings, 1);

@@ -105,6 +105,7 @@ final class Targets {
         Targets made = new Targets(ucx);
         made.latencies();
         made.streams();
+        made.remoteAccess();
         made.ofTheProcess();
         made.sockets();
         made.asBefore();
@@ -140,6 +141,23 @@ final class Targets {
         targets.add(new Target("message rate of 64 bytes with zero-copy receive against Aeron IPC",
             cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), Metric.MESSAGE_RATE,
             cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.7, 1.0));
+    }
+
+    /** Remote memory access; UCX reads and changes the memory of the peer process itself, in the caller's thread. */
+    private void remoteAccess() {
+        for (int size : new int[] {8, SIZE}) {
+            targets.add(Target.ofValue("half round trip of writes of " + size
+                + " bytes into polled memory, in hand-overs of a cache line",
+                cell(Contenders.REMOTE, Pass.PUT, size), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, Double.NaN));
+        }
+        targets.add(Target.ofValue("fetch-and-add, in hand-overs of a cache line",
+            cell(Contenders.REMOTE, Pass.FETCH_ADD, Long.BYTES), Metric.OPERATION_TIME_IN_HAND_OVERS, 3,
+            Double.NaN));
+        targets.add(new Target("read of 8 bytes against UCX", cell(Contenders.REMOTE, Pass.GET, Long.BYTES),
+            Metric.OPERATION_TIME, cell(ucx.any(), Pass.GET, Long.BYTES), 1.5, Double.NaN));
+        targets.add(new Target("bandwidth of writes of 1 MiB against UCX",
+            cell(Contenders.REMOTE, Pass.PUT_STREAM, MIB), Metric.BANDWIDTH,
+            cell(ucx.any(), Pass.PUT_STREAM, MIB), 1.0, Double.NaN));
     }
 
     /** Costs of other objects and code in the same process or on a message's way. */
@@ -218,6 +236,11 @@ final class Targets {
         for (String beside : List.of(Contenders.SHARED, LibfabricTool.SHM.id(), LibfabricTool.TCP.id(),
             UcxTool.TCP.id(), Contenders.AERON_UDP, Contenders.BASELINE, Contenders.HAND_OVER)) {
             cells.add(cell(beside, Pass.EXCHANGE, SIZE));
+        }
+        for (String ucx : List.of(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id())) {
+            cells.add(cell(ucx, Pass.PUT, Long.BYTES));
+            cells.add(cell(ucx, Pass.PUT, SIZE));
+            cells.add(cell(ucx, Pass.FETCH_ADD, Long.BYTES));
         }
         cells.add(cell(Contenders.TCP, Pass.STREAM, SIZE));
         cells.add(cell(UcxTool.TCP.id(), Pass.STREAM, SIZE));

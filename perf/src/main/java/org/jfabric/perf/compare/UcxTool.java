@@ -9,7 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jfabric.tool.ToolException;
 
-/** {@code ucx_perftest}, tests {@code tag_lat} and {@code tag_bw}, over one transport. */
+/**
+ * {@code ucx_perftest} over one transport: tests {@code tag_lat} and {@code tag_bw}, and over shared memory those of
+ * remote memory access.
+ */
 final class UcxTool implements NativeContender.NativeTool {
     static final UcxTool POSIX = new UcxTool(
         "ucx", "UCX posix", Installation.ofPath(System.getenv()), Map.of("UCX_TLS", "posix,self"));
@@ -87,13 +90,26 @@ final class UcxTool implements NativeContender.NativeTool {
 
     @Override
     public Set<Pass> passes() {
-        return Set.of(Pass.EXCHANGE, Pass.STREAM);
+        return this == TCP ? Set.of(Pass.EXCHANGE, Pass.STREAM)
+            : Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PUT, Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD);
+    }
+
+    private static String test(Pass pass) {
+        return switch (pass) {
+            case EXCHANGE -> "tag_lat";
+            case STREAM -> "tag_bw";
+            case PUT -> "ucp_put_lat";
+            case PUT_STREAM -> "ucp_put_bw";
+            case GET -> "ucp_get";
+            case FETCH_ADD -> "ucp_fadd";
+            default -> throw new IllegalArgumentException(pass.name());
+        };
     }
 
     @Override
     public List<String> command(Pass pass, int sizeBytes, long count, int port, boolean server) {
         List<String> command = new ArrayList<>(List.of(program(),
-            "-t", pass == Pass.EXCHANGE ? "tag_lat" : "tag_bw",
+            "-t", test(pass),
             "-s", Integer.toString(sizeBytes),
             "-n", Long.toString(count),
             "-w", Long.toString(Math.max(1, count / WARM_PART)),

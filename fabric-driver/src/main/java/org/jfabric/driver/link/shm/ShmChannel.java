@@ -137,6 +137,11 @@ final class ShmChannel extends SegmentChannel {
         ring = newRing;
     }
 
+    /** As {@link #remoteMemory()}. */
+    ShmRemote remote() {
+        return remoteMemory;
+    }
+
     @Override
     public RemoteChannel remoteMemory() {
         return remoteMemory;
@@ -188,6 +193,33 @@ final class ShmChannel extends SegmentChannel {
             remoteShort | grant >>> GRANT_SHIFT << Short.SIZE));
         connection.written();
         return DONE;
+    }
+
+    /** Whether both sides have short numbers of the channel. */
+    boolean hasShortNumbers() {
+        return remoteShort != ShmShortNumbers.NONE && localShort != ShmShortNumbers.NONE;
+    }
+
+    /** A frame with all 32 bits of the grant was written. */
+    void granted(int grant) {
+        lastGrant = grant;
+    }
+
+    /** Claims room for a short record; {@code -FI_EOPNOTSUPP} if the channel or the credit needs a longer one. */
+    int claimShort(int length, int grant) {
+        if (remoteShort == ShmShortNumbers.NONE || grant - lastGrant >>> GRANT_SHIFT > MAX_MORE_LINES) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        int offset = producer.claim(length);
+        return offset < 0 ? connection.notClaimed(offset) : offset;
+    }
+
+    /** Commits what {@link #claimShort} has claimed. */
+    void commitShort(int offset, int length, int type, int grant) {
+        lastGrant = grant;
+        producer.commitWord(offset, length, RecordRingDescriptor.shortWord(
+            length, type, remoteShort | grant >>> GRANT_SHIFT << Short.SIZE));
+        connection.written();
     }
 
     /** As {@link #sendShort}, with the channel's long id. */
@@ -378,6 +410,7 @@ final class ShmChannel extends SegmentChannel {
         if (offset < 0) {
             return connection.notClaimed(offset);
         }
+        lastGrant = grant;
         credit.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL);
         producer.commit(offset, length, ShmFrameReader.CREDIT);
         connection.written();
@@ -391,7 +424,8 @@ final class ShmChannel extends SegmentChannel {
         }
     }
 
-    private static void write(TransmitOperation operation, long dest, int length, int header) {
+    /** Copies the payload of a frame whose header is shorter than a cache line. */
+    static void write(TransmitOperation operation, long dest, int length, int header) {
         if (operation.pieces == null) {
             copyLastLinesFirst(operation.address, dest, length, header);
         } else {

@@ -132,6 +132,26 @@ final class ShmConnection extends ResidentRing {
         return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_ACCESS) != 0;
     }
 
+    /** Whether the peer's driver copies the bytes of announced writes. */
+    boolean peerTakesAnnouncedWrites() {
+        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_ANNOUNCE) != 0;
+    }
+
+    /** Whether the peer's driver knows grants of regions. */
+    boolean peerTakesGrants() {
+        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_GRANT) != 0;
+    }
+
+    /** Whether the peer's driver takes short writes. */
+    boolean peerTakesShortWrites() {
+        return (files.peerFeatures() & ShmHello.FEATURE_SHORT_WRITES) != 0;
+    }
+
+    /** Whether the peer has executed everything that was sent to it. */
+    boolean isDrained() {
+        return producer.isDrained();
+    }
+
     // ---- life cycle ----
 
     /** Both rings are mapped: brings the connection up. */

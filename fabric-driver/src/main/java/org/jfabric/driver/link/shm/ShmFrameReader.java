@@ -21,7 +21,9 @@ import org.jfabric.codec.wire.FinishDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
+import org.jfabric.codec.wire.RemoteAnnounceDecoder;
 import org.jfabric.codec.wire.RemoteAtomicDecoder;
+import org.jfabric.codec.wire.RemoteGrantDecoder;
 import org.jfabric.codec.wire.RemoteReadDecoder;
 import org.jfabric.codec.wire.RemoteReplyDecoder;
 import org.jfabric.codec.wire.RemoteWriteDecoder;
@@ -62,15 +64,20 @@ final class ShmFrameReader {
     static final int REMOTE_READ = RemoteReadDecoder.TEMPLATE_ID;
     static final int REMOTE_REPLY = RemoteReplyDecoder.TEMPLATE_ID;
     static final int REMOTE_ATOMIC = RemoteAtomicDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = REMOTE_ATOMIC;
+    static final int REMOTE_ANNOUNCE = RemoteAnnounceDecoder.TEMPLATE_ID;
+    static final int REMOTE_GRANT = RemoteGrantDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = REMOTE_GRANT;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
-    static final int MAX_SHORT_TYPE = SHORT_TAGGED;
+    /** Types of short records of remote memory access. */
+    static final int SHORT_WRITE = 3;
+    static final int PLACED = 4;
+    static final int MAX_SHORT_TYPE = PLACED;
+    static final int SHORT_NUMBER_MASK = 0xFFFF;
 
     private static final int TAG = ShortDecoder.tagEncodingOffset();
     private static final int SHORT_HEADER = ShortDecoder.BLOCK_LENGTH;
-    private static final int SHORT_NUMBER_MASK = 0xFFFF;
     private static final int EAGER_HEADER = WORD_LENGTH + EagerDecoder.BLOCK_LENGTH;
     private static final int EAGER_DATA_HEADER = WORD_LENGTH + EagerDataDecoder.BLOCK_LENGTH;
     private static final int EAGER_TO_ACKNOWLEDGE_HEADER = WORD_LENGTH + EagerToAcknowledgeDecoder.BLOCK_LENGTH;
@@ -145,10 +152,11 @@ final class ShmFrameReader {
     }
 
     /**
-     * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec.
+     * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec. Records of
+     * remote memory access between them are processed as well.
      *
-     * @param limit largest number of messages.
-     * @return number of messages processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.
+     * @param limit largest number of records.
+     * @return number of records processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.
      */
     int pollPlain(int limit) {
         RecordConsumer records = consumer;
@@ -161,8 +169,15 @@ final class ShmFrameReader {
             }
             int type = (int) word >>> SHORT_TYPE_SHIFT;
             int length = (int) word & MAX_LENGTH;
-            if (type == 0 || type > MAX_SHORT_TYPE || length < SHORT_HEADER || length > records.toEnd()) {
-                return leavePlain(count);
+            if (type == 0 || type > SHORT_TAGGED || length < SHORT_HEADER || length > records.toEnd()) {
+                if (!isRemote(word) || records.poll() != RecordConsumer.RECORD) {
+                    return leavePlain(count);
+                }
+                if (!takeRemote(records)) {
+                    return -1 - count;
+                }
+                count++;
+                continue;
             }
             long record = records.address();
             if (length > RECORD_ALIGNMENT) {
@@ -192,6 +207,29 @@ final class ShmFrameReader {
         return count;
     }
 
+    private static boolean isRemote(long word) {
+        int shortType = (int) word >>> SHORT_TYPE_SHIFT;
+        int type = (int) (word >>> 32);
+        return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT
+            : shortType == SHORT_WRITE || shortType == PLACED;
+    }
+
+    /** Executes a record of remote memory access; false if the connection has ended. */
+    private boolean takeRemote(RecordConsumer records) {
+        int offset = records.offset();
+        int length = records.length();
+        // as in poll()
+        records.step();
+        boolean taken = records.shortType() != 0
+            ? remoteReader.onShort(records.shortType(), records.shortInfo(), length, records.address(offset))
+            : remoteReader.onFrame(records.type(), offset, length, records.address(offset));
+        if (taken && connection.state() == ShmConnection.UP) {
+            records.releaseFar();
+            return true;
+        }
+        return false;
+    }
+
     private int leavePlain(int count) {
         consumer.release();
         return -1 - count;
@@ -219,7 +257,7 @@ final class ShmFrameReader {
             case ACKNOWLEDGE -> onAcknowledge(offset, length);
             case ANNOUNCE_VECTOR -> onAnnounceVector(offset, length);
             case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
-            case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC ->
+            case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC, REMOTE_ANNOUNCE, REMOTE_GRANT ->
                 remoteReader.onFrame(type, offset, length, consumer.address(offset));
             case CLOSE -> onClose(offset, length);
             default -> unknown(type);
@@ -233,6 +271,9 @@ final class ShmFrameReader {
     }
 
     private boolean onShort(int offset, int length) {
+        if (consumer.shortType() > SHORT_TAGGED) {
+            return remoteReader.onShort(consumer.shortType(), consumer.shortInfo(), length, consumer.address(offset));
+        }
         if (length < SHORT_HEADER) {
             return tooShort("SHORT", length);
         }
@@ -364,7 +405,8 @@ final class ShmFrameReader {
             long messageLength = frame.length();
             payload.begin(frame.operation());
             if (messageLength < 0 || messageLength > channel.limits().maxMessageBytes()
-                || !ShmVectorFrames.readPieces(frame, length, messageLength, payload)) {
+                || !ShmVectorFrames.readPieces(
+                    ring, frame.limit(), offset + length, messageLength, payload)) {
                 connection.broken("announced a message of " + Long.toUnsignedString(messageLength)
                     + " bytes whose pieces do not fit it, in a record of " + length);
                 return false;

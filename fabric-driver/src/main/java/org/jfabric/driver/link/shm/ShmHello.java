@@ -40,6 +40,12 @@ record ShmHello(
     static final long FEATURE_CONNECTS = 4;
     /** Takes requests for remote memory access, and answers them. */
     static final long FEATURE_REMOTE_ACCESS = 8;
+    /** Copies the bytes of announced writes. */
+    static final long FEATURE_REMOTE_ANNOUNCE = 16;
+    /** Reads granted regions itself. */
+    static final long FEATURE_REMOTE_GRANT = 32;
+    /** Takes short writes, and answers several at once. */
+    static final long FEATURE_SHORT_WRITES = 64;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -52,7 +58,8 @@ record ShmHello(
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
         return new ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
-            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS, 0, "");
+            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
+                | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */

@@ -79,7 +79,16 @@ final class ShmRegionCache {
         return found;
     }
 
-    private long find(long number, long generation, long offset, long length) {
+    /**
+     * Finds a range of a region in this process, and has the region mapped if it is not yet.
+     *
+     * @param number     of the region's file; any value.
+     * @param generation of the region; any value.
+     * @param offset     of the first byte in the region; any value.
+     * @param length     bytes; any value.
+     * @return native address, or 0 if the range is not mapped (yet).
+     */
+    long find(long number, long generation, long offset, long length) {
         Entry entry = latest;
         if (entry == null || entry.number != number) {
             entry = entries.get(number);

@@ -19,8 +19,8 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class ShmVectorFrames {
-    private static final int HEAD_LENGTH =
-        WORD_LENGTH + AnnounceVectorEncoder.BLOCK_LENGTH + AnnounceVectorEncoder.PiecesEncoder.sbeHeaderSize();
+    private static final int DIMENSION_LENGTH = AnnounceVectorEncoder.PiecesEncoder.sbeHeaderSize();
+    private static final int HEAD_LENGTH = WORD_LENGTH + AnnounceVectorEncoder.BLOCK_LENGTH + DIMENSION_LENGTH;
     private static final int PIECE_LENGTH = AnnounceVectorEncoder.PiecesEncoder.sbeBlockLength();
     private static final int NUMBER = AnnounceVectorDecoder.PiecesDecoder.regionNumberEncodingOffset();
     private static final int GENERATION = AnnounceVectorDecoder.PiecesDecoder.regionGenerationEncodingOffset();
@@ -72,19 +72,22 @@ final class ShmVectorFrames {
     /**
      * Reads the pieces, each field once. Their number, their lengths and the record's length must be consistent.
      *
-     * @return false if they are not.
+     * @param ring      with the record.
+     * @param dimension offset of the group, which is the record's last field.
+     * @param end       offset behind the record.
+     * @param length    bytes of all pieces.
+     * @param payload   to which they are added.
+     * @return false if they are not consistent.
      */
-    static boolean readPieces(AnnounceVectorDecoder frame, int recordLength, long length, RemotePayload payload) {
-        DirectBuffer ring = frame.buffer();
-        int dimension = frame.limit();
+    static boolean readPieces(DirectBuffer ring, int dimension, int end, long length, RemotePayload payload) {
         int blockLength = ring.getShort(dimension) & 0xFFFF;
         int count = ring.getShort(dimension + Short.BYTES) & 0xFFFF;
         if (blockLength != PIECE_LENGTH || count < 1 || count > PieceList.MAX_PIECES
-            || recordLength != HEAD_LENGTH + count * PIECE_LENGTH) {
+            || end != dimension + DIMENSION_LENGTH + count * PIECE_LENGTH) {
             return false;
         }
         long rest = length;
-        int at = dimension + AnnounceVectorDecoder.PiecesDecoder.sbeHeaderSize();
+        int at = dimension + DIMENSION_LENGTH;
         for (int i = 0; i < count; i++, at += PIECE_LENGTH) {
             long bytes = ring.getLong(at + LENGTH);
             if (bytes <= 0 || bytes > rest) {

@@ -189,6 +189,24 @@ final class RemoteNode implements AutoCloseable {
         }
 
         @Override
+        public void onShortWrite(RemoteAccess access, long source) {
+            note("short", access.operation(), access.key(), access.address(), access.lengthBytes());
+            notePayload(source, access.lengthBytes());
+        }
+
+        @Override
+        public void onPlaced(long count) {
+            note("placed", count);
+        }
+
+        @Override
+        public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
+            note("announced", access.operation(), access.hasData(), access.key(), access.address(),
+                access.lengthBytes(), access.data(), payload.count(), payload.regionNumber(0),
+                payload.regionGeneration(0), payload.regionOffset(0), payload.length(0));
+        }
+
+        @Override
         public void onRead(RemoteAccess access) {
             note("read", access.operation(), access.hasData(), access.key(), access.address(), access.lengthBytes(),
                 access.data());
@@ -232,6 +250,11 @@ final class RemoteNode implements AutoCloseable {
     }
 
     private final class Frames extends FrameHandler {
+        @Override
+        public void onGrantLines(int grantLines) {
+            // short records of other kinds
+        }
+
         @Override
         public void onGrant(int grant) {
             note("grant", grant & 0xFFFF_FFFFL);

@@ -19,6 +19,8 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.codec.wire.RemoteAnnounceEncoder;
+import org.jfabric.codec.wire.RemoteGrantEncoder;
 import org.jfabric.codec.wire.RemoteReadEncoder;
 import org.jfabric.codec.wire.RemoteReplyEncoder;
 import org.jfabric.codec.wire.RemoteWriteEncoder;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A driver on the same host that writes whatever it likes into its ring: frames of remote memory access to and from an
@@ -354,23 +357,115 @@ class ShmHostileRemoteTest {
         for (int length : new int[] {8, 3 * RemoteNode.SEGMENT}) {
             assertEquals(0, victim.endpoint.remoteMemory().write(
                 victim.memory.address(), length, toMallory, 0, 1, length));
-            long id = requested("write");
+            String frame = length == 8 ? "write" : "announced";
+            long id = requested(frame);
             steps(20);
             for (int i = 0; i < 5; i++) {
                 mallory.take();
                 reply(id, 0, FabricErrno.EAGAIN, 0);
-                assertEquals(id, requested("write"));
+                assertEquals(id, requested(frame));
             }
             reply(id, 0, 0, 0);
             victim.await(length);
         }
         // bytes in the answer of a write
         assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), 8, toMallory, 0, 1, 5));
-        reply(requested("write"), 0, 0, 8);
+        reply(requested("short"), 0, 0, 8);
         assertEnded("answered a remote access that was not requested");
         assertEquals(FabricErrno.EIO, victim.await().err());
         assertAllUntouched();
         assertGoOn();
+    }
+
+    @Test
+    void shouldSendTheBytesOfAnAnnouncedWriteOnceIfThePeerAsksForThem() {
+        int length = 3 * RemoteNode.SEGMENT;
+        assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), length, toMallory, 0, 1, 9));
+        long id = requested("announced");
+        for (int i = 0; i < 3; i++) {
+            reply(id, 0, FabricErrno.EOPNOTSUPP, 0);
+        }
+        steps(50);
+        assertEquals(3, mallory.take().stream().filter(event -> event.startsWith("write ")).count());
+        reply(id, 0, 0, 0);
+        victim.await(9);
+        assertGoOn();
+    }
+
+    /** The sum of such counts must not overflow, and a short write never waits at the peer. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 2, -1, Long.MAX_VALUE, Long.MIN_VALUE})
+    void shouldEndTheConnectionOfAPeerThatCountsOtherWritesThanWereSent(long count) {
+        reportNothing();
+        assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), 8, toMallory, 0, 1, 6));
+        requested("short");
+        placed(count);
+        assertEnded(count <= 0 ? "answered no write" : "answered a short write that was not sent");
+        FabricNode.Entry entry = victim.await();
+        assertEquals(6, entry.context());
+        assertEquals(count <= 0 ? FabricErrno.EIO : 0, entry.err(), entry::toString);
+        victim.assertQuiet(5);
+        assertGoOn();
+    }
+
+    @Test
+    void shouldEndTheConnectionOfAPeerThatKeepsAShortWriteWaiting() {
+        reportNothing();
+        assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), 8, toMallory, 0, 1, 6));
+        reply(requested("short"), 0, FabricErrno.EAGAIN, 0);
+        assertEnded("answered a remote access that was not requested");
+        assertEquals(FabricErrno.EIO, victim.await().err());
+        assertGoOn();
+    }
+
+    /** The first answer says that mallory reports no accesses: then the victim's writes are short ones. */
+    private void reportNothing() {
+        assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), 8, toMallory, 0, 1, 5));
+        reply(requested("write"), 0, 0, 0);
+        victim.await(5);
+    }
+
+    private void placed(long count) {
+        record(ShmFrameReader.PLACED, count, 0, 0, 0);
+    }
+
+    /** A short record of remote memory access. */
+    private void record(int type, long first, long key, long address, int payload) {
+        ShmConnection connection = mallory.link.connection(victim.endpoint.name());
+        int length = (type == ShmFrameReader.PLACED ? ShmRemote.PLACED_LENGTH : ShmRemote.SHORT_WRITE_HEADER) + payload;
+        // the difference of the credit to the last record would not fit
+        ((ShmChannel) mallory.channel).granted(GRANT);
+        int offset = -1;
+        for (int i = 0; i < 100_000 && offset < 0; i++) {
+            offset = ((ShmChannel) mallory.channel).claimShort(length, GRANT);
+            if (offset < 0) {
+                driver.cycle();
+            }
+        }
+        assertTrue(offset >= 0, "no room in the ring");
+        connection.ring().setMemory(offset + WORD_LENGTH, length - WORD_LENGTH, (byte) 0x77);
+        connection.ring().putLong(offset + WORD_LENGTH, first);
+        if (type == ShmFrameReader.SHORT_WRITE) {
+            connection.ring().putLong(offset + ShmRemote.SHORT_KEY, key);
+            connection.ring().putLong(offset + ShmRemote.SHORT_ADDRESS, address);
+        }
+        ((ShmChannel) mallory.channel).commitShort(offset, length, type, GRANT);
+    }
+
+    /** A write whose bytes are said to be in a region of mallory's driver. */
+    private void announce(long id, long key, long address, long range, long region, long offset) {
+        UnsafeBuffer body = new UnsafeBuffer(new byte[256]);
+        RemoteAnnounceEncoder encoder = new RemoteAnnounceEncoder().wrap(body, 0);
+        encoder.channel(id()).grant(GRANT).operation(id).key(key).address(address).length(range).data(99).flags(0)
+            .piecesCount(1).next().regionNumber(region).regionGeneration(1).regionOffset(offset).length(range);
+        frame(RemoteAnnounceEncoder.TEMPLATE_ID, body, encoder.encodedLength());
+    }
+
+    private void grant(long key, long region, long length) {
+        UnsafeBuffer body = new UnsafeBuffer(new byte[RemoteGrantEncoder.BLOCK_LENGTH]);
+        new RemoteGrantEncoder().wrap(body, 0).channel(id()).grant(GRANT).key(key).regionNumber(region)
+            .regionGeneration(1).length(length);
+        frame(RemoteGrantEncoder.TEMPLATE_ID, body, body.capacity());
     }
 
     @Test
@@ -469,7 +564,8 @@ class ShmHostileRemoteTest {
         assertUntouched(readOnly, 0, LENGTH);
         assertUntouched(closed, 0, LENGTH);
         assertUntouched(victim.memory, 0, ROOM);
-        assertTrue(view.errors().size() < 10
+        // each kind of violation is logged for each way to it
+        assertTrue(view.errors().size() < 40
             && view.errors().stream().allMatch(error -> error.contains("FabricException")),
             () -> view.errors() + ", seed " + seed);
         connect();
@@ -485,16 +581,20 @@ class ShmHostileRemoteTest {
         // the victim's own: index in its pool and number of uses
         long id = random.nextInt(4) == 0 ? random.nextLong() : (long) random.nextInt(60) << 32 | random.nextInt(10);
         int payload = random.nextInt(4) == 0 ? 0 : random.nextInt(random.nextBoolean() ? 16 : 3000);
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(12)) {
             case 0, 1 -> write(id, key, random.nextInt(LENGTH), payload, 0, payload, random.nextLong());
             case 2 -> write(id, key, any, other, values[random.nextInt(values.length)], payload, random.nextLong());
             case 3 -> write(id, KEY, 100, payload + 10L, random.nextInt(12), payload, 0);
             case 4 -> read(id, key, random.nextInt(LENGTH), random.nextInt(2000));
             case 5 -> read(id, key, any, other);
+            case 8 -> record(ShmFrameReader.SHORT_WRITE, id, key, random.nextBoolean() ? any : 100, payload);
+            case 9 -> placed(random.nextInt(4) == 0 ? any : 1);
+            case 10 -> announce(id, key, random.nextBoolean() ? any : 0, Math.max(1, other), random.nextInt(3) - 1, any);
+            case 11 -> grant(1, values[random.nextInt(values.length)], any);
             default -> {
                 int[] errnos = {0, 0, 0, FabricErrno.EAGAIN, FabricErrno.EIO, -1, Integer.MIN_VALUE, 77777};
                 List<String> events = mallory.take();
-                if (!events.isEmpty() && events.getLast().matches("(read|write) .*")) {
+                if (!events.isEmpty() && events.getLast().matches("(read|write|short|announced) .*")) {
                     id = Long.parseUnsignedLong(events.getLast().split(" ")[1], 16);
                 }
                 reply(id, random.nextInt(3) == 0 ? any : 0, errnos[random.nextInt(errnos.length)], payload);

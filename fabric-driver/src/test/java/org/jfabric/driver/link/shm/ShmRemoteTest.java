@@ -3,6 +3,7 @@ package org.jfabric.driver.link.shm;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.agrona.UnsafeApi;
+import org.jfabric.codec.wire.RemoteAnnounceEncoder;
 import org.jfabric.codec.wire.RemoteReadEncoder;
 import org.jfabric.codec.wire.RemoteReplyEncoder;
 import org.jfabric.codec.wire.RemoteWriteEncoder;
@@ -25,8 +27,13 @@ import org.jfabric.codec.wire.ShortEncoder;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.RegisteredRegion;
+import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.MemoryRegionDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -225,6 +232,179 @@ class ShmRemoteTest {
         assertEquals(Channel.DONE, remote().write(operation, RemoteNode.SEGMENT, GRANT));
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 8, 31, 32, 33, 64, 96, 97, 4096, RemoteNode.SEGMENT})
+    void shouldCarryAllFieldsAndBytesOfAShortWrite(int length) {
+        connect();
+        for (int i = 0; i < 30; i++) {
+            TransmitOperation operation = operation(Flags.WRITE);
+            operation.length = length;
+            operation.address = memory.address() + i;
+            assertEquals(Channel.DONE, remote().writeShort(operation, 0));
+            beta.step();
+            assertEquals(List.of(String.join(" ", "short", hex(OPERATION), hex(KEY), hex(ADDRESS), hex(length))),
+                beta.take());
+            assertArrayEquals(bytes(i, length), beta.payloads.removeLast());
+        }
+    }
+
+    @Test
+    void shouldCarryTheNumberOfWritesThatArePlaced() {
+        connect();
+        for (long count : new long[] {1, 16, Long.MAX_VALUE}) {
+            assertEquals(Channel.DONE, remote().placed(count, 0));
+            beta.step();
+            assertEquals(List.of("placed " + hex(count)), beta.take());
+        }
+    }
+
+    /** Sixteen bits of credit are in a short record: a longer record comes first. */
+    @Test
+    void shouldNotWriteAShortRecordWhoseCreditDoesNotFit() {
+        connect();
+        TransmitOperation operation = operation(Flags.WRITE);
+        operation.length = 8;
+        assertEquals(-FabricErrno.EOPNOTSUPP, remote().writeShort(operation, GRANT));
+        assertEquals(-FabricErrno.EOPNOTSUPP, remote().placed(1, GRANT));
+        assertEquals(Channel.DONE, ((ShmChannel) alpha.channel).sendGrant(GRANT));
+        assertEquals(Channel.DONE, remote().writeShort(operation, GRANT));
+        assertEquals(Channel.DONE, remote().placed(1, GRANT));
+        steps();
+        assertEquals(3, beta.take().size());
+    }
+
+    @Test
+    void shouldCarryThePlacesOfTheBytesOfAnAnnouncedWrite() {
+        connect();
+        TransmitOperation operation = operation(Flags.WRITE | Flags.REMOTE_CQ_DATA);
+        operation.address = memory.address() + 100;
+        assertFalse(remote().canAnnounce(operation), "memory in no region");
+        operation.region = new RegisteredRegion(0, 77, memory.address(), MEMORY, () -> { });
+        assertFalse(remote().canAnnounce(operation), "a region in no file");
+        operation.region = new RegisteredRegion(9, 77, memory.address(), MEMORY, () -> { });
+        operation.length = 5000;
+        assertTrue(remote().canAnnounce(operation));
+        assertEquals(Channel.DONE, remote().announce(operation, GRANT));
+        beta.step();
+        assertEquals(List.of("grant " + hex(0x9000_0001L), String.join(" ", "announced", hex(OPERATION), "true",
+            hex(KEY), hex(ADDRESS), hex(5000), hex(DATA), "1", "9", hex(77), hex(100), hex(5000))), beta.take());
+    }
+
+    /** A region of beta that alpha may read: its file. */
+    private MappedFile region(long number, long generation) {
+        MappedFile file = MappedFile.create(beta.services.directoryFd(),
+            FileType.MEMORY_REGION.fileName(number), MemoryRegionDescriptor.DATA_OFFSET + (long) MEMORY);
+        FileHeaderDescriptor.write(file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.MEMORY_REGION, 0, 0,
+            beta.services.ownerId(), generation, MEMORY);
+        for (int i = 0; i < MEMORY; i++) {
+            file.buffer().putByte(MemoryRegionDescriptor.DATA_OFFSET + i, (byte) (i * 3));
+        }
+        return file;
+    }
+
+    /** A read of beta's memory into alpha's. */
+    private TransmitOperation reading(int offset, int length) {
+        TransmitOperation operation = operation(Flags.READ);
+        operation.remoteAddress = offset;
+        operation.length = length;
+        return operation;
+    }
+
+    private void grant(MappedFile file, long number, long generation) {
+        assertEquals(Channel.DONE, beta.channel.remoteMemory().grantRead(KEY, new RegisteredRegion(
+            number, generation, file.address() + MemoryRegionDescriptor.DATA_OFFSET, MEMORY, () -> { }), GRANT));
+        // it is mapped in the steps behind the first read
+        for (int i = 0; i < 10_000 && remote().readMapped(reading(0, 8)) != Channel.DONE; i++) {
+            steps();
+        }
+        assertEquals(Channel.DONE, remote().readMapped(reading(0, 8)));
+    }
+
+    @Test
+    void shouldReadAGrantedRegionUntilItIsClosed() {
+        connect();
+        assertEquals(-FabricErrno.EAGAIN, remote().readMapped(reading(0, 8)));
+        try (MappedFile file = region(3, 55)) {
+            grant(file, 3, 55);
+            assertEquals(Channel.DONE, remote().readMapped(reading(1000, 300)));
+            for (int i = 0; i < 300; i++) {
+                assertEquals((byte) ((1000 + i) * 3), memory.get(ValueLayout.JAVA_BYTE, i));
+            }
+            for (long[] range : new long[][] {{MEMORY - 7, 8}, {-1, 8}, {MEMORY + 1, 0}, {Long.MAX_VALUE, 8}}) {
+                TransmitOperation beyond = reading(0, (int) range[1]);
+                beyond.remoteAddress = range[0];
+                assertEquals(-FabricErrno.EAGAIN, remote().readMapped(beyond), "the peer refuses it");
+            }
+            // what was sent before is not executed yet
+            assertEquals(Channel.DONE, remote().write(operation(Flags.WRITE), 8, GRANT));
+            assertEquals(-FabricErrno.EAGAIN, remote().readMapped(reading(0, 8)));
+            steps();
+            assertEquals(Channel.DONE, remote().readMapped(reading(0, 8)));
+            file.buffer().putLong(MemoryRegionDescriptor.CLOSED_OFFSET, 1);
+            assertEquals(-FabricErrno.EAGAIN, remote().readMapped(reading(0, 8)));
+            // the grant is forgotten, so that the next one can come
+            file.buffer().putLong(MemoryRegionDescriptor.CLOSED_OFFSET, 0);
+            assertEquals(-FabricErrno.EAGAIN, remote().readMapped(reading(0, 8)));
+            grant(file, 3, 55);
+        }
+    }
+
+    /** The copied bytes change the word themselves, so that it is certain to change during the copy. */
+    @Test
+    void shouldEndAReadOfARegionThatIsClosedMeanwhileWithAnError() {
+        connect();
+        try (MappedFile file = region(3, 55)) {
+            grant(file, 3, 55);
+            TransmitOperation operation = reading(8, 8);
+            operation.address = file.address() + MemoryRegionDescriptor.CLOSED_OFFSET;
+            assertEquals(-FabricErrno.EKEYREJECTED, remote().readMapped(operation));
+        }
+    }
+
+    @Test
+    void shouldUseNoFrameThatAnOlderPeerDoesNotKnow() {
+        alpha.services.featuresOfPeers = ShmHello.FEATURE_REMOTE_ACCESS;
+        beta.connect(alpha);
+        for (int i = 0; i < 100_000 && (alpha.channel == null || beta.channel == null); i++) {
+            alpha.step();
+            beta.step();
+        }
+        beta.take();
+        TransmitOperation operation = operation(Flags.WRITE);
+        operation.length = 8;
+        operation.region = new RegisteredRegion(9, 77, memory.address(), MEMORY, () -> { });
+        assertFalse(remote().canAnnounce(operation));
+        assertEquals(-FabricErrno.EOPNOTSUPP, remote().writeShort(operation, 0));
+        assertEquals(-FabricErrno.EOPNOTSUPP, remote().grantRead(KEY, operation.region, 0));
+        steps();
+        assertEquals(List.of(), beta.take());
+        assertEquals(Channel.DONE, remote().write(operation, 8, 0));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"24, REMOTE_ANNOUNCE, 59", "25, REMOTE_GRANT, 39"})
+    void shouldEndTheConnectionOfAPeerWhoseNewerRecordIsTooShort(int type, String name, int longest) {
+        for (int length : new int[] {longest, 8, 0}) {
+            connect();
+            beta.services.errors.clear();
+            writeRecord(type, body(length));
+            assertEnded(name + " with only " + (WORD_LENGTH + length) + " bytes");
+            beta.take();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5, 65535})
+    void shouldEndTheConnectionOfAPeerWhoseAnnouncedPiecesDoNotFitTheRecord(int pieces) {
+        connect();
+        byte[] body = body(RemoteAnnounceEncoder.BLOCK_LENGTH + 4 + 32);
+        body[RemoteAnnounceEncoder.BLOCK_LENGTH] = 32;
+        body[RemoteAnnounceEncoder.BLOCK_LENGTH + 2] = (byte) pieces;
+        body[RemoteAnnounceEncoder.BLOCK_LENGTH + 3] = (byte) (pieces >> 8);
+        writeRecord(RemoteAnnounceEncoder.TEMPLATE_ID, body);
+        assertEnded("whose pieces do not fit it");
+    }
+
     @Test
     void shouldWriteNothingToAPeerWithoutTheFeature() {
         // beta dials, so that alpha hears of its features
@@ -279,7 +459,8 @@ class ShmRemoteTest {
     void shouldEndTheConnectionOfAPeerWhoseRecordIsTooShort(int type, String name) {
         int block = switch (type) {
             case RemoteWriteEncoder.TEMPLATE_ID -> RemoteWriteEncoder.BLOCK_LENGTH;
-            case RemoteReadEncoder.TEMPLATE_ID -> RemoteReadEncoder.BLOCK_LENGTH;
+            // older drivers send no flags
+            case RemoteReadEncoder.TEMPLATE_ID -> RemoteReadEncoder.flagsEncodingOffset();
             default -> RemoteReplyEncoder.BLOCK_LENGTH;
         };
         for (int length : new int[] {block - 1, block - 8, 4, 0}) {
