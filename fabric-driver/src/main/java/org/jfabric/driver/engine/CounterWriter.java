@@ -123,6 +123,8 @@ public final class CounterWriter extends BatchWriter {
         // published first: what has started is not seen before the value that has started it
         flush();
         int started = work.startDue();
+        // what has started may have ended and counted here, which lists a writer that is being published no more
+        flush();
         if (isAwaited && work.isEmpty()) {
             isAwaited = false;
             UnsafeApi.putIntRelease(null, fileAddress + AWAITED_OFFSET, 0);

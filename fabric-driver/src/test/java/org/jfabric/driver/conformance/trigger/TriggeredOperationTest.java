@@ -290,11 +290,14 @@ class TriggeredOperationTest {
             assertEquals(0, pair.a.endpoint.tsendmsg(pair.message(0, 1, 1).destAddr(pair.toB + 1000).trigger(at1)));
             assertEquals(0, pair.a.endpoint.tsendmsg(pair.message(0, 1, 2).memory(0x123456, 8).trigger(at1)));
             assertEquals(0, pair.a.endpoint.trecvmsg(
-                pair.receive(0, 1, 3).memory(0x123456, 8).trigger(at1)));
+                pair.receive(0, 1, 3).memory(0x123456, 8)
+                    .trigger(new TriggeredContext().threshold(pair.counter, 2))));
             pair.quiet();
             assertEquals(0, pair.counter.add(1));
             pair.assertFailed(1, FabricErrno.EINVAL);
             pair.assertFailed(2, FabricErrno.EFAULT);
+            pair.quiet();
+            assertEquals(0, pair.counter.add(1));
             pair.assertFailed(3, FabricErrno.EFAULT);
             pair.pair.assertTransfers(pair.a.endpoint);
         }
