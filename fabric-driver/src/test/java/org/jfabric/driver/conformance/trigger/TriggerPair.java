@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Counter;
 import org.jfabric.DeferredWork;
 import org.jfabric.Endpoint;
@@ -34,6 +35,7 @@ final class TriggerPair implements AutoCloseable {
     final Counter counter;
     final TriggeredContext trigger = new TriggeredContext();
     final DeferredWork work = new DeferredWork();
+    private final UnsafeBuffer bytes;
     private final SendRequest send = new SendRequest();
     private final ReceiveRequest receive = new ReceiveRequest();
 
@@ -49,6 +51,7 @@ final class TriggerPair implements AutoCloseable {
         this.pair = pair;
         a = pair.a;
         b = pair.b;
+        bytes = a.memory.buffer();
         toA = pair.toA;
         toB = pair.toB;
         counter = a.domain.openCounter(new CounterAttr());
@@ -56,7 +59,7 @@ final class TriggerPair implements AutoCloseable {
 
     /** A tagged message of 8 bytes, a word of the first application's memory. */
     SendRequest message(int word, long tag, long context) {
-        a.memory.buffer().putLong(8 * word, tag);
+        bytes.putLong(8 * word, tag);
         return send.clear().memory(a.memory.address(8L * word), 8).destAddr(toB).tag(tag).opContext(context);
     }
 
@@ -97,6 +100,14 @@ final class TriggerPair implements AutoCloseable {
     void quiet() {
         for (int i = 0; i < QUIET; i++) {
             a.assertQuiet(1);
+            b.assertQuiet(1);
+        }
+    }
+
+    /** Nothing else arrives at the second application, whatever ended at the first. */
+    void quietEnd() {
+        for (int i = 0; i < QUIET; i++) {
+            a.poll();
             b.assertQuiet(1);
         }
     }
