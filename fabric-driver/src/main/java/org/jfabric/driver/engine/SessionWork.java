@@ -137,6 +137,9 @@ public final class SessionWork {
      */
     public void requireUnused(long counterId) {
         CounterWriter writer = counters.get(counterId);
+        if (writer == null) {
+            return;
+        }
         for (WaitingWork work : waiting()) {
             if (work.trigger == writer || work instanceof WaitingChange change && change.target == writer
                 || work instanceof WaitingOperation operation && operation.completion == writer) {
