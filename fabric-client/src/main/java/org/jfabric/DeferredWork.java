@@ -16,8 +16,8 @@ import org.jfabric.layout.AtomicForm;
  * transfer counts once in its completion counter when it ends, and not in the counters of its endpoint. It has an entry
  * only if its flags have {@link Flags#COMPLETION}, or if it fails or is cancelled.
  *
- * <p>{@link Domain#queueWork} copies all arguments, those of the named request too. The object stays the name of the work
- * that was queued last with it, for {@link Domain#cancelWork}. Owner: one thread at a time. Source: fi_trigger(3),
+ * <p>{@link Domain#queueWork} copies all arguments, those of the named request too. The object stays the name of the
+ * work that was queued last with it, for {@link Domain#cancelWork}. Owner: one thread at a time. Source: fi_trigger(3),
  * section Experimental Deferred Work Queues.
  */
 public final class DeferredWork {

@@ -168,8 +168,8 @@ public final class Domain implements Fid {
 
     /**
      * Cancels the work that was queued last with an object (FI_CANCEL_WORK). A transfer ends with an error entry with
-     * {@code FI_ECANCELED} and counts as an error in its completion counter; a change of a counter just does not happen.
-     * Work that has started is not affected. Waits for the driver's answer.
+     * {@code FI_ECANCELED} and counts as an error in its completion counter; a change of a counter is dropped. Work
+     * that has started is not affected. Waits for the driver's answer.
      *
      * @param deferred queued before.
      * @return 0; {@code -FI_ENOENT} if it was never queued, or does not wait any more; {@code -FI_EINVAL} for null; or

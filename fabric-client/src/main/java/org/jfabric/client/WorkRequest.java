@@ -3,8 +3,8 @@ package org.jfabric.client;
 import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
- * The arguments of one operation that starts when a counter has reached a threshold, on their way from the caller to the
- * engine: too many for a call. The caller fills it anew for each operation; the engine keeps a copy while it waits.
+ * The arguments of one operation that starts when a counter has reached a threshold, on their way from the caller to
+ * the engine: too many for a call. The caller fills it anew for each operation; the engine keeps a copy while it waits.
  *
  * <p>Fields are public on purpose: it is filled and read field by field. Owner: the posting thread.
  */

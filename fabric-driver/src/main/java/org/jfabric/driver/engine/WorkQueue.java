@@ -4,9 +4,9 @@ import java.util.PriorityQueue;
 import org.jfabric.driver.resource.FaultPoint;
 
 /**
- * The work that waits for one counter, in the order of the thresholds, then of submission. Triggered operations wait for
- * the counter's value, deferred work for the sum of value and error value; where both are due, the same order holds
- * among them.
+ * The work that waits for one counter, in the order of the thresholds, then of submission. Triggered operations wait
+ * for the counter's value, deferred work for the sum of value and error value; where both are due, the same order
+ * holds among them.
  *
  * <p>Owner: progress agent.
  */

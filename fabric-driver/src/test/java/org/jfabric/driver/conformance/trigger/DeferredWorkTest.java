@@ -371,8 +371,7 @@ class DeferredWorkTest {
     void shouldAccessRemoteMemory(Setup setup) {
         setup.assumeRemoteMemory();
         try (TriggerPair pair = new TriggerPair(setup, Flags.RMA | Flags.ATOMIC)) {
-            MemoryRegion target = pair.b.domain.allocate(4096, new MemoryRegionAttr()
-                .access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(pair.toB + 0x3333_0000L + setup.ordinal()));
+            MemoryRegion target = exposed(pair, 0x3333);
             long key = target.key();
             Domain domain = pair.a.domain;
             Endpoint endpoint = pair.a.endpoint;
@@ -422,8 +421,7 @@ class DeferredWorkTest {
     void shouldTriggerAccessesOfRemoteMemory(Setup setup) {
         setup.assumeRemoteMemory();
         try (TriggerPair pair = new TriggerPair(setup, Flags.RMA | Flags.ATOMIC)) {
-            MemoryRegion target = pair.b.domain.allocate(4096, new MemoryRegionAttr()
-                .access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(pair.toB + 0x4444_0000L + setup.ordinal()));
+            MemoryRegion target = exposed(pair, 0x4444);
             long key = target.key();
             Endpoint endpoint = pair.a.endpoint;
             MemoryRegion local = pair.a.memory;
@@ -470,5 +468,10 @@ class DeferredWorkTest {
             assertEquals(111, local.buffer().getLong(24));
             target.close();
         }
+    }
+
+    private static MemoryRegion exposed(TriggerPair pair, long key) {
+        return pair.b.domain.allocate(
+            4096, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(key));
     }
 }
