@@ -5,6 +5,7 @@ import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /**
  * The arguments of one atomic operation, each set by its name, so that no two of them can be swapped (struct
@@ -32,6 +33,10 @@ public final class AtomicRequest {
     private long key;
     private long opContext;
     private long flags;
+    /** When it starts; null at once. */
+    private TriggeredContext trigger;
+    /** {@link Flags#TRIGGER} if there is a condition, else 0. */
+    private long triggerFlag;
 
     /** A request as after {@link #clear()}. */
     public AtomicRequest() {
@@ -56,6 +61,8 @@ public final class AtomicRequest {
         key = 0;
         opContext = 0;
         flags = 0;
+        trigger = null;
+        triggerFlag = 0;
         return this;
     }
 
@@ -186,8 +193,29 @@ public final class AtomicRequest {
         return this;
     }
 
+    /**
+     * Lets a counter start the operation: adds {@link Flags#TRIGGER} to the flags, until {@link #clear()}. Needs an
+     * endpoint with that capability.
+     *
+     * @param condition read when the request is posted; null takes the condition back.
+     * @return this.
+     */
+    public AtomicRequest trigger(TriggeredContext condition) {
+        trigger = condition;
+        triggerFlag = condition == null ? 0 : Flags.TRIGGER;
+        return this;
+    }
+
+    TriggeredContext trigger() {
+        return trigger;
+    }
+
+    boolean isTriggered() {
+        return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
+    }
+
     long flags() {
-        return flags;
+        return flags | triggerFlag;
     }
 
     AtomicOperation operation() {

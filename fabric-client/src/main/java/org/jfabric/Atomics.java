@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.jfabric.client.AtomicAccess;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
@@ -82,7 +83,7 @@ public final class Atomics {
         try {
             request.clear().operation(operation, datatype, count).operands(buf).destAddr(destAddr)
                 .remote(remoteAddr, key).opContext(opContext);
-            int refusal = prepare(request, AtomicForm.BASE, endpoint.sendFlags() & BASE_CALL);
+            int refusal = prepare(access, request, AtomicForm.BASE, endpoint.sendFlags() & BASE_CALL);
             return refusal != 0 ? refusal : transfers.atomic(access);
         } finally {
             transfers.exit();
@@ -129,7 +130,7 @@ public final class Atomics {
         try {
             request.clear().operation(operation, datatype, count).destAddr(destAddr).remote(remoteAddr, key)
                 .opContext(endpoint.context());
-            int refusal = prepare(request, AtomicForm.BASE, Flags.INJECT);
+            int refusal = prepare(access, request, AtomicForm.BASE, Flags.INJECT);
             return refusal != 0 ? refusal
                 : transfers.injectAtomic(access, source, offset, count * datatype.sizeBytes());
         } finally {
@@ -211,6 +212,10 @@ public final class Atomics {
         if (atomicRequest == null) {
             return -FabricErrno.EINVAL;
         }
+        if (atomicRequest.isTriggered()) {
+            return endpoint.triggers() == null ? endpoint.accesses() == null ? refused() : -FabricErrno.EBADFLAGS
+                : defer(atomicRequest, form, atomicRequest.trigger(), null);
+        }
         if ((atomicRequest.flags() & ~callFlags) != 0) {
             return endpoint.accesses() == null ? refused() : -FabricErrno.EBADFLAGS;
         }
@@ -220,15 +225,39 @@ public final class Atomics {
         }
         transfers.enter();
         try {
-            int refusal = prepare(atomicRequest, form, atomicRequest.flags() | endpoint.alwaysForSends());
+            int refusal = prepare(access, atomicRequest, form, atomicRequest.flags() | endpoint.alwaysForSends());
             return refusal != 0 ? refusal : transfers.atomic(access);
         } finally {
             transfers.exit();
         }
     }
 
-    /** Fills {@link #access}, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
-    private int prepare(AtomicRequest posted, int form, long flags) {
+    /** Posts an operation that a counter starts; work is null for a triggered one. */
+    int defer(AtomicRequest posted, int form, TriggeredContext trigger, DeferredWork work) {
+        Submission transfers = endpoint.accesses();
+        if (transfers == null) {
+            return refused();
+        }
+        long flags = EndpointTriggers.flags(posted.flags(), work);
+        if ((flags & ~(form == AtomicForm.BASE ? BASE_CALL : FETCH_CALL)) != 0) {
+            return -FabricErrno.EBADFLAGS;
+        }
+        transfers.enter();
+        try {
+            WorkRequest filled = endpoint.triggers().transmit(WorkRequest.ATOMIC, trigger, work);
+            if (filled == null) {
+                return -FabricErrno.EINVAL;
+            }
+            int refusal = prepare(
+                filled.atomic, posted, form, flags | (work == null ? endpoint.alwaysForSends() : 0));
+            return refusal != 0 ? refusal : transfers.defer(filled);
+        } finally {
+            transfers.exit();
+        }
+    }
+
+    /** Fills the arguments, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
+    private int prepare(AtomicAccess filled, AtomicRequest posted, int form, long flags) {
         long direction = form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
         if ((offered & direction) == 0 || !exists(form, posted.datatype(), posted.operation())) {
             return refused();
@@ -237,9 +266,9 @@ public final class Atomics {
         if (count < 0 || count > maxCount(posted.datatype())) {
             return -FabricErrno.EINVAL;
         }
-        access.form = form;
-        access.flags = flags | Flags.ATOMIC | direction;
-        return posted.fill(access, form != AtomicForm.BASE, form == AtomicForm.COMPARE) ? 0 : -FabricErrno.EINVAL;
+        filled.form = form;
+        filled.flags = flags | Flags.ATOMIC | direction;
+        return posted.fill(filled, form != AtomicForm.BASE, form == AtomicForm.COMPARE) ? 0 : -FabricErrno.EINVAL;
     }
 
     private int refused() {

@@ -361,7 +361,7 @@ final class CompletionReader implements Waitable {
         UnsafeApi.putLongRelease(null, readPositionAddress, next);
         credits.release(ofClient);
         if (ofDriver && driverSignal != null) {
-            driverSignal.onRoom(heldBackAddress);
+            driverSignal.onChange(heldBackAddress);
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.QueueSignal;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
 import org.jfabric.info.CompletionQueueAttr;
@@ -64,6 +65,9 @@ public final class Counter implements Fid {
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final Waitable events = this::mayHaveEvents;
     private WaitSet waitSet;
+    /** Wakes a driver that waits for changes of the client; null in a domain without the capability TRIGGER. */
+    private QueueSignal driverSignal;
+    private long awaitedAddress;
     private volatile boolean closed;
 
     /** A fresh counter over its mapped file; domain may be null in tests of the waiting side. */
@@ -335,6 +339,12 @@ public final class Counter implements Fid {
         }
     }
 
+    /** Work may wait for the counter; before it is used. */
+    void onTriggersOffered(QueueSignal signal) {
+        awaitedAddress = values.address() + CounterDescriptor.AWAITED_OFFSET;
+        driverSignal = signal;
+    }
+
     /** The wait set that this counter signals, or null. */
     WaitSet waitSet() {
         return waitSet;
@@ -376,6 +386,9 @@ public final class Counter implements Fid {
 
     /** The driver wakes for what it counts, not for what the client adds. */
     private void wakeWaiting() {
+        if (driverSignal != null) {
+            driverSignal.onChange(awaitedAddress);
+        }
         if (waitSet != null) {
             waitSet.onReady();
         } else if (wait != null) {

@@ -54,6 +54,11 @@ final class CounterValues implements Waitable {
         return value;
     }
 
+    /** Native address of the file. */
+    long address() {
+        return address;
+    }
+
     long value() {
         return sum(COUNTED_OFFSET, ADDED_OFFSET);
     }

@@ -63,6 +63,7 @@ public final class Domain implements Fid {
     private final DomainReports reports;
     private final List<AddressVector> addressVectors = new ArrayList<>();
     private final DomainRegions regions;
+    private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private boolean closed;
 
@@ -75,6 +76,7 @@ public final class Domain implements Fid {
         this.driver = driver;
         this.reports = new DomainReports(this, conductor, driver);
         this.regions = new DomainRegions(this, conductor);
+        this.work = new DomainWork(this, conductor, info.caps());
         this.locks = needsLocks(info.domainAttr().threading(), connection().embedded() != null);
         if (connection().embedded() != null) {
             connection().embedded().onDomainOpened(locks);
@@ -141,6 +143,61 @@ public final class Domain implements Fid {
             requireOpen();
             return reports.openCounter(wanted, context);
         }
+    }
+
+    /**
+     * Queues deferred work, which the driver starts when a counter has reached a threshold (fi_control,
+     * FI_QUEUE_WORK). A transfer takes its place among the outstanding operations of its endpoint, and its slot of the
+     * completion queue, at once. Work of one counter starts in the order of the thresholds; with the same threshold in
+     * the order of queueing. A change of a counter is a command to the driver, which waits for its answer.
+     *
+     * <p>Any thread, where the endpoint's queues allow it; with an embedded driver in INVOKER mode the thread that uses
+     * the domain. Source: fi_trigger(3), section Experimental Deferred Work Queues.
+     *
+     * @param deferred copied; may be changed and queued again at the return.
+     * @return 0 or a negative errno: {@code -FI_EAGAIN} without room, as for an operation that starts at once, or if
+     *     the application has queued 4096 changes of counters; {@code -FI_EINVAL} for null, work without a condition or
+     *     without anything to do, objects of another domain or closed ones, a negative number, a completion counter for
+     *     a change of a counter; {@code -FI_EBADFLAGS} for flags that the call does not take; {@code -FI_EOPNOTSUPP} if
+     *     domain or endpoint was opened without {@link Flags#TRIGGER}, or as the endpoint's own call answers;
+     *     {@code -FI_ENOSYS} for a receive into a multi-receive buffer or with buffered receives;
+     *     {@code -FI_EOPBADSTATE} if the domain is closed or the endpoint is not enabled.
+     */
+    public int queueWork(DeferredWork deferred) {
+        return work.queue(deferred);
+    }
+
+    /**
+     * Cancels the work that was queued last with an object (FI_CANCEL_WORK). A transfer ends with an error entry with
+     * {@code FI_ECANCELED} and counts as an error in its completion counter; a change of a counter is dropped. Work
+     * that has started is not affected. Waits for the driver's answer.
+     *
+     * @param deferred queued before.
+     * @return 0; {@code -FI_ENOENT} if it was never queued, or does not wait any more; {@code -FI_EINVAL} for null; or
+     *     {@code -FI_EOPNOTSUPP}, {@code -FI_EOPBADSTATE} as {@link #queueWork}.
+     */
+    public int cancelWork(DeferredWork deferred) {
+        return work.cancel(deferred);
+    }
+
+    /**
+     * Cancels all work that waits in this domain (FI_FLUSH_WORK), each as by {@link #cancelWork}. Operations with
+     * {@link Flags#TRIGGER} are not affected. Waits for the driver's answer.
+     *
+     * @return 0, also if nothing waits; or {@code -FI_EOPNOTSUPP}, {@code -FI_EOPBADSTATE} as {@link #queueWork}.
+     */
+    public int flushWork() {
+        return work.flush();
+    }
+
+    /**
+     * Cancels the work that waits for one counter; else as {@link #flushWork()}.
+     *
+     * @param triggeringCounter of this domain.
+     * @return as {@link #flushWork()}; {@code -FI_EINVAL} for null, a closed counter or one of another domain.
+     */
+    public int flushWork(Counter triggeringCounter) {
+        return work.flush(triggeringCounter);
     }
 
     /**
@@ -383,6 +440,11 @@ public final class Domain implements Fid {
         return "Domain{endpoints=" + endpoints.size() + ", completionQueues=" + reports.completionQueueCount()
             + ", counters=" + reports.counterCount() + ", addressVectors=" + addressVectors.size()
             + ", regions=" + regions.size() + (closed ? ", closed" : "") + '}';
+    }
+
+    /** Its deferred work. */
+    DomainWork work() {
+        return work;
     }
 
     /** Whether the addresses of its endpoints are those of sockets, not names within drivers. */

@@ -67,6 +67,9 @@ final class DomainReports {
             Counter fresh = new Counter(domain, ready.counterId(), context, wanted.waitObject(), memory, driver,
                 conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
+            if (domain.work().isOffered()) {
+                fresh.onTriggersOffered(conductor.connection().changeSignal());
+            }
             return fresh;
         });
         counters.add(counter);
@@ -99,6 +102,7 @@ final class DomainReports {
         if (counters.contains(counter)) {
             Domain.requireUnused("counter", counter.endpoints());
             requireNotPolled(counter);
+            domain.work().requireUnused(counter);
             counter.markClosed();
             counters.remove(counter);
             if (counter.waitSet() != null) {

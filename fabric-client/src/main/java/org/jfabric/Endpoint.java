@@ -114,6 +114,8 @@ public final class Endpoint implements Fid {
     private final EndpointConnection connection;
     private final RemoteMemory remoteMemory;
     private final Atomics atomics;
+    /** Null without the capability TRIGGER. */
+    private final EndpointTriggers triggers;
 
     private int state;
     /**
@@ -172,6 +174,7 @@ public final class Endpoint implements Fid {
         this.remoteMemory = new RemoteMemory(this, info.caps());
         this.atomics = new Atomics(
             this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
+        this.triggers = (info.caps() & Flags.TRIGGER) == 0 ? null : new EndpointTriggers(this);
     }
 
     /**
@@ -1198,7 +1201,8 @@ public final class Endpoint implements Fid {
             flags | alwaysForRecvs | kind, iov, takesBuffer ? buf : 0, takesBuffer ? len : 0, opContext);
     }
 
-    private int badFlags() {
+    /** The answer to flags that a call does not take. */
+    int badFlags() {
         return isUsable() ? -FabricErrno.EBADFLAGS : refused();
     }
 
@@ -1266,6 +1270,35 @@ public final class Endpoint implements Fid {
     /** Flags that calls of sends may give. */
     long sendCall() {
         return sendCall;
+    }
+
+    /** Carried by receives with flags of their own, besides these. */
+    long alwaysForRecvs() {
+        return alwaysForRecvs;
+    }
+
+    /** Flags that an untagged receive call of one piece may carry. */
+    long untaggedRecvCall() {
+        return untaggedRecvCall;
+    }
+
+    long minMultiRecvBytes() {
+        return minMultiRecvBytes;
+    }
+
+    /** Posts what counters start; null without the capability TRIGGER. */
+    EndpointTriggers triggers() {
+        return triggers;
+    }
+
+    /** Where sends go; null while none is taken, {@link #refused()}. */
+    Submission sends() {
+        return isUsable() ? transmit : null;
+    }
+
+    /** Where receives of a kind go; null while none is taken, {@link #refused()}. */
+    Submission usableReceives(long kind) {
+        return isUsable() ? receives(kind) : null;
     }
 
     /** Carried by sends with flags of their own, besides these. */

@@ -131,6 +131,23 @@ public final class IoVec {
         return count == 0 ? 0 : pieces[0];
     }
 
+    /**
+     * Fills a list of pieces with those of a vector, or with the one piece if that is null; returns their number, or -1
+     * if they are not valid.
+     */
+    static int fill(long[] list, IoVec iov, long buf, long len) {
+        if (iov == null) {
+            list[0] = buf;
+            list[1] = len;
+            return len < 0 ? -1 : 1;
+        }
+        if (!iov.isValid()) {
+            return -1;
+        }
+        System.arraycopy(iov.pieces, 0, list, 0, 2 * iov.count);
+        return iov.count;
+    }
+
     /** Whether a call may take it: not too many pieces, none without address or with a negative length. */
     boolean isValid() {
         if (count > VectorRequestDescriptor.MAX_PIECES) {

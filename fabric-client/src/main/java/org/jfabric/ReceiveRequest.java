@@ -1,6 +1,8 @@
 package org.jfabric;
 
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
+import org.jfabric.info.Flags;
 
 /**
  * The arguments of one receive, each set by its name, so that no two of them can be swapped (struct fi_msg and
@@ -25,6 +27,10 @@ public final class ReceiveRequest {
     private long ignore;
     private long opContext;
     private long flags;
+    /** When it starts; null at once. */
+    private TriggeredContext trigger;
+    /** {@link Flags#TRIGGER} if there is a condition, else 0. */
+    private long triggerFlag;
 
     /** A request as after {@link #clear()}. */
     public ReceiveRequest() {
@@ -45,6 +51,8 @@ public final class ReceiveRequest {
         ignore = 0;
         opContext = 0;
         flags = 0;
+        trigger = null;
+        triggerFlag = 0;
         return this;
     }
 
@@ -139,12 +147,56 @@ public final class ReceiveRequest {
         return this;
     }
 
+    /**
+     * Lets a counter start the operation: adds {@link Flags#TRIGGER} to the flags, until {@link #clear()}. Needs an
+     * endpoint with that capability.
+     *
+     * @param condition read when the request is posted; null takes the condition back.
+     * @return this.
+     */
+    public ReceiveRequest trigger(TriggeredContext condition) {
+        trigger = condition;
+        triggerFlag = condition == null ? 0 : Flags.TRIGGER;
+        return this;
+    }
+
+    long flags() {
+        return flags | triggerFlag;
+    }
+
+    boolean isOnePiece() {
+        return iov == null;
+    }
+
+    private boolean isTriggered() {
+        return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
+    }
+
+    /** Fills a request that a counter starts; false if the pieces are not valid. */
+    boolean fill(WorkRequest work) {
+        work.count = IoVec.fill(work.pieces, iov, buf, len);
+        work.address = srcAddr;
+        work.tag = tag;
+        work.ignore = ignore;
+        work.data = 0;
+        work.context = opContext;
+        return work.count >= 0;
+    }
+
     int post(Endpoint endpoint) {
+        if (isTriggered()) {
+            return endpoint.triggers() == null ? endpoint.badFlags()
+                : endpoint.triggers().receive(this, Flags.MSG, trigger, null);
+        }
         return iov != null ? endpoint.recvmsg(iov, srcAddr, opContext, flags)
             : endpoint.recvmsg(buf, len, srcAddr, opContext, flags);
     }
 
     int postTagged(Endpoint endpoint) {
+        if (isTriggered()) {
+            return endpoint.triggers() == null ? endpoint.badFlags()
+                : endpoint.triggers().receive(this, Flags.TAGGED, trigger, null);
+        }
         return iov != null ? endpoint.trecvmsg(iov, srcAddr, tag, ignore, opContext, flags)
             : endpoint.trecvmsg(buf, len, srcAddr, tag, ignore, opContext, flags);
     }

@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -200,11 +201,38 @@ public final class RemoteMemory {
         if (request == null) {
             return -FabricErrno.EINVAL;
         }
+        if (request.isTriggered()) {
+            return endpoint.triggers() == null ? accesses(kind) == null ? refused() : -FabricErrno.EBADFLAGS
+                : defer(request, kind, request.trigger(), null);
+        }
         long flags = request.flags();
         if ((flags & ~callFlags) != 0) {
             return accesses(kind) == null ? refused() : -FabricErrno.EBADFLAGS;
         }
         return request.post(this, flags | endpoint.alwaysForSends() | kind);
+    }
+
+    /** Posts an access that a counter starts; work is null for a triggered one. */
+    int defer(RemoteRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
+        Submission accesses = accesses(kind);
+        if (accesses == null) {
+            return refused();
+        }
+        long flags = EndpointTriggers.flags(request.flags(), work);
+        if ((flags & ~(kind == READ ? READ_CALL : WRITE_CALL)) != 0) {
+            return -FabricErrno.EBADFLAGS;
+        }
+        accesses.enter();
+        try {
+            WorkRequest posted = endpoint.triggers().transmit(WorkRequest.ACCESS, trigger, work);
+            if (posted == null || !request.fill(posted)) {
+                return -FabricErrno.EINVAL;
+            }
+            posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
+            return accesses.defer(posted);
+        } finally {
+            accesses.exit();
+        }
     }
 
     private int inject(

@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
@@ -29,6 +30,10 @@ public final class RemoteRequest {
     private long dataFlag;
     private long opContext;
     private long flags;
+    /** When it starts; null at once. */
+    private TriggeredContext trigger;
+    /** {@link Flags#TRIGGER} if there is a condition, else 0. */
+    private long triggerFlag;
 
     /** A request as after {@link #clear()}. */
     public RemoteRequest() {
@@ -51,6 +56,8 @@ public final class RemoteRequest {
         dataFlag = 0;
         opContext = 0;
         flags = 0;
+        trigger = null;
+        triggerFlag = 0;
         return this;
     }
 
@@ -138,8 +145,40 @@ public final class RemoteRequest {
         return this;
     }
 
+    /**
+     * Lets a counter start the operation: adds {@link Flags#TRIGGER} to the flags, until {@link #clear()}. Needs an
+     * endpoint with that capability.
+     *
+     * @param condition read when the request is posted; null takes the condition back.
+     * @return this.
+     */
+    public RemoteRequest trigger(TriggeredContext condition) {
+        trigger = condition;
+        triggerFlag = condition == null ? 0 : Flags.TRIGGER;
+        return this;
+    }
+
+    TriggeredContext trigger() {
+        return trigger;
+    }
+
+    boolean isTriggered() {
+        return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
+    }
+
+    /** Fills a request that a counter starts; false if the pieces are not valid. */
+    boolean fill(WorkRequest work) {
+        work.count = IoVec.fill(work.pieces, iov, buf, len);
+        work.address = destAddr;
+        work.remoteAddr = remoteAddr;
+        work.key = key;
+        work.data = data;
+        work.context = opContext;
+        return work.count >= 0;
+    }
+
     long flags() {
-        return flags | dataFlag;
+        return flags | dataFlag | triggerFlag;
     }
 
     int post(RemoteMemory memory, long postedFlags) {

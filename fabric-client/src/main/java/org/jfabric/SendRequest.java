@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
@@ -28,6 +29,10 @@ public final class SendRequest {
     private long dataFlag;
     private long opContext;
     private long flags;
+    /** When it starts; null at once. */
+    private TriggeredContext trigger;
+    /** {@link Flags#TRIGGER} if there is a condition, else 0. */
+    private long triggerFlag;
 
     /** A request as after {@link #clear()}. */
     public SendRequest() {
@@ -49,6 +54,8 @@ public final class SendRequest {
         dataFlag = 0;
         opContext = 0;
         flags = 0;
+        trigger = null;
+        triggerFlag = 0;
         return this;
     }
 
@@ -143,12 +150,51 @@ public final class SendRequest {
         return this;
     }
 
+    /**
+     * Lets a counter start the operation: adds {@link Flags#TRIGGER} to the flags, until {@link #clear()}. Needs an
+     * endpoint with that capability.
+     *
+     * @param condition read when the request is posted; null takes the condition back.
+     * @return this.
+     */
+    public SendRequest trigger(TriggeredContext condition) {
+        trigger = condition;
+        triggerFlag = condition == null ? 0 : Flags.TRIGGER;
+        return this;
+    }
+
+    long flags() {
+        return flags | dataFlag | triggerFlag;
+    }
+
+    private boolean isTriggered() {
+        return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
+    }
+
+    /** Fills a request that a counter starts; false if the pieces are not valid. */
+    boolean fill(WorkRequest work) {
+        work.count = IoVec.fill(work.pieces, iov, buf, len);
+        work.address = destAddr;
+        work.tag = tag;
+        work.data = data;
+        work.context = opContext;
+        return work.count >= 0;
+    }
+
     int post(Endpoint endpoint) {
+        if (isTriggered()) {
+            return endpoint.triggers() == null ? endpoint.badFlags()
+                : endpoint.triggers().send(this, Flags.MSG, trigger, null);
+        }
         return iov != null ? endpoint.sendmsg(iov, destAddr, data, opContext, flags | dataFlag)
             : endpoint.sendmsg(buf, len, destAddr, data, opContext, flags | dataFlag);
     }
 
     int postTagged(Endpoint endpoint) {
+        if (isTriggered()) {
+            return endpoint.triggers() == null ? endpoint.badFlags()
+                : endpoint.triggers().send(this, Flags.TAGGED, trigger, null);
+        }
         return iov != null ? endpoint.tsendmsg(iov, destAddr, tag, data, opContext, flags | dataFlag)
             : endpoint.tsendmsg(buf, len, destAddr, tag, data, opContext, flags | dataFlag);
     }

@@ -9,6 +9,7 @@ import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.UseLock;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -257,6 +258,53 @@ final class Submission {
         }
         int refusal = refusal(sends, sendRefusal);
         return refusal != 0 ? refusal : taken(sends, port.atomic(access));
+    }
+
+    /** Begins the posting of a receive whose arguments are gathered outside of here. */
+    void enterReceives() {
+        receives.enter();
+    }
+
+    /** Ends what {@link #enterReceives()} began. */
+    void exitReceives() {
+        receives.exit();
+    }
+
+    /**
+     * Posts an operation that a counter starts, after {@link #enter()} or {@link #enterReceives()}. It takes its slot
+     * of the completion queue now.
+     */
+    int defer(WorkRequest work) {
+        if (work.kind == WorkRequest.RECEIVE) {
+            int refusal = refusal(receives, receiveRefusal);
+            return refusal != 0 ? refusal : taken(receives, port.defer(work));
+        }
+        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
+        long[] pieces = isAtomic ? work.atomic.operands : work.pieces;
+        int count = isAtomic ? work.atomic.operandPieces : work.count;
+        long length = 0;
+        for (int i = 0; i < count; i++) {
+            length += pieces[2 * i + 1];
+        }
+        boolean isInjected = (work.opFlags() & Flags.INJECT) != 0;
+        long dest = isAtomic ? work.atomic.destAddr : work.address;
+        if (length < 0 || length > (isInjected ? injectSize : maxMsgSize)
+            || dest == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        int refusal = refusal(sends, sendRefusal);
+        if (refusal != 0) {
+            return refusal;
+        }
+        if (isInjected) {
+            if (!memory.gather(pieces, count, scratchAddress)) {
+                return -FabricErrno.EFAULT;
+            }
+            work.injected = scratchAddress;
+            work.injectedLength = (int) length;
+            work.atomic.injected = scratchAddress;
+        }
+        return taken(sends, port.defer(work));
     }
 
     /** Posts a write of remote memory whose bytes lie in a buffer of the application. */

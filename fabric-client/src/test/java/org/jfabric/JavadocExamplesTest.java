@@ -58,6 +58,10 @@ class JavadocExamplesTest {
         Map.entry("AtomicRequest", ATOMIC),
         Map.entry("Atomics", ATOMIC),
         Map.entry("RemoteRequest", "RemoteRequest request = new RemoteRequest(); long key = 7;"),
+        Map.entry("TriggeredContext",
+            "TriggeredContext trigger = new TriggeredContext(); SendRequest request = new SendRequest();"),
+        Map.entry("DeferredWork", "DeferredWork work = new DeferredWork(); Counter received = null, forwarded = null;"
+            + " SendRequest request = new SendRequest();"),
         Map.entry("ReceiveRequest", "ReceiveRequest request = new ReceiveRequest();"),
         Map.entry("CompletionError", "CompletionError error = null;"),
         Map.entry("EventError", "EventError error = null;"),

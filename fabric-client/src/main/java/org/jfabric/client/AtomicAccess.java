@@ -48,4 +48,28 @@ public final class AtomicAccess {
     /** Empty arguments. */
     public AtomicAccess() {
     }
+
+    /**
+     * Takes all arguments of another operation. Injected operands are not copied.
+     *
+     * @param other unchanged.
+     */
+    public void set(AtomicAccess other) {
+        flags = other.flags;
+        form = other.form;
+        datatype = other.datatype;
+        operation = other.operation;
+        count = other.count;
+        destAddr = other.destAddr;
+        remoteAddr = other.remoteAddr;
+        key = other.key;
+        context = other.context;
+        injected = other.injected;
+        operandPieces = other.operandPieces;
+        resultPieces = other.resultPieces;
+        comparePieces = other.comparePieces;
+        System.arraycopy(other.operands, 0, operands, 0, 2 * operandPieces);
+        System.arraycopy(other.results, 0, results, 0, 2 * resultPieces);
+        System.arraycopy(other.compares, 0, compares, 0, 2 * comparePieces);
+    }
 }

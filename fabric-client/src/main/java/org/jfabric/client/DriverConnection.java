@@ -151,9 +151,23 @@ public final class DriverConnection implements AutoCloseable {
         }
         long activity = control.address() + activityIndex + ControlFileDescriptor.activityOffset(
             attachment.commandRingLength(), attachment.eventRingLength());
+        return new QueueSignal(activity, parkedAddress(), doorbell);
+    }
+
+    /**
+     * Signal for changes of counters, which belong to no endpoint; only {@link QueueSignal#onChange} may be used.
+     *
+     * @return a new signal.
+     */
+    public QueueSignal changeSignal() {
+        return new QueueSignal(0, parkedAddress(), doorbell);
+    }
+
+    /** Native address of the driver's parked word; 0 if it never sleeps. */
+    private long parkedAddress() {
         boolean mayPark = cnc != null
             && UnsafeApi.getIntAcquire(null, cnc.address() + CncDescriptor.MAY_PARK_OFFSET) != 0;
-        return new QueueSignal(activity, mayPark ? cnc.address() + CncDescriptor.PARKED_OFFSET : 0, doorbell);
+        return mayPark ? cnc.address() + CncDescriptor.PARKED_OFFSET : 0;
     }
 
     /**

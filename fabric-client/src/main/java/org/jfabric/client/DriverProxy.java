@@ -11,6 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.ConnectEndpointEncoder;
+import org.jfabric.codec.control.ControlWorkEncoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.EnableRegionEncoder;
 import org.jfabric.codec.control.ExplainPathEncoder;
@@ -28,11 +29,13 @@ import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
+import org.jfabric.codec.control.QueueCounterWorkEncoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
 import org.jfabric.codec.control.RegisterWithCardEncoder;
 import org.jfabric.codec.control.RejectConnectionEncoder;
 import org.jfabric.codec.control.RemoveAddressEncoder;
 import org.jfabric.codec.control.ShutdownEndpointEncoder;
+import org.jfabric.codec.control.WorkAction;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
@@ -463,6 +466,43 @@ public final class DriverProxy {
             new ListenEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId).backlog(backlog);
             return submit(ListenEncoder.TEMPLATE_ID, ListenEncoder.BLOCK_LENGTH);
         }).address();
+    }
+
+    /**
+     * Queues a change of a counter that starts when another counter has reached a threshold.
+     *
+     * @param domain    number of the domain.
+     * @param workId    names the work.
+     * @param counterId the triggering counter.
+     * @param threshold that its value and error value together have to reach.
+     * @param targetId  the counter that changes.
+     * @param value     added, or the new value.
+     * @param isSet     whether the value replaces that of the counter.
+     */
+    public void queueCounterWork(
+        long domain, long workId, long counterId, long threshold, long targetId, long value, boolean isSet) {
+        call(DriverEvent.Done.class, "queueing work for counter " + counterId, id -> {
+            new QueueCounterWorkEncoder().wrap(body, 0).correlationId(id).domain(domain).workId(workId)
+                .counterId(counterId).threshold(threshold).targetId(targetId).value(value)
+                .isSet((short) (isSet ? 1 : 0));
+            return submit(QueueCounterWorkEncoder.TEMPLATE_ID, QueueCounterWorkEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    /**
+     * Cancels queued work, or asks for it.
+     *
+     * @param domain    number of the domain.
+     * @param action    what to do.
+     * @param workId    work to cancel.
+     * @param counterId counter whose work is flushed or asked for; 0 to flush that of all counters of the domain.
+     */
+    public void controlWork(long domain, WorkAction action, long workId, long counterId) {
+        call(DriverEvent.Done.class, "asking for queued work: " + action, id -> {
+            new ControlWorkEncoder().wrap(body, 0).correlationId(id).domain(domain).workId(workId)
+                .counterId(counterId).action(action);
+            return submit(ControlWorkEncoder.TEMPLATE_ID, ControlWorkEncoder.BLOCK_LENGTH);
+        });
     }
 
     /**

@@ -99,6 +99,14 @@ public abstract class EndpointPort {
     public abstract int atomic(AtomicAccess access);
 
     /**
+     * Posts an operation that starts when a counter has reached a threshold.
+     *
+     * @param work all arguments; copied before the return.
+     * @return 0, or {@code -FI_EAGAIN} without room, as for an operation that starts at once.
+     */
+    public abstract int defer(WorkRequest work);
+
+    /**
      * Where the payload of an inject is written by the caller, so that it is not copied from elsewhere. Until
      * {@link #commitInject} nothing else may be posted of this direction; a claim that is not committed is forgotten.
      *

@@ -55,6 +55,11 @@ public final class QueuePort extends EndpointPort {
     }
 
     @Override
+    public int defer(WorkRequest work) {
+        return work.kind == WorkRequest.RECEIVE ? receive.defer(work) : transmit.defer(work);
+    }
+
+    @Override
     public long claimInject(int len, long scratch) {
         return transmit.claimInject(len);
     }

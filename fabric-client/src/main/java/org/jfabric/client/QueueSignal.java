@@ -27,17 +27,17 @@ public final class QueueSignal {
     }
 
     /**
-     * Wakes the driver after entries were read, if messages wait for their slots. Any thread.
+     * Wakes the driver after a change that it waits for: entries were read, or a counter was changed. Any thread.
      *
-     * @param heldBackAddress native address of the word that says so.
+     * @param awaitedAddress native address of the word that says whether the driver waits for it.
      */
-    public void onRoom(long heldBackAddress) {
+    public void onChange(long awaitedAddress) {
         if (parkedAddress == 0) {
             return;
         }
-        // The driver sets the word, later parked, fences and reads the read position once more.
+        // The driver sets the word, later parked, fences and reads once more what the client has changed.
         UnsafeApi.fullFence();
-        if (UnsafeApi.getIntAcquire(null, heldBackAddress) != 0
+        if (UnsafeApi.getIntAcquire(null, awaitedAddress) != 0
             && UnsafeApi.getIntAcquire(null, parkedAddress) != 0) {
             doorbell.ring();
         }

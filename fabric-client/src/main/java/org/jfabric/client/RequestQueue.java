@@ -4,10 +4,14 @@ import java.lang.ref.Reference;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.SlabReturnRequestEncoder;
+import org.jfabric.codec.queue.WorkRequestEncoder;
+import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.Words;
 
 /**
  * The client's end of a queue of work requests: a record ring and the count of operations that have not ended.
@@ -18,6 +22,8 @@ import org.jfabric.layout.VectorRequestDescriptor;
 public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.BLOCK_LENGTH;
     private static final int CANCEL_TYPE = CancelRequestEncoder.TEMPLATE_ID;
+
+    private static final int WORK_HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + WorkRequestEncoder.BLOCK_LENGTH;
 
     static final int RETURN_TYPE = SlabReturnRequestEncoder.TEMPLATE_ID;
 
@@ -62,6 +68,83 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         producer.commit(offset, CANCEL_LENGTH, CANCEL_TYPE);
         signalled();
         return 0;
+    }
+
+    /**
+     * Submits an operation that starts when a counter has reached a threshold. It counts as outstanding from now on.
+     *
+     * @param work all arguments.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     */
+    final int defer(WorkRequest work) {
+        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
+        AtomicAccess atomic = work.atomic;
+        boolean isInjected = (work.opFlags() & Flags.INJECT) != 0;
+        int bytes;
+        if (isInjected) {
+            bytes = isAtomic ? (int) (atomic.count * AtomicDatatype.of(atomic.datatype).sizeBytes())
+                : work.injectedLength;
+        } else {
+            bytes = VectorRequestDescriptor.PIECE_LENGTH * (isAtomic
+                ? atomic.operandPieces + atomic.resultPieces + atomic.comparePieces : work.count);
+        }
+        int offset = claim(WORK_HEAD_LENGTH + bytes);
+        if (offset < 0) {
+            return offset;
+        }
+        long record = ring + offset;
+        long behind = record + WORK_HEAD_LENGTH;
+        // later lines first, as everywhere
+        if (isInjected) {
+            Words.copy(isAtomic ? atomic.injected : work.injected, behind, bytes);
+        } else if (isAtomic) {
+            behind = writeWords(behind, atomic.operands, atomic.operandPieces);
+            behind = writeWords(behind, atomic.results, atomic.resultPieces);
+            writeWords(behind, atomic.compares, atomic.comparePieces);
+        } else {
+            writeWords(behind, work.pieces, work.count);
+        }
+        workBlock(record + RecordRingDescriptor.WORD_LENGTH, work, isInjected);
+        commit(offset, WORK_HEAD_LENGTH + bytes, WorkRequestEncoder.TEMPLATE_ID);
+        return 0;
+    }
+
+    private static void workBlock(long body, WorkRequest work, boolean isInjected) {
+        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
+        AtomicAccess atomic = work.atomic;
+        UnsafeApi.putLong(body + WorkRequestEncoder.counterIdEncodingOffset(), work.counterId);
+        UnsafeApi.putLong(body + WorkRequestEncoder.thresholdEncodingOffset(), work.threshold);
+        UnsafeApi.putLong(body + WorkRequestEncoder.workIdEncodingOffset(), work.workId);
+        UnsafeApi.putLong(body + WorkRequestEncoder.completionIdEncodingOffset(), work.completionId);
+        UnsafeApi.putLong(body + WorkRequestEncoder.contextEncodingOffset(), work.opContext());
+        UnsafeApi.putLong(body + WorkRequestEncoder.flagsEncodingOffset(), work.opFlags());
+        UnsafeApi.putLong(body + WorkRequestEncoder.addressEncodingOffset(),
+            isAtomic ? atomic.destAddr : work.address);
+        UnsafeApi.putLong(body + WorkRequestEncoder.tagEncodingOffset(), work.tag);
+        UnsafeApi.putLong(body + WorkRequestEncoder.ignoreEncodingOffset(), work.ignore);
+        UnsafeApi.putLong(body + WorkRequestEncoder.dataEncodingOffset(), work.data);
+        UnsafeApi.putLong(body + WorkRequestEncoder.remoteAddrEncodingOffset(),
+            isAtomic ? atomic.remoteAddr : work.remoteAddr);
+        UnsafeApi.putLong(body + WorkRequestEncoder.keyEncodingOffset(), isAtomic ? atomic.key : work.key);
+        UnsafeApi.putLong(body + WorkRequestEncoder.countEncodingOffset(),
+            isAtomic ? atomic.count : isInjected ? work.injectedLength : work.count);
+        // kind and the seven bytes behind it
+        long kinds = work.kind;
+        if (isAtomic) {
+            kinds |= atomic.form << 8 | atomic.datatype << 16 | (long) atomic.operation << 24
+                | (long) atomic.operandPieces << 32 | (long) atomic.resultPieces << 40
+                | (long) atomic.comparePieces << 48;
+        }
+        UnsafeApi.putLong(body + WorkRequestEncoder.kindEncodingOffset(), kinds);
+        UnsafeApi.putLong(body + WorkRequestEncoder.reserved2EncodingOffset(), 0);
+    }
+
+    /** Writes a list of pieces; returns the address behind it. */
+    static long writeWords(long at, long[] pieces, int count) {
+        for (int i = 0; i < 2 * count; i++) {
+            UnsafeApi.putLong(at + (long) i * Long.BYTES, pieces[i]);
+        }
+        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
     }
 
     /**

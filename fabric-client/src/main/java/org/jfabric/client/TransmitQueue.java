@@ -236,13 +236,6 @@ public final class TransmitQueue extends RequestQueue {
         return 0;
     }
 
-    private static long writeWords(long at, long[] pieces, int count) {
-        for (int i = 0; i < 2 * count; i++) {
-            UnsafeApi.putLong(at + (long) i * Long.BYTES, pieces[i]);
-        }
-        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
-    }
-
     private static void atomicBlock(long body, AtomicAccess access) {
         UnsafeApi.putLong(body + AtomicRequestEncoder.contextEncodingOffset(), access.context);
         UnsafeApi.putLong(body + AtomicRequestEncoder.destAddrEncodingOffset(), access.destAddr);

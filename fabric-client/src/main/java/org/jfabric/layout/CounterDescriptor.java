@@ -10,6 +10,7 @@ package org.jfabric.layout;
  *  256  sleepers' words          see {@link WaitDescriptor}; used only with a wait object of the counter's own
  *  384  counted, 8 bytes         written by the driver: operations that ended with success
  *  392  counted errors, 8 bytes  written by the driver: operations that failed
+ *  400  awaited, 4 bytes         written by the driver: 1 while work waits for the counter, else 0
  *  512  end
  * </pre>
  *
@@ -19,12 +20,15 @@ package org.jfabric.layout;
  * <ul>
  * <li>The driver keeps its two counts in fields of its own and publishes them by plain release stores, once for each
  *     batch, the errors first: a reader that sees a value sees the errors of all operations that ended before. Entries
- *     and payloads are stored before, so a reader that loads a count with acquire sees these too. The driver never
- *     reads a word of the client.</li>
+ *     and payloads are stored before, so a reader that loads a count with acquire sees these too. The driver
+ *     reads the client's words only while <em>awaited</em> is 1; it sets that word, then fences, then reads them.</li>
  * <li>Threads of the client change their words by atomic additions, or compare and exchange. Setting the value to
  *     {@code v} stores {@code v - counted} there; operations that the driver counts meanwhile are added to
  *     {@code v}.</li>
  * </ul>
+ *
+ * <p>A client that changes its words then fences, reads <em>awaited</em> and, if that is 1 and the driver sleeps, rings
+ * the doorbell.
  *
  * <p>Sleepers wait for a number of <em>counted</em> ({@code wake at} is the awaited value minus <em>added</em>). A
  * client that changes its words therefore wakes them, and they sleep again with the new difference.
@@ -40,6 +44,8 @@ public final class CounterDescriptor {
     public static final int COUNTED_OFFSET = 384;
     /** Offset of the operations that failed. */
     public static final int COUNTED_ERRORS_OFFSET = 392;
+    /** Offset of the word that says whether work waits for the counter. */
+    public static final int AWAITED_OFFSET = 400;
     /** Bytes of the file. */
     public static final int FILE_LENGTH = 512;
 

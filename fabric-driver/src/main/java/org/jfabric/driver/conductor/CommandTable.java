@@ -4,6 +4,7 @@ import java.util.function.Function;
 import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
+import org.jfabric.codec.control.ControlWorkDecoder;
 import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.EnableRegionDecoder;
 import org.jfabric.codec.control.ExplainPathDecoder;
@@ -20,6 +21,7 @@ import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
+import org.jfabric.codec.control.QueueCounterWorkDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.codec.control.RegisterWithCardDecoder;
 import org.jfabric.codec.control.RejectConnectionDecoder;
@@ -66,6 +68,8 @@ final class CommandTable {
             ChangeEndpointCommand::shutdown);
         add(JoinGroupDecoder.TEMPLATE_ID, JoinGroupDecoder.BLOCK_LENGTH, 1, JoinGroupCommand::new);
         add(LeaveGroupDecoder.TEMPLATE_ID, LeaveGroupDecoder.BLOCK_LENGTH, 0, JoinGroupCommand::leave);
+        add(QueueCounterWorkDecoder.TEMPLATE_ID, QueueCounterWorkDecoder.BLOCK_LENGTH, 0, WorkCommands::queue);
+        add(ControlWorkDecoder.TEMPLATE_ID, ControlWorkDecoder.BLOCK_LENGTH, 0, WorkCommands::control);
     }
 
     /**

@@ -53,7 +53,7 @@ final class OpenCounterCommand extends Command {
                 writer = new CounterWriter(
                     file.address(), wait.point(file.address() + CounterDescriptor.WAIT_OFFSET));
                 state = State.SERVED;
-                onProgress(() -> context().progress().addCounter(session().progress(), writer));
+                onProgress(() -> context().progress().addCounter(session().progress(), id, writer));
             }
             default -> {
                 CounterResource counter = new CounterResource(id, file, writer, wait.waitResource(), wait.waitSet());

@@ -2,6 +2,7 @@ package org.jfabric.driver.config;
 
 import java.util.List;
 
+import org.jfabric.codec.queue.WorkRequestDecoder;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
@@ -101,6 +102,7 @@ public final class QueueConfig {
     private static final int SEND_RECORD_BYTES = 64;
     /** Record word and body of a request with a list of buffers: two cache lines. */
     private static final int VECTOR_RECORD_BYTES = 128;
+    private static final int WORK_RECORD_BYTES = RecordRingDescriptor.WORD_LENGTH + WorkRequestDecoder.BLOCK_LENGTH;
     private static final long MIN_RING_BYTES = 4L << 10;
 
     private final int txSize;
@@ -125,7 +127,7 @@ public final class QueueConfig {
         slabLengthBytes = Math.toIntExact(source.value(SLAB_LENGTH_BYTES));
         bufferedLimitBytes = Math.toIntExact(source.value(BUFFERED_LIMIT_BYTES));
         ctlRingBytes = source.value(CTL_RING_BYTES);
-        int twoRecordsBytes = 2 * largestSendRecordBytes();
+        int twoRecordsBytes = 2 * (WORK_RECORD_BYTES + injectSizeBytes);
         source.check(
             tqLengthBytes == -1 || tqLengthBytes >= twoRecordsBytes,
             "a transmit queue has to hold two records with inject_size bytes each, " + twoRecordsBytes + " bytes",
@@ -170,7 +172,9 @@ public final class QueueConfig {
      * @return bytes without the file's header, a power of two.
      */
     public long tqLengthBytes(int txSize) {
-        return tqLengthBytes != -1 ? tqLengthBytes : ringBytes(txSize, largestSendRecordBytes());
+        // operations that counters start have longer records; all of them at once need not find room
+        return tqLengthBytes != -1 ? tqLengthBytes : Math.max(ringBytes(txSize, largestSendRecordBytes()),
+            nextPowerOfTwo(2L * (WORK_RECORD_BYTES + injectSizeBytes)));
     }
 
     /**

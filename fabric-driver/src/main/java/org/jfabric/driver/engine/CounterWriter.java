@@ -3,6 +3,9 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.resource.AccessCounter;
 
+import static org.jfabric.layout.CounterDescriptor.ADDED_ERRORS_OFFSET;
+import static org.jfabric.layout.CounterDescriptor.ADDED_OFFSET;
+import static org.jfabric.layout.CounterDescriptor.AWAITED_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.COUNTED_ERRORS_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
 
@@ -20,6 +23,10 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     private long publishedSuccesses;
     private long publishedErrors;
     private boolean abandoned;
+    /** Null until work waits for the counter for the first time. */
+    private WorkQueue work;
+    /** Whether the client was told that work waits. */
+    private boolean isAwaited;
 
     /**
      * A writer of a fresh counter.
@@ -64,15 +71,79 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
         publishedErrors = errors;
     }
 
+    /** Adds to the value, as deferred work requests. */
+    void add(long value) {
+        successes += value;
+        changed();
+    }
+
+    /** Sets the value, as deferred work requests; what the client adds at the same time is added to it. */
+    void set(long value) {
+        successes = value - added(ADDED_OFFSET);
+        changed();
+    }
+
+    /** The value that the client sees after the next {@link #flush()}; reads a word of the client. */
+    long value() {
+        return successes + added(ADDED_OFFSET) & Long.MAX_VALUE;
+    }
+
+    /** As {@link #value()}, for the error value. */
+    long errorValue() {
+        return errors + added(ADDED_ERRORS_OFFSET) & Long.MAX_VALUE;
+    }
+
+    private long added(int offset) {
+        return abandoned ? 0 : UnsafeApi.getLongAcquire(null, fileAddress + offset);
+    }
+
+    /** Lets work wait for the counter, and starts what is due. */
+    void queue(WaitingWork waiting) {
+        if (work == null) {
+            work = new WorkQueue(this);
+        }
+        work.add(waiting);
+        changed();
+        if (!isAwaited && !abandoned) {
+            isAwaited = true;
+            UnsafeApi.putIntRelease(null, fileAddress + AWAITED_OFFSET, 1);
+            // a client that does not see the word has changed the counter before it is read below
+            UnsafeApi.fullFence();
+        }
+        startDue();
+    }
+
+    /** Takes work out that has not started. */
+    void forget(WaitingWork waiting) {
+        work.remove(waiting);
+    }
+
+    private int startDue() {
+        if (abandoned) {
+            return 0;
+        }
+        // published first: what has started is not seen before the value that has started it
+        flush();
+        int started = work.startDue();
+        // what has started may have ended and counted here, which lists a writer that is being published no more
+        flush();
+        if (isAwaited && work.isEmpty()) {
+            isAwaited = false;
+            UnsafeApi.putIntRelease(null, fileAddress + AWAITED_OFFSET, 0);
+        }
+        return started;
+    }
+
     @Override
     int publish() {
         flush();
-        return 0;
+        return work == null ? 0 : startDue();
     }
 
     @Override
     boolean staysListed() {
-        return false;
+        // the client changes its words without a message
+        return work != null && !work.isEmpty();
     }
 
     /** Stops writing, because the file's memory is not accessible any more. */

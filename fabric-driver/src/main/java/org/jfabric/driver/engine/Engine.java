@@ -349,6 +349,7 @@ public final class Engine {
         for (EngineEndpoint endpoint : List.copyOf(session.endpoints())) {
             removeEndpoint(endpoint);
         }
+        session.work().close();
         session.regions().closeAll();
     }
 

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import java.util.List;
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -28,6 +29,7 @@ public final class EngineEndpoint extends EndpointPort {
     private final Sender sender;
     private final Receiver receiver;
     private final RemoteTarget remoteTarget;
+    private final EndpointWork work;
     private final int transmitIndex;
     private final int receiveIndex;
     /** Null for connectionless endpoints. */
@@ -60,6 +62,7 @@ public final class EngineEndpoint extends EndpointPort {
             counters.receives(), engine.clock());
         this.remoteTarget = new RemoteTarget(
             settings, session.regions().keys(settings.domain()), receiveCompletions, receiveIndex, counters);
+        this.work = new EndpointWork(this, sender, receiver);
         this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
     }
 
@@ -135,6 +138,41 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public int defer(WorkRequest request) {
+        // before anything is reserved
+        notePendingFault();
+        try {
+            engine.leaveQuick();
+            return closed ? -FabricErrno.EOPBADSTATE : work.add(request);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    /** Starts an operation that a counter has triggered. A fault ends the caller's step, too. */
+    void start(WaitingOperation triggered) {
+        engine.leaveQuick();
+        try {
+            if (triggered.operation != null) {
+                sender.start(triggered);
+                return;
+            }
+            receiver.start(triggered);
+            if (ended) {
+                receiver.cancelPosted(FabricErrno.ENOTCONN);
+            }
+        } catch (InternalError ex) {
+            sender.forgetDestination();
+            throw ex;
+        }
+    }
+
+    /** The operations that wait for counters. */
+    EndpointWork work() {
+        return work;
+    }
+
+    @Override
     public long claimInject(int len, long scratch) {
         return sendsLeft() > 0 ? scratch : -FabricErrno.EAGAIN;
     }
@@ -194,8 +232,8 @@ public final class EngineEndpoint extends EndpointPort {
         // operations without a context, such as injected ones, cannot be cancelled
         try {
             engine.leaveQuick();
-            if (!closed && context != 0 && !receiver.cancel(context)) {
-                sender.cancel(context);
+            if (!closed && context != 0 && !receiver.cancel(context) && !sender.cancel(context)) {
+                work.cancel(context);
             }
             return 0;
         } catch (InternalError ex) {
@@ -484,6 +522,7 @@ public final class EngineEndpoint extends EndpointPort {
                 engine.fault(ex);
             }
         }
+        work.close();
         remoteTarget.close();
         sender.close();
         receiver.close();

@@ -15,6 +15,7 @@ public final class EngineSession {
     private final RegionTable regions = new RegionTable();
     private final List<EngineEndpoint> endpoints = new ArrayList<>();
     private final List<EnginePassiveEndpoint> passiveEndpoints = new ArrayList<>();
+    private final SessionWork work = new SessionWork(endpoints);
     private boolean ended;
 
     /**
@@ -53,6 +54,15 @@ public final class EngineSession {
      */
     public List<EngineEndpoint> endpoints() {
         return endpoints;
+    }
+
+    /**
+     * The client's counters, and the work that waits for them.
+     *
+     * @return owned by the session.
+     */
+    public SessionWork work() {
+        return work;
     }
 
     /**

@@ -121,8 +121,9 @@ final class ReceiveEntries {
         if ((operation.messageFlags & Flags.RMA) != 0) {
             return written(operation, share, place);
         }
-        if (counter != null) {
-            counter.success();
+        CounterWriter counts = counter(operation);
+        if (counts != null) {
+            counts.success();
         }
         if ((operation.flags & Flags.COMPLETION) == 0) {
             return false;
@@ -244,9 +245,10 @@ final class ReceiveEntries {
         ReceiveOperation operation, int share, long place, long placed, long overflow, int errno,
         DirectBuffer errData) {
         operation.reported = true;
+        CounterWriter counts = counter(operation);
         // a peek receives nothing, so its failure is not counted
-        if (counter != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
-            counter.error();
+        if (counts != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
+            counts.error();
         }
         completions.error(
             completionIndex,
@@ -262,6 +264,10 @@ final class ReceiveEntries {
             errno,
             failure.of(errno),
             errData);
+    }
+
+    private CounterWriter counter(ReceiveOperation operation) {
+        return (operation.flags & Flags.TRIGGER) == 0 ? counter : operation.counter;
     }
 
     private static boolean isTruncated(ReceiveOperation operation) {

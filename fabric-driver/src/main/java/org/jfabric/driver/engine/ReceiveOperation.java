@@ -58,6 +58,8 @@ class ReceiveOperation extends PostedReceive {
     final boolean isOfDriver;
     /** Ends this receive. */
     ReceiveMode mode;
+    /** Counts the end of deferred work, which has FI_TRIGGER in its flags; else unused. */
+    CounterWriter counter;
     RegisteredRegion region;
     /** The buffer's pieces, or null if it is contiguous. */
     PieceList pieces;

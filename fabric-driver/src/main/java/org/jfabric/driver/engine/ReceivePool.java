@@ -89,6 +89,13 @@ final class ReceivePool {
         completed.increment();
     }
 
+    /** Takes the record of a receive that took its slot by {@link #takeRoom()} and is posted now. */
+    ReceiveOperation takeReserved() {
+        ReceiveOperation operation = takeRecord();
+        operation.sinceNs = clock.nowNs();
+        return operation;
+    }
+
     /** Takes a record for a receive that has a slot; one is always free, because each slot has a record. */
     ReceiveOperation takeRecord() {
         ReceiveOperation operation = free;

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import java.util.List;
 import java.util.function.IntFunction;
 import org.jfabric.client.PeekFlags;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Placement;
@@ -44,6 +45,8 @@ final class Receiver {
     private final ExpectedReceives expected;
     private final Streams streams;
     private final ReceiveScan scan;
+    /** Slots of receives that wait for a counter. */
+    private int reserved;
 
     /**
      * A receiver without operations.
@@ -168,6 +171,45 @@ final class Receiver {
             mode.postUnregistered(operation, srcAddr, tag, ignore);
         }
         return 0;
+    }
+
+    /** Takes the slot of a receive that a counter starts; returns false if none is free. */
+    boolean reserve() {
+        boolean hasRoom = pool.takeRoom();
+        reserved += hasRoom ? 1 : 0;
+        return hasRoom;
+    }
+
+    /** Starts a receive with a slot of {@link #reserve}. */
+    void start(WaitingOperation work) {
+        WorkRequest request = work.request;
+        ReceiveOperation operation = unreserved(work);
+        expected.spill();
+        if (request.count <= 1) {
+            post(operation, request.address, request.tag, request.ignore);
+        } else if (operation.scatterOver(regions, request.pieces, request.count)) {
+            post(operation, request.address, request.tag, request.ignore);
+        } else {
+            mode.postUnregistered(operation, request.address, request.tag, request.ignore);
+        }
+    }
+
+    /** Ends a receive with a slot of {@link #reserve} without a start. */
+    void endReserved(WaitingOperation work, int errno) {
+        ends.fail(unreserved(work), 0, errno);
+    }
+
+    /** A record for a receive that has its slot. */
+    private ReceiveOperation unreserved(WaitingOperation work) {
+        WorkRequest request = work.request;
+        boolean isOnePiece = request.count == 1;
+        ReceiveOperation operation = pool.takeReserved();
+        reserved--;
+        operation.counter = work.completion;
+        operation.posted(
+            request.isDeferred() ? request.flags | Flags.TRIGGER : request.flags & ~Flags.TRIGGER,
+            isOnePiece ? request.pieces[0] : 0, isOnePiece ? request.pieces[1] : 0, request.context);
+        return operation;
     }
 
     /**
@@ -461,7 +503,7 @@ final class Receiver {
 
     /** Closes: releases the memory and the completion credit of the operations, and writes no entries. */
     void close() {
-        int unfinished = expected.close();
+        int unfinished = expected.close() + reserved;
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
             if (operation.state != ReceiveState.FREE) {

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.client.AtomicAccess;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.PieceList;
@@ -70,16 +71,21 @@ final class RemoteSends {
      */
     int access(
         long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
-        TransmitOperation operation = sender.take(flags, 0, 0, data, context);
+        TransmitOperation operation = sender.take(flags & ~Flags.TRIGGER, 0, 0, data, context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
+        access(operation, pieces, count, destAddr, remoteAddr, key);
+        return 0;
+    }
+
+    private void access(
+        TransmitOperation operation, long[] pieces, int count, long destAddr, long remoteAddr, long key) {
         if (count == 1 ? !resolveOne(operation, pieces[0], pieces[1]) : !resolveAll(operation, pieces, count)) {
             sender.fail(operation, FabricErrno.EFAULT);
-            return 0;
+            return;
         }
         post(operation, destAddr, remoteAddr, key);
-        return 0;
     }
 
     private boolean resolveOne(TransmitOperation operation, long piece, long length) {
@@ -107,6 +113,27 @@ final class RemoteSends {
         return true;
     }
 
+    /** Starts a read or a write that a counter has triggered; injected bytes are in its record. */
+    void start(TransmitOperation operation, WorkRequest request) {
+        if ((operation.flags & Flags.INJECT) == 0) {
+            access(operation, request.pieces, request.count, request.address, request.remoteAddr, request.key);
+        } else if (operation.length > sender.injectSizeBytes()) {
+            sender.fail(operation, FabricErrno.EINVAL);
+        } else {
+            post(operation, request.address, request.remoteAddr, request.key);
+        }
+    }
+
+    /** Starts an atomic operation that a counter has triggered. */
+    void start(TransmitOperation operation, AtomicAccess access) {
+        atomic(operation, access);
+    }
+
+    /** Bytes of the elements of an atomic operation. */
+    static long length(AtomicAccess access) {
+        return access.count * AtomicExecutor.sizeBytes(access.form, access.datatype, access.operation);
+    }
+
     /**
      * Accepts a write whose bytes are copied before the call returns; else as {@link #access}.
      *
@@ -122,7 +149,7 @@ final class RemoteSends {
      */
     int inject(
         long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        TransmitOperation operation = sender.take(flags, len, 0, data, context);
+        TransmitOperation operation = sender.take(flags & ~Flags.TRIGGER, len, 0, data, context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
@@ -142,20 +169,26 @@ final class RemoteSends {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int atomic(AtomicAccess access) {
-        int size = AtomicExecutor.sizeBytes(access.form, access.datatype, access.operation);
-        long length = access.count * size;
-        boolean hasOperands = access.operation != AtomicOperation.ATOMIC_READ.code();
         boolean isInjected = (access.flags & Flags.INJECT) != 0;
         if (!sender.hasAtomics()) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        TransmitOperation operation = sender.take(access.flags, isInjected ? length : 0, 0, 0, access.context);
+        TransmitOperation operation = sender.take(
+            access.flags & ~Flags.TRIGGER, isInjected ? length(access) : 0, 0, 0, access.context);
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
+        atomic(operation, access);
+        return 0;
+    }
+
+    private void atomic(TransmitOperation operation, AtomicAccess access) {
+        long length = length(access);
+        boolean hasOperands = access.operation != AtomicOperation.ATOMIC_READ.code();
+        boolean isInjected = (access.flags & Flags.INJECT) != 0;
         if (isInjected && length > sender.injectSizeBytes()) {
             sender.fail(operation, FabricErrno.EINVAL);
-            return 0;
+            return;
         }
         AtomicPart part = operation.atomic;
         part.form = access.form;
@@ -171,13 +204,12 @@ final class RemoteSends {
                 access.form == AtomicForm.COMPARE ? length : 0)) {
             operation.vector.forget();
             sender.fail(operation, FabricErrno.EFAULT);
-            return 0;
+            return;
         } else if (operation.vector.count() != 0) {
             operation.pieces = operation.vector;
             operation.length = length;
         }
         post(operation, access.destAddr, access.remoteAddr, access.key);
-        return 0;
     }
 
     /** Finds the regions of pieces of local memory; false if one has no region, or the sum is not that length. */

@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.TransmitOperation;
@@ -52,6 +53,8 @@ final class Sender {
     private final SubmissionOrder order;
     private final ShortSends shortSends;
     private final RemoteSends remote;
+    /** Of deferred work, by the index of its record; null until there is some. */
+    private CounterWriter[] completionCounters;
 
     /**
      * A sender without operations.
@@ -87,6 +90,101 @@ final class Sender {
             straightPath && order == null && counter == null, regions, pool, completions, completionIndex, completed,
             peers.failure());
         this.remote = new RemoteSends(this, peers);
+    }
+
+    /**
+     * Takes the record of an operation that a counter starts. Injected bytes are copied now; nothing else is checked.
+     *
+     * @return in state {@code TRIGGERED}; null if none is free.
+     */
+    TransmitOperation reserve(WorkRequest request) {
+        TransmitOperation operation = pool.take();
+        if (operation == null) {
+            return null;
+        }
+        boolean isMessage = request.kind == WorkRequest.SEND;
+        long flags = request.opFlags() & ~(isMessage ? ACCESSES : 0);
+        operation.flags = request.isDeferred() ? flags | Flags.TRIGGER : flags & ~Flags.TRIGGER;
+        operation.length = 0;
+        operation.tag = isMessage ? request.tag : 0;
+        operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : request.data;
+        operation.context = request.opContext();
+        if ((flags & Flags.INJECT) != 0) {
+            long source = request.kind == WorkRequest.ATOMIC ? request.atomic.injected : request.injected;
+            operation.length = request.kind == WorkRequest.ATOMIC
+                ? RemoteSends.length(request.atomic) : request.injectedLength;
+            // a longer one is refused at its start
+            keepInjected(operation, source, (int) Math.min(operation.length, injectSizeBytes));
+        }
+        // last: if the copy fails, recover() ends an operation that is not waiting
+        operation.state = TransmitOperation.TRIGGERED;
+        return operation;
+    }
+
+    /** Starts an operation with a record of {@link #reserve}. */
+    void start(WaitingOperation work) {
+        TransmitOperation operation = unreserved(work);
+        WorkRequest request = work.request;
+        boolean isInjected = (operation.flags & Flags.INJECT) != 0;
+        if (request.kind == WorkRequest.ACCESS) {
+            remote.start(operation, request);
+        } else if (request.kind == WorkRequest.ATOMIC) {
+            request.atomic.injected = operation.injectAddress;
+            remote.start(operation, request.atomic);
+        } else if (isInjected && operation.length > injectSizeBytes) {
+            fail(operation, FabricErrno.EINVAL);
+        } else if (isInjected) {
+            post(operation, request.address, operation.length);
+        } else if (resolve(operation, request.pieces, request.count)) {
+            post(operation, request.address, operation.length);
+        } else {
+            fail(operation, FabricErrno.EFAULT);
+        }
+    }
+
+    /** Finds the memory of a message. Returns false if it is not registered. */
+    private boolean resolve(TransmitOperation operation, long[] pieces, int count) {
+        if (count == 1) {
+            operation.length = pieces[1];
+            if (pieces[1] == 0) {
+                return true;
+            }
+            RegisteredRegion region = regions.find(pieces[0], pieces[1]);
+            if (region != null) {
+                operation.region = region;
+                operation.address = region.address() + MemoryRegionDescriptor.offset(pieces[0]);
+            }
+            return region != null;
+        }
+        if (!operation.vector.resolve(regions, pieces, count)) {
+            return false;
+        }
+        if (operation.vector.count() != 0) {
+            operation.pieces = operation.vector;
+            operation.length = operation.vector.lengthBytes();
+        }
+        return true;
+    }
+
+    /** Ends an operation with a record of {@link #reserve} without a start. */
+    void endReserved(WaitingOperation work, int errno) {
+        fail(unreserved(work), errno);
+    }
+
+    /** The record as if it were taken now; its place in the order of posting is that of its start. */
+    private TransmitOperation unreserved(WaitingOperation work) {
+        TransmitOperation operation = work.operation;
+        if (work.request.isDeferred()) {
+            if (completionCounters == null) {
+                completionCounters = new CounterWriter[pool.size()];
+            }
+            completionCounters[(int) operation.id] = work.completion;
+        }
+        operation.state = TransmitOperation.FREE;
+        if (order != null) {
+            order.add(operation);
+        }
+        return operation;
     }
 
     /** The part for reads and writes of remote memory. */
@@ -241,7 +339,9 @@ final class Sender {
     }
 
     static void keepInjected(TransmitOperation operation, long nativeAddress, int len) {
-        Words.copy(nativeAddress, operation.injectAddress, len);
+        if (nativeAddress != operation.injectAddress) {
+            Words.copy(nativeAddress, operation.injectAddress, len);
+        }
         operation.address = operation.injectAddress;
     }
 
@@ -307,7 +407,7 @@ final class Sender {
         operation.reported = true;
         // released before the client can see the entry
         release(operation);
-        CounterWriter counts = counter(flags);
+        CounterWriter counts = counter(operation);
         if (counts != null) {
             counts.success();
         }
@@ -360,9 +460,14 @@ final class Sender {
         return (flags & ACCESSES) != 0 ? flags & ACCESS_BITS : Flags.SEND | (flags & KIND_BITS);
     }
 
-    private CounterWriter counter(long flags) {
-        if ((flags & ACCESSES) == 0) {
+    /** The counter of an operation, also after its record was given back. */
+    private CounterWriter counter(TransmitOperation operation) {
+        long flags = operation.flags;
+        if ((flags & (ACCESSES | Flags.TRIGGER)) == 0) {
             return counter;
+        }
+        if ((flags & Flags.TRIGGER) != 0) {
+            return completionCounters[(int) operation.id];
         }
         return (flags & Flags.READ) != 0 ? reads : writes;
     }
@@ -381,7 +486,7 @@ final class Sender {
         operation.reported = true;
         // as in reportSuccess(): released before the client can see the entry
         release(operation);
-        CounterWriter counts = counter(flags);
+        CounterWriter counts = counter(operation);
         if (counts != null) {
             counts.error();
         }
@@ -559,7 +664,7 @@ final class Sender {
             TransmitOperation operation = pool.get(i);
             if (operation.isInHand && operation.state != TransmitOperation.ENDED) {
                 remote.takeInHand(operation);
-            } else if (known.contains(operation)) {
+            } else if (known.contains(operation) || operation.state == TransmitOperation.TRIGGERED) {
                 continue;
             }
             if (operation.reported) {
@@ -575,7 +680,7 @@ final class Sender {
 
     /** A record for a message; a hostile client may have set flags that make it an access of memory. */
     private TransmitOperation takeMessage(long flags, long len, long tag, long data, long context) {
-        return take(flags & ~ACCESSES, len, tag, data, context);
+        return take(flags & ~(ACCESSES | Flags.TRIGGER), len, tag, data, context);
     }
 
     TransmitOperation take(long flags, long len, long tag, long data, long context) {

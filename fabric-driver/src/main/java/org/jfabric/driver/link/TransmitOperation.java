@@ -28,6 +28,9 @@ public final class TransmitOperation {
     /** State: ended, but its completion waits for those of sends that were posted before (FI_ORDER_STRICT). */
     public static final int ENDED = 6;
 
+    /** State: waits for a counter, which starts it (FI_TRIGGER). */
+    public static final int TRIGGERED = 8;
+
     /** Bit in {@link #awaited}: the link has not yet reported that the message was sent. */
     public static final long LINK = 1L;
 

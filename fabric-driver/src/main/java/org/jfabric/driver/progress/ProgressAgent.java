@@ -283,23 +283,35 @@ public final class ProgressAgent implements Agent {
     /**
      * Serves a counter; progress thread.
      *
-     * @param client its owner.
-     * @param writer the driver's end.
+     * @param client    its owner.
+     * @param counterId its number.
+     * @param writer    the driver's end.
      */
-    public void addCounter(ProgressClient client, CounterWriter writer) {
+    public void addCounter(ProgressClient client, long counterId, CounterWriter writer) {
         client.counters().add(writer);
+        client.session().work().add(counterId, writer);
         engine.addCounter(writer);
     }
 
     /**
-     * Ends serving a counter; progress thread.
+     * Ends serving a counter, and cancels what waits for it; progress thread.
      *
      * @param client its owner.
      * @param writer no endpoint uses it any more.
      */
     public void removeCounter(ProgressClient client, CounterWriter writer) {
         client.counters().remove(writer);
+        client.session().work().remove(writer);
         engine.removeCounter(writer);
+    }
+
+    /**
+     * Executes what a client has posted into its queues so far; progress thread.
+     *
+     * @param client served.
+     */
+    public void takePosted(ProgressClient client) {
+        poller.takePosted(client);
     }
 
     /**

@@ -46,6 +46,7 @@ public final class QueuePoller {
     private final VectorRequests vectors = new VectorRequests();
     private final RemoteRequests remoteRequests = new RemoteRequests();
     private final AtomicRequests atomicRequests = new AtomicRequests();
+    private final WorkRequests workRequests = new WorkRequests();
     private final SlabReturns slabReturns = new SlabReturns();
     private final ArrayList<ProgressClient> clients = new ArrayList<>();
     private final ArrayList<EndpointQueues> all = new ArrayList<>();
@@ -324,7 +325,8 @@ public final class QueuePoller {
         if (type != SEND_TYPE || length < SEND_LENGTH) {
             boolean isKnown = type == VectorRequests.SEND_TYPE || type == RemoteRequests.TYPE
                 || type == AtomicRequests.TYPE;
-            return onVector(queues, type, isKnown, offset, length, "transmit");
+            return type == WorkRequests.TYPE ? onWork(queues, true, offset, length)
+                : onVector(queues, type, isKnown, offset, length, "transmit");
         }
         send.wrap(queues.transmitBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
@@ -358,7 +360,8 @@ public final class QueuePoller {
                 || corrupt(queues, "receive", unexpected(type, length));
         }
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
-            return onVector(queues, type, type == VectorRequests.RECEIVE_TYPE, offset, length, "receive");
+            return type == WorkRequests.TYPE ? onWork(queues, false, offset, length)
+                : onVector(queues, type, type == VectorRequests.RECEIVE_TYPE, offset, length, "receive");
         }
         receive.wrap(queues.receiveBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             ReceiveRequestDecoder.BLOCK_LENGTH, ReceiveRequestDecoder.SCHEMA_VERSION);
@@ -381,6 +384,15 @@ public final class QueuePoller {
         return result == 0 || refused(queues, name, result);
     }
 
+    private boolean onWork(EndpointQueues queues, boolean isTransmit, int offset, int length) {
+        String name = isTransmit ? "transmit" : "receive";
+        int result = workRequests.execute(queues, isTransmit, offset, length);
+        if (result == VectorRequests.CORRUPT) {
+            return corrupt(queues, name, unexpected(WorkRequests.TYPE, length));
+        }
+        return result == 0 || refused(queues, name, result);
+    }
+
     private boolean onCancel(
         EndpointQueues queues, RecordConsumer ring, int offset, String name, boolean catchesUp) {
         if (ring.length() != CANCEL_LENGTH) {
@@ -397,6 +409,21 @@ public final class QueuePoller {
         }
         queues.endpoint.cancel(context);
         return true;
+    }
+
+    /**
+     * Executes the requests that a client had posted before a command that concerns them; at most one ring full of each
+     * queue.
+     *
+     * @param client served.
+     */
+    void takePosted(ProgressClient client) {
+        for (EndpointQueues queues : all) {
+            if (queues.client == client && !client.session().isEnded()
+                && catchUp(queues, false, queues.transmit.position() + queues.transmitBuffer.capacity())) {
+                catchUp(queues, true, queues.receive.position() + queues.receiveBuffer.capacity());
+            }
+        }
     }
 
     /**

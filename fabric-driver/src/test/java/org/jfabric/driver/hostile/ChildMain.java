@@ -9,13 +9,19 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.agrona.UnsafeApi;
+import org.jfabric.Counter;
+import org.jfabric.DeferredWork;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.ReceiveRequest;
 import org.jfabric.SendClaim;
+import org.jfabric.SendRequest;
+import org.jfabric.TriggeredContext;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -46,6 +52,7 @@ final class ChildMain {
             case "burst" -> burst(directory, args[2], Long.parseLong(args[3]));
             case "serve" -> serve(directory);
             case "expose" -> expose(directory, args[2]);
+            case "wait" -> waitForCounter(directory, args[2], Long.parseLong(args[3]));
             case "access" -> access(directory, args[2], args[3], Long.parseLong(args[4]));
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -152,6 +159,35 @@ final class ChildMain {
                 Thread.onSpinWait();
             }
             if (i == 4) {
+                say("running " + i);
+            }
+        }
+    }
+
+    /** Lets work of every kind wait for a counter, and starts some of it again and again, until it is killed. */
+    private static void waitForCounter(Path directory, String peer, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(directory)), "loopback",
+            new Info().caps(Flags.MSG | Flags.TAGGED | Flags.TRIGGER), 512, 0, () -> { });
+        long dest = node.av.insert(peer);
+        Counter never = node.domain.openCounter(new CounterAttr());
+        Counter often = node.domain.openCounter(new CounterAttr());
+        TriggeredContext trigger = new TriggeredContext();
+        DeferredWork work = new DeferredWork();
+        SendRequest send = new SendRequest().memory(node.memory.address(), 64).destAddr(dest).tag(1).opContext(1);
+        ReceiveRequest receive = new ReceiveRequest().memory(node.memory.address(4096), 64).tag(1).opContext(2);
+        for (int i = 0; i < 50; i++) {
+            node.endpoint.tsendmsg(send.trigger(trigger.threshold(never, 1)));
+            node.endpoint.trecvmsg(receive.trigger(trigger.threshold(never, 1)));
+            node.domain.queueWork(work.trigger(never, 1).counterAdd(often, 1));
+        }
+        for (long i = 1;; i++) {
+            node.endpoint.tsendmsg(send.trigger(trigger.threshold(often, i + random.nextInt(4))));
+            node.domain.queueWork(work.trigger(often, i + random.nextInt(4)).counterAdd(often, 1));
+            while (node.poll() != null) {
+                Thread.onSpinWait();
+            }
+            if (i == 100) {
                 say("running " + i);
             }
         }

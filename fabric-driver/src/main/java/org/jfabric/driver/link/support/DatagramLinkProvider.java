@@ -24,7 +24,7 @@ import org.jfabric.info.Verdict;
  */
 public abstract class DatagramLinkProvider extends LinkProvider {
     private static final long CAPS = Flags.MSG | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.MULTICAST
-        | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
+        | Flags.TRIGGER | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
 
     private final String name;

@@ -134,7 +134,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
      */
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         long caps = Flags.MSG | Flags.TAGGED | Flags.SEND | Flags.RECV | Flags.DIRECTED_RECV | Flags.SOURCE
-            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.FENCE | Flags.LOCAL_COMM | remoteCaps();
+            | Flags.SOURCE_ERR | Flags.MULTI_RECV | Flags.TRIGGER | Flags.FENCE | Flags.LOCAL_COMM | remoteCaps();
         EndpointType type = EndpointType.RDM;
         if (hints.epAttr().type() == EndpointType.MSG) {
             type = EndpointType.MSG;

@@ -178,7 +178,7 @@ class EndpointOptionsTest {
     /** A struct fi_trigger_xpu that points to room for some variables: refused before anything of it is read. */
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement("EP-107")
+    @Requirement({"EP-107", "REF-055"})
     void shouldFillNoTriggerVariablesHoweverManyHaveRoom(Setup setup) {
         int name = EndpointOption.XPU_TRIGGER.code();
         assertEquals(EndpointOption.XPU_TRIGGER.lengthBytes(), TRIGGER_XPU.byteSize());

@@ -142,12 +142,13 @@ class DiscoveryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"REF-054", "REF-056"})
+    @Requirement({"REF-054", "REF-055", "REF-056"})
     void shouldNotOfferMemoryOfDevicesAndPersistentMemory(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertNotOffered(pair, new Info().caps(Flags.HMEM), "caps");
             assertNotOffered(pair, new Info().caps(Flags.RMA_PMEM), "caps");
             assertNotOffered(pair, new Info().caps(Flags.XPU), "caps");
+            assertNotOffered(pair, new Info().caps(Flags.TRIGGER | Flags.XPU), "caps");
         }
     }
 

@@ -1,0 +1,110 @@
+package org.jfabric;
+
+import org.jfabric.client.PeekFlags;
+import org.jfabric.client.WorkRequest;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * Posts the operations of an endpoint that a counter starts: triggered ones, whose call has a {@link TriggeredContext},
+ * and deferred work.
+ *
+ * <p>Owner: as {@link Submission}; a request is filled between its {@code enter} and {@code exit}.
+ */
+final class EndpointTriggers {
+    private final Endpoint endpoint;
+    private final WorkRequest transmit = new WorkRequest();
+    private final WorkRequest receive = new WorkRequest();
+
+    EndpointTriggers(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    /** Posts a send; work is null for a triggered one. */
+    int send(SendRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
+        long flags = flags(request.flags(), work);
+        if ((flags & ~endpoint.sendCall()) != 0) {
+            return endpoint.badFlags();
+        }
+        Submission sends = endpoint.sends();
+        if (sends == null) {
+            return endpoint.refused();
+        }
+        sends.enter();
+        try {
+            WorkRequest posted = transmit(WorkRequest.SEND, trigger, work);
+            if (posted == null || !request.fill(posted)) {
+                return -FabricErrno.EINVAL;
+            }
+            posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
+            posted.tag = kind == Flags.TAGGED ? posted.tag : 0;
+            return sends.defer(posted);
+        } finally {
+            sends.exit();
+        }
+    }
+
+    /** Posts a receive; work is null for a triggered one. */
+    int receive(ReceiveRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
+        boolean isTagged = kind == Flags.TAGGED;
+        long flags = flags(request.flags(), work);
+        boolean isMulti = (flags & Flags.MULTI_RECV) != 0;
+        long callFlags = isTagged || !request.isOnePiece() ? OperationFlags.RECV_CALL : endpoint.untaggedRecvCall();
+        if ((flags & PeekFlags.ANY) != 0 || (flags & ~callFlags) != 0) {
+            return endpoint.badFlags();
+        }
+        Submission receives = endpoint.usableReceives(kind);
+        if (receives == null) {
+            return endpoint.refused();
+        }
+        boolean isBuffered = endpoint.slab() != null;
+        if (isBuffered && !isTagged) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        if (work != null && (isBuffered || isMulti)) {
+            // their messages are counted by the endpoint's counter, one by one
+            return -FabricErrno.ENOSYS;
+        }
+        receives.enterReceives();
+        try {
+            WorkRequest posted = fill(receive, WorkRequest.RECEIVE, trigger, work) ? receive : null;
+            if (posted == null || !request.fill(posted)) {
+                return -FabricErrno.EINVAL;
+            }
+            posted.flags = flags | kind | (work == null ? endpoint.alwaysForRecvs() : 0);
+            if (isBuffered) {
+                posted.count = 0;
+            }
+            if (!isTagged) {
+                posted.tag = 0;
+                posted.ignore = isMulti ? endpoint.minMultiRecvBytes() : 0;
+            }
+            return receives.defer(posted);
+        } finally {
+            receives.exitReceives();
+        }
+    }
+
+    /** The request of the transmit side, with its condition; null if that is not valid. */
+    WorkRequest transmit(int kind, TriggeredContext trigger, DeferredWork work) {
+        return fill(transmit, kind, trigger, work) ? transmit : null;
+    }
+
+    /** Flags of the operation: those of the call without the one that says that it is triggered. */
+    static long flags(long requested, DeferredWork work) {
+        return work == null ? requested & ~Flags.TRIGGER : requested;
+    }
+
+    private boolean fill(WorkRequest posted, int kind, TriggeredContext trigger, DeferredWork work) {
+        if (trigger == null || !trigger.isValid(endpoint.domain())) {
+            return false;
+        }
+        posted.kind = kind;
+        posted.counterId = trigger.counter().id();
+        posted.threshold = trigger.threshold();
+        posted.workId = work == null ? 0 : work.id();
+        Counter completion = work == null ? null : work.completionCounter();
+        posted.completionId = completion == null ? 0 : completion.id();
+        return true;
+    }
+}
