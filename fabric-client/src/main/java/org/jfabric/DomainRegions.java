@@ -1,10 +1,13 @@
 package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.client.PersistentFile;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -60,6 +63,25 @@ final class DomainRegions {
         MemoryRegion region = new MemoryRegion(domain, memory, ready.regionIndex(), ready.generation(), attr);
         add(region);
         return region;
+    }
+
+    /** A region in a file of the application. */
+    MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
+        long access = access(attr);
+        requireKnown(attr);
+        try (PersistentFile file = PersistentFile.open(path, lengthBytes)) {
+            MemorySegment bytes = file.map();
+            DriverConnection connection = conductor.connection();
+            if (connection.embedded() == null) {
+                conductor.commands().passFile();
+                connection.pass(file.fd());
+            }
+            DriverEvent.RegionReady ready = conductor.commands().registerFile(domain.number(), lengthBytes, access,
+                attr.requestedKey(), attr.flags() | Flags.RMA_PMEM, file.fd());
+            MemoryRegion region = new MemoryRegion(domain, bytes, ready.regionIndex(), ready.generation(), attr);
+            add(region);
+            return region;
+        }
     }
 
     private void add(MemoryRegion region) {
@@ -133,18 +155,27 @@ final class DomainRegions {
     }
 
     private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
+        long access = access(attr);
+        requireKnown(attr);
+        return conductor.commands().registerRegion(
+            domain.number(), lengthBytes, access, attr.requestedKey(), attr.flags(), nativeAddress);
+    }
+
+    private static long access(MemoryRegionAttr attr) {
         long access = attr.access() | LOCAL_ACCESS;
         if ((access & ~(LOCAL_ACCESS | REMOTE_ACCESS)) != 0) {
             throw new FabricException(FabricErrno.EINVAL, "the rights are "
                 + Flags.toString(attr.access(), Flags.Kind.MR_ACCESS) + ", known are "
                 + Flags.toString(LOCAL_ACCESS | REMOTE_ACCESS, Flags.Kind.MR_ACCESS), "Leave the others out.");
         }
+        return access;
+    }
+
+    private static void requireKnown(MemoryRegionAttr attr) {
         if ((attr.flags() & ~Flags.RMA_EVENT) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "the flags are "
                 + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known is RMA_EVENT",
-                "Leave the others out.");
+                "Leave the others out; a persistent region is made by allocatePersistent().");
         }
-        return conductor.commands().registerRegion(
-            domain.number(), lengthBytes, access, attr.requestedKey(), attr.flags(), nativeAddress);
     }
 }

@@ -38,12 +38,15 @@ public final class RemoteMemory {
     private final Endpoint endpoint;
     /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
     private final long offered;
+    /** Flags that a call of {@link #writemsg} may carry. */
+    private final long writeCall;
 
     RemoteMemory(Endpoint endpoint, long caps) {
         this.endpoint = endpoint;
         long both = Flags.READ | Flags.WRITE;
         long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
         this.offered = (caps & Flags.RMA) == 0 ? 0 : named == 0 ? both : caps & both;
+        this.writeCall = WRITE_CALL | ((caps & Flags.RMA_PMEM) != 0 ? Flags.COMMIT_COMPLETE : 0);
     }
 
     /**
@@ -139,11 +142,15 @@ public final class RemoteMemory {
      * Posts a write whose arguments are named.
      *
      * @param request may be reused by the caller after the return; flags as for {@link #readmsg}, and
-     *                {@link Flags#INJECT} and {@link Flags#REMOTE_CQ_DATA}.
+     *                {@link Flags#INJECT}, {@link Flags#REMOTE_CQ_DATA} and, with the capability {@link
+     *                Flags#RMA_PMEM}, {@link Flags#COMMIT_COMPLETE}: the write ends when its bytes are on stable storage
+     *                at the peer, and not before does the peer get an entry or count it. The peer's region must be
+     *                persistent, or it ends with {@code FI_EOPNOTSUPP}. {@code FI_EIO}: the bytes may be lost in a power
+     *                failure, and all further commits to that region fail.
      * @return as {@link #readmsg}.
      */
     public int writemsg(RemoteRequest request) {
-        return postMsg(request, WRITE, WRITE_CALL);
+        return postMsg(request, WRITE, writeCall);
     }
 
     /**

@@ -18,6 +18,7 @@ import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
 import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
+import org.jfabric.codec.control.PassFileDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
 import org.jfabric.codec.control.RegisterRegionDecoder;
@@ -40,6 +41,7 @@ final class CommandTable {
         add(InsertAddressDecoder.TEMPLATE_ID, InsertAddressDecoder.BLOCK_LENGTH, 1, InsertAddressCommand::new);
         add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
         add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
+        add(PassFileDecoder.TEMPLATE_ID, PassFileDecoder.BLOCK_LENGTH, 0, PassFileCommand::new);
         add(EnableRegionDecoder.TEMPLATE_ID, EnableRegionDecoder.BLOCK_LENGTH, 1, EnableRegionCommand::new);
         add(EnableEndpointDecoder.TEMPLATE_ID, EnableEndpointDecoder.BLOCK_LENGTH, 9, EnableEndpointCommand::new);
         add(PublishServiceDecoder.TEMPLATE_ID, PublishServiceDecoder.BLOCK_LENGTH, 1, PublishServiceCommand::new);

@@ -71,6 +71,8 @@ final class PeerRemote extends RemoteHandler {
     private boolean hasRefusedWrite;
     /** Answers that may still be sent in this call. */
     private int left;
+    /** Counts the ends of connections, to distinguish a request of an earlier one. */
+    private int connection;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
@@ -223,8 +225,14 @@ final class PeerRemote extends RemoteHandler {
         isCopying = false;
     }
 
+    /** Number of the connection that requests come by. */
+    int connection() {
+        return connection;
+    }
+
     /** Drops everything, because the channel is down. */
     void clear() {
+        connection++;
         head = 0;
         count = 0;
         firstValues = 0;

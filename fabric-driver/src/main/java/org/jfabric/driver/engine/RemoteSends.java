@@ -177,8 +177,11 @@ final class RemoteSends {
             return true;
         }
         if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
-            sender.fail(operation, FabricErrno.EBADFLAGS);
-            return true;
+            boolean isWrite = !operation.isRead() && !operation.isAtomic();
+            if (!isWrite || !channel.carriesCommits()) {
+                sender.fail(operation, isWrite ? FabricErrno.EOPNOTSUPP : FabricErrno.EBADFLAGS);
+                return true;
+            }
         }
         if (operation.isRead()) {
             own(peer, operation);

@@ -22,6 +22,13 @@ public abstract class RemoteChannel {
     public abstract long pieceLimitBytes();
 
     /**
+     * Whether the peer answers writes with {@code FI_COMMIT_COMPLETE} when they are on stable storage.
+     *
+     * @return false if such writes must not be sent.
+     */
+    public abstract boolean carriesCommits();
+
+    /**
      * Sends the next piece of a write: the bytes from {@link TransmitOperation#sent} on. They are taken when the call
      * returns.
      *

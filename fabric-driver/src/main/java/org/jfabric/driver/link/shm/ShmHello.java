@@ -40,6 +40,8 @@ record ShmHello(
     static final long FEATURE_CONNECTS = 4;
     /** Takes requests for remote memory access, and answers them. */
     static final long FEATURE_REMOTE_ACCESS = 8;
+    /** Answers remote writes with FI_COMMIT_COMPLETE when they are on stable storage. */
+    static final long FEATURE_COMMITS = 32;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -52,7 +54,7 @@ record ShmHello(
     static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
         return new ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
-            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS, 0, "");
+            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS | FEATURE_COMMITS, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */
