@@ -68,7 +68,7 @@ final class DomainRegions {
     /** A region in a file of the application. */
     MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
         long access = access(attr);
-        requireKnown(attr);
+        requireKnown(attr, Flags.RMA_EVENT | Flags.RMA_PMEM);
         try (PersistentFile file = PersistentFile.open(path, lengthBytes)) {
             MemorySegment bytes = file.map();
             DriverConnection connection = conductor.connection();
@@ -156,7 +156,7 @@ final class DomainRegions {
 
     private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
         long access = access(attr);
-        requireKnown(attr);
+        requireKnown(attr, Flags.RMA_EVENT);
         return conductor.commands().registerRegion(
             domain.number(), lengthBytes, access, attr.requestedKey(), attr.flags(), nativeAddress);
     }
@@ -171,10 +171,11 @@ final class DomainRegions {
         return access;
     }
 
-    private static void requireKnown(MemoryRegionAttr attr) {
-        if ((attr.flags() & ~Flags.RMA_EVENT) != 0) {
+    private static void requireKnown(MemoryRegionAttr attr, long known) {
+        if ((attr.flags() & ~known) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "the flags are "
-                + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known is RMA_EVENT",
+                + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known are "
+                + Flags.toString(known, Flags.Kind.MR_REGISTER),
                 "Leave the others out; a persistent region is made by allocatePersistent().");
         }
     }
