@@ -267,8 +267,8 @@ public final class Domain implements Fid {
      * @return the region.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} for a file in a tmpfs, ramfs or hugetlbfs, {@link
      *     FabricErrno#EINVAL} for another length, if something else than a regular file is there or the file is longer,
-     *     {@link FabricErrno#ENOSPC} without room, the errors of {@link #allocate(long, MemoryRegionAttr)}, or what else
-     *     system and driver answer.
+     *     {@link FabricErrno#ENOSPC} without room, the errors of {@link #allocate(long, MemoryRegionAttr)}, or what
+     *     else system and driver answer.
      */
     public MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
         MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();

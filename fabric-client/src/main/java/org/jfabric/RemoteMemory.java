@@ -143,10 +143,10 @@ public final class RemoteMemory {
      *
      * @param request may be reused by the caller after the return; flags as for {@link #readmsg}, and
      *                {@link Flags#INJECT}, {@link Flags#REMOTE_CQ_DATA} and, with the capability {@link
-     *                Flags#RMA_PMEM}, {@link Flags#COMMIT_COMPLETE}: the write ends when its bytes are on stable storage
-     *                at the peer, and not before does the peer get an entry or count it. The peer's region must be
-     *                persistent, or it ends with {@code FI_EOPNOTSUPP}. {@code FI_EIO}: the bytes may be lost in a power
-     *                failure, and all further commits to that region fail.
+     *                Flags#RMA_PMEM}, {@link Flags#COMMIT_COMPLETE}: the write ends when its bytes are on stable
+     *                storage at the peer, and not before does the peer get an entry or count it. The peer's region
+     *                must be persistent, or it ends with {@code FI_EOPNOTSUPP}. {@code FI_EIO}: the bytes may be lost
+     *                in a power failure, and all further commits to that region fail.
      * @return as {@link #readmsg}.
      */
     public int writemsg(RemoteRequest request) {

@@ -29,8 +29,8 @@ public final class PersistentFile implements AutoCloseable {
     }
 
     /**
-     * Opens the file, or makes it with permissions 0600. A file that is shorter is extended by zeros; all its blocks are
-     * reserved.
+     * Opens the file, or makes it with permissions 0600. A file that is shorter is extended by zeros; all its blocks
+     * are reserved.
      *
      * @param path        of the file.
      * @param lengthBytes of the region.
@@ -84,7 +84,8 @@ public final class PersistentFile implements AutoCloseable {
     /**
      * Maps the file.
      *
-     * @return the bytes of the region; they stay mapped as long as anything refers to them, also after {@link #close()}.
+     * @return the bytes of the region; they stay mapped as long as anything refers to them, also after
+     *     {@link #close()}.
      */
     public MemorySegment map() {
         try {

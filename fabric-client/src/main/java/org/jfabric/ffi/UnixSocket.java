@@ -321,8 +321,8 @@ public final class UnixSocket {
     }
 
     /**
-     * {@code struct msghdr} with one {@code struct iovec}, a {@code struct cmsghdr} for one descriptor (SCM_RIGHTS), and
-     * the bytes.
+     * {@code struct msghdr} with one {@code struct iovec}, a {@code struct cmsghdr} for one descriptor (SCM_RIGHTS),
+     * and the bytes.
      *
      * <pre>
      *    0 name | 8 namelen u32 | 16 iov | 24 iovlen | 32 control | 40 controllen | 48 flags u32

@@ -5,9 +5,9 @@ import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 
 /**
- * The descriptor that a client passes over its socket. It comes with a doorbell byte, in front of the command that needs
- * it; the client has announced it by a command before, so that doorbells are read for descriptors only then. There is
- * one at a time.
+ * The descriptor that a client passes over its socket. It comes with a doorbell byte, in front of the command that
+ * needs it; the client has announced it by a command before, so that doorbells are read for descriptors only then.
+ * There is one at a time.
  *
  * <p>Owner: conductor.
  */

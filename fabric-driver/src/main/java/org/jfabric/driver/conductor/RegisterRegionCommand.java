@@ -20,8 +20,8 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * {@code fi_mr_reg}: creates a file for the region and reserves its blocks, maps the file that the client has passed, or
- * registers memory of the embedding process in place. Owner: conductor.
+ * {@code fi_mr_reg}: creates a file for the region and reserves its blocks, maps the file that the client has passed,
+ * or registers memory of the embedding process in place. Owner: conductor.
  */
 final class RegisterRegionCommand extends Command {
     private enum State {

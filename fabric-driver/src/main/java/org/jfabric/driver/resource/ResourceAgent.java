@@ -6,9 +6,9 @@ import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs slow system work on three threads, each started when there is something to do and asleep otherwise: one for tasks
- * that reserve or free much memory, which may take seconds, one for those that wait for stable storage, and one for all
- * others. In INVOKER mode the last one also waits for descriptors, because no other thread of the driver could.
+ * Runs slow system work on three threads, each started when there is something to do and asleep otherwise: one for
+ * tasks that reserve or free much memory, which may take seconds, one for those that wait for stable storage, and one
+ * for all others. In INVOKER mode the last one also waits for descriptors, because no other thread of the driver could.
  *
  * <p>Any thread submits; results go to the inbox of the thread that asked. Tasks of one kind run in the order of their
  * submission; a caller that needs an order between the kinds submits the second task when the first has ended.

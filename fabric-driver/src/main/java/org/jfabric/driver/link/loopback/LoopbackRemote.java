@@ -111,7 +111,7 @@ final class LoopbackRemote extends RemoteChannel {
 
     private void fill(TransmitOperation operation) {
         access.set(
-            operation.id(), operation.flags & (Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE), operation.key, operation.remoteAddress,
-            operation.length, operation.data);
+            operation.id(), operation.flags & (Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE), operation.key,
+            operation.remoteAddress, operation.length, operation.data);
     }
 }

@@ -163,8 +163,8 @@ class PersistentRegionTest {
             region.enable();
             for (int i = 0; i < 20; i++) {
                 long before = syncs(pair);
-                request.clear().memory(pair.a.memory.address(), 100).destAddr(pair.toB).remote(0, region.key()).opContext(7)
-                    .data(i).flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE | Flags.REMOTE_CQ_DATA);
+                request.clear().memory(pair.a.memory.address(), 100).destAddr(pair.toB).remote(0, region.key())
+                    .opContext(7).data(i).flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE | Flags.REMOTE_CQ_DATA);
                 assertEquals(0, pair.remote.writemsg(request));
                 FabricNode.Entry report = pair.b.await();
                 assertEquals(before + 1, syncs(pair));
