@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
@@ -288,13 +289,52 @@ public final class Domain implements Fid {
      */
     public MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
         MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
-        if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
-            throw new FabricException(FabricErrno.EINVAL, "the length is " + lengthBytes + " bytes, needed is 1 to "
-                + MemoryRegionDescriptor.MAX_LENGTH);
-        }
+        requireLength(lengthBytes);
         synchronized (lock()) {
             requireOpen();
             return regions.allocate(lengthBytes, wanted);
+        }
+    }
+
+    /**
+     * Makes registered memory of a file, for local use and for peers by attributes; see
+     * {@link #allocatePersistent(Path, long, MemoryRegionAttr)}.
+     *
+     * @param path        of the file.
+     * @param lengthBytes bytes, 1 to 2^40.
+     * @return the region.
+     * @throws FabricException as {@link #allocatePersistent(Path, long, MemoryRegionAttr)}.
+     */
+    public MemoryRegion allocatePersistent(Path path, long lengthBytes) {
+        return allocatePersistent(path, lengthBytes, new MemoryRegionAttr());
+    }
+
+    /**
+     * Makes registered memory of a file, whose bytes survive application and driver (FI_RMA_PMEM). A peer's write with
+     * {@link Flags#COMMIT_COMPLETE} ends when its bytes are on stable storage; other writes, and stores of this
+     * application, are in the file when the system has written them. The file holds the bytes of the region and nothing
+     * else. It is made if there is none; a shorter one is extended by zeros. The client opens it and passes it to the
+     * driver. It should be in one region at a time.
+     *
+     * <p>When the region is closed the file stays. Buffers of the region show the file as long as they are in use, also
+     * after the end of the fabric.
+     *
+     * @param path        of the file, on a file system with stable storage.
+     * @param lengthBytes bytes, 1 to 2^40.
+     * @param attr        rights, key, flags and context; read before the return.
+     * @return the region.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} for a file in a tmpfs, ramfs or hugetlbfs, {@link
+     *     FabricErrno#EINVAL} for another length, if something else than a regular file is there or the file is longer,
+     *     {@link FabricErrno#ENOSPC} without room, the errors of {@link #allocate(long, MemoryRegionAttr)}, or what
+     *     else system and driver answer.
+     */
+    public MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
+        MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
+        Codes.required(path, "path");
+        requireLength(lengthBytes);
+        synchronized (lock()) {
+            requireOpen();
+            return regions.allocatePersistent(path, lengthBytes, wanted);
         }
     }
 
@@ -699,6 +739,13 @@ public final class Domain implements Fid {
     private void requireOpen() {
         if (closed) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the domain is closed", "Open another one.");
+        }
+    }
+
+    private static void requireLength(long lengthBytes) {
+        if (lengthBytes < 1 || lengthBytes > MemoryRegionDescriptor.MAX_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL, "the length is " + lengthBytes + " bytes, needed is 1 to "
+                + MemoryRegionDescriptor.MAX_LENGTH);
         }
     }
 

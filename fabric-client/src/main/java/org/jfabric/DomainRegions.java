@@ -1,10 +1,13 @@
 package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.client.PersistentFile;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -74,6 +77,30 @@ final class DomainRegions {
     private DriverEvent.CardKeyReady cardKey(DriverEvent.RegionReady ready, MemoryRegionAttr attr) {
         return attr.isRemote() && domain.hasCardKeys() ? conductor.commands().registerWithCard(
             ready.regionIndex(), attr.access() & REMOTE_ACCESS, domain.info()) : null;
+    }
+
+    /** A region in a file of the application. */
+    MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
+        long access = access(attr);
+        requireKnown(attr, Flags.RMA_EVENT | Flags.RMA_PMEM);
+        if (domain.hasCardKeys()) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the card does not commit writes to a file",
+                "Open the domain over loopback or shm.");
+        }
+        try (PersistentFile file = PersistentFile.open(path, lengthBytes)) {
+            MemorySegment bytes = file.map();
+            DriverConnection connection = conductor.connection();
+            if (connection.embedded() == null) {
+                conductor.commands().passFile();
+                connection.pass(file.fd());
+            }
+            DriverEvent.RegionReady ready = conductor.commands().registerFile(domain.number(), lengthBytes, access,
+                attr.requestedKey(), attr.flags() | Flags.RMA_PMEM, file.fd());
+            MemoryRegion region = new MemoryRegion(
+                domain, bytes, ready.regionIndex(), ready.generation(), attr, null);
+            add(region);
+            return region;
+        }
     }
 
     private void add(MemoryRegion region) {
@@ -147,17 +174,8 @@ final class DomainRegions {
     }
 
     private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
-        long access = attr.access() | LOCAL_ACCESS;
-        if ((access & ~(LOCAL_ACCESS | REMOTE_ACCESS)) != 0) {
-            throw new FabricException(FabricErrno.EINVAL, "the rights are "
-                + Flags.toString(attr.access(), Flags.Kind.MR_ACCESS) + ", known are "
-                + Flags.toString(LOCAL_ACCESS | REMOTE_ACCESS, Flags.Kind.MR_ACCESS), "Leave the others out.");
-        }
-        if ((attr.flags() & ~Flags.RMA_EVENT) != 0) {
-            throw new FabricException(FabricErrno.EBADFLAGS, "the flags are "
-                + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known is RMA_EVENT",
-                "Leave the others out.");
-        }
+        long access = access(attr);
+        requireKnown(attr, Flags.RMA_EVENT);
         if (attr.isBindable() && domain.hasCardKeys()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "the flags are RMA_EVENT, but the card tells nobody of accesses to a region",
@@ -167,5 +185,24 @@ final class DomainRegions {
         long wanted = domain.hasCardKeys() ? access & LOCAL_ACCESS : access;
         return conductor.commands().registerRegion(
             domain.number(), lengthBytes, wanted, attr.requestedKey(), attr.flags(), nativeAddress);
+    }
+
+    private static long access(MemoryRegionAttr attr) {
+        long access = attr.access() | LOCAL_ACCESS;
+        if ((access & ~(LOCAL_ACCESS | REMOTE_ACCESS)) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "the rights are "
+                + Flags.toString(attr.access(), Flags.Kind.MR_ACCESS) + ", known are "
+                + Flags.toString(LOCAL_ACCESS | REMOTE_ACCESS, Flags.Kind.MR_ACCESS), "Leave the others out.");
+        }
+        return access;
+    }
+
+    private static void requireKnown(MemoryRegionAttr attr, long known) {
+        if ((attr.flags() & ~known) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "the flags are "
+                + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known are "
+                + Flags.toString(known, Flags.Kind.MR_REGISTER),
+                "Leave the others out; a persistent region is made by allocatePersistent().");
+        }
     }
 }

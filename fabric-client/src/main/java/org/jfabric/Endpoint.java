@@ -591,8 +591,8 @@ public final class Endpoint implements Fid {
      *                 bytes, is copied before the return; there is an entry as for other sends) and the levels
      *                 {@link Flags#INJECT_COMPLETE}, {@link Flags#TRANSMIT_COMPLETE},
      *                 {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which no
-     *     link gives, and for every other flag.
+     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which only
+     *     remote writes have, and for every other flag.
      */
     public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
         return (flags & ~sendCall) != 0 ? badFlags()

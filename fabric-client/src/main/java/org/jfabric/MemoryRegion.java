@@ -21,7 +21,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * <p>Operations name memory by {@link #address(long)}, the application reads and writes it by {@link #buffer()} or
  * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish;
  * the memory stays mapped as long as a buffer, segment or slice of it is in use, so that none of them ever fails. When
- * the fabric is closed the contents are given back: buffers of a region read zeros from then on.
+ * the fabric is closed the contents are given back: buffers of a region read zeros from then on. A persistent region
+ * ({@link Domain#allocatePersistent}) shows its file.
  *
  * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
  * its entry is read. {@link #close()} is a control call.

@@ -11,8 +11,8 @@ import org.jfabric.info.Info;
  * Which operation flags are offered, for calls with a flags argument and as defaults of the calls without one, and what
  * the defaults of one endpoint are.
  *
- * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: no link
- * reaches persistent memory.
+ * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: only remote
+ * writes have it ({@link RemoteMemory}).
  *
  * <p>Owner: control calls, under the fabric's lock.
  */

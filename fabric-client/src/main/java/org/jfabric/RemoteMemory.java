@@ -45,10 +45,13 @@ public final class RemoteMemory {
     private final Endpoint endpoint;
     /** {@code Flags.READ}, {@code Flags.WRITE} or both. */
     private final long offered;
+    /** Flags that a call of {@link #writemsg} may carry. */
+    private final long writeCall;
 
     RemoteMemory(Endpoint endpoint, long caps) {
         this.endpoint = endpoint;
         this.offered = (caps & Flags.RMA) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
+        this.writeCall = WRITE_CALL | ((caps & Flags.RMA_PMEM) != 0 ? Flags.COMMIT_COMPLETE : 0);
     }
 
     /**
@@ -144,11 +147,15 @@ public final class RemoteMemory {
      * Posts a write whose arguments are named.
      *
      * @param request may be reused by the caller after the return; flags as for {@link #readmsg}, and
-     *                {@link Flags#INJECT} and {@link Flags#REMOTE_CQ_DATA}.
+     *                {@link Flags#INJECT}, {@link Flags#REMOTE_CQ_DATA} and, with the capability {@link
+     *                Flags#RMA_PMEM}, {@link Flags#COMMIT_COMPLETE}: the write ends when its bytes are on stable
+     *                storage at the peer, and not before does the peer get an entry or count it. The peer's region
+     *                must be persistent, or it ends with {@code FI_EOPNOTSUPP}. {@code FI_EIO}: the bytes may be lost
+     *                in a power failure, and all further commits to that region fail.
      * @return as {@link #readmsg}.
      */
     public int writemsg(RemoteRequest request) {
-        return postMsg(request, WRITE, WRITE_CALL);
+        return postMsg(request, WRITE, writeCall);
     }
 
     /**

@@ -2,6 +2,7 @@ package org.jfabric.client;
 
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricErrno;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -34,6 +35,21 @@ public final class Doorbell implements AutoCloseable {
             UnixSocket.ring(fd);
         }
         users.getAndDecrement();
+    }
+
+    /**
+     * Wakes the driver by a byte that carries a descriptor.
+     *
+     * @param descriptor open; the driver gets a copy.
+     * @return 0 or a negative errno.
+     */
+    int pass(int descriptor) {
+        int result = -FabricErrno.ECONNRESET;
+        if (users.getAndIncrement() < CLOSED) {
+            result = UnixSocket.sendDescriptor(fd, descriptor);
+        }
+        users.getAndDecrement();
+        return result;
     }
 
     /** Ends both directions, so that a thread asleep on the socket wakes and the driver sees the end. */

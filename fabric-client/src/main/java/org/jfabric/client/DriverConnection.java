@@ -129,6 +129,20 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
+     * Passes a file to the driver, over the socket.
+     *
+     * @param descriptor open; the driver gets a copy.
+     * @throws FabricException {@link FabricErrno#ENODEV} if the driver is gone, or what else the system answers.
+     */
+    public void pass(int descriptor) {
+        int result = doorbell.pass(descriptor);
+        if (result < 0) {
+            throw new FabricException(result == -FabricErrno.ECONNRESET ? FabricErrno.ENODEV : -result,
+                "a file cannot be passed to the driver");
+        }
+    }
+
+    /**
      * The control file.
      *
      * @return the whole mapping.

@@ -27,6 +27,7 @@ import org.jfabric.codec.control.OpenCounterEncoder;
 import org.jfabric.codec.control.OpenPassiveEndpointEncoder;
 import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
+import org.jfabric.codec.control.PassFileEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.codec.control.QueryInfoEncoder;
 import org.jfabric.codec.control.QueueCounterWorkEncoder;
@@ -243,6 +244,35 @@ public final class DriverProxy {
      */
     public DriverEvent.RegionReady registerRegion(
         long domain, long length, long access, long requestedKey, long flags, long nativeAddress) {
+        return register(domain, length, access, requestedKey, flags, nativeAddress, 0);
+    }
+
+    /**
+     * Registers a file that was passed to the driver.
+     *
+     * @param domain       as for {@link #registerRegion}.
+     * @param length       as for {@link #registerRegion}.
+     * @param access       as for {@link #registerRegion}.
+     * @param requestedKey as for {@link #registerRegion}.
+     * @param flags        with {@code Flags.RMA_PMEM}.
+     * @param descriptor   of the file, for a driver in this process.
+     * @return the answer.
+     */
+    public DriverEvent.RegionReady registerFile(
+        long domain, long length, long access, long requestedKey, long flags, int descriptor) {
+        return register(domain, length, access, requestedKey, flags, 0, descriptor);
+    }
+
+    /** Announces that a descriptor is passed over the socket. */
+    public void passFile() {
+        call(DriverEvent.Done.class, "passing a file", id -> {
+            new PassFileEncoder().wrap(body, 0).correlationId(id);
+            return submit(PassFileEncoder.TEMPLATE_ID, PassFileEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    private DriverEvent.RegionReady register(
+        long domain, long length, long access, long requestedKey, long flags, long nativeAddress, int descriptor) {
         return call(DriverEvent.RegionReady.class, "registering " + length + " bytes", id -> {
             new RegisterRegionEncoder().wrap(body, 0)
                 .correlationId(id)
@@ -251,7 +281,9 @@ public final class DriverProxy {
                 .requestedKey(requestedKey)
                 .flags(flags)
                 .nativeAddress(nativeAddress)
-                .domain(domain);
+                .domain(domain)
+                .descriptor(descriptor)
+                .reserved(0);
             return submit(RegisterRegionEncoder.TEMPLATE_ID, RegisterRegionEncoder.BLOCK_LENGTH);
         });
     }

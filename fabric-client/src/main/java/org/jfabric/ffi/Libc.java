@@ -57,6 +57,7 @@ public final class Libc {
     /** Make every page writable now, without changing contents (Linux 5.14). */
     public static final int MADV_POPULATE_WRITE = 23;
 
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int F_OFD_SETLK = 37;
@@ -64,6 +65,7 @@ public final class Libc {
     private static final short F_UNLCK = 2;
     private static final int SC_PAGESIZE = 30;
     private static final int AT_REMOVEDIR = 0x200;
+    private static final int O_ACCMODE = 3;
     private static final long SMALLEST_RESERVE_BYTES = 64 * 1024;
 
     private static final Downcall OPENAT = Downcall.variadic("openat", 3, 4);
@@ -71,6 +73,8 @@ public final class Libc {
     private static final Downcall FTRUNCATE = Downcall.of("ftruncate", 2);
     private static final Downcall FALLOCATE = Downcall.of("fallocate", 4);
     private static final Downcall POSIX_FALLOCATE = Downcall.of("posix_fallocate", 3);
+    private static final Downcall FSYNC = Downcall.of("fsync", 1);
+    private static final Downcall FDATASYNC = Downcall.of("fdatasync", 1);
     private static final Downcall UNLINKAT = Downcall.of("unlinkat", 3);
     private static final Downcall MKDIRAT = Downcall.of("mkdirat", 3);
     private static final Downcall FCHMOD = Downcall.of("fchmod", 2);
@@ -131,6 +135,77 @@ public final class Libc {
         CallState state = CallState.current();
         int result = state.intResult(CLOSE.call(state, fd));
         return result == -LinuxErrno.EINTR ? 0 : result;
+    }
+
+    /**
+     * Makes another descriptor of the same open file, which is closed in child processes.
+     *
+     * @param fd descriptor.
+     * @return the new descriptor; {@code -EBADF}, {@code -EMFILE}.
+     */
+    public static int duplicate(int fd) {
+        CallState state = CallState.current();
+        return state.intResult(FCNTL.call(state, fd, F_DUPFD_CLOEXEC, 0));
+    }
+
+    /**
+     * Writes a file or directory to stable storage with all that is known of it, and waits for that.
+     *
+     * @param fd descriptor.
+     * @return 0; {@code -EIO}, {@code -ENOSPC}, {@code -EDQUOT} if something could not be written: a later call does
+     *     not show that again; {@code -EROFS}, {@code -EINVAL}, {@code -EBADF}.
+     */
+    public static int fsync(int fd) {
+        CallState state = CallState.current();
+        int result;
+        do {
+            result = state.intResult(FSYNC.call(state, fd));
+        } while (result == -LinuxErrno.EINTR);
+        return result;
+    }
+
+    /**
+     * Writes the bytes of a file to stable storage, also those that were stored by mappings, with what is needed to
+     * read them back, and waits for that.
+     *
+     * @param fd descriptor.
+     * @return as {@link #fsync}.
+     */
+    public static int fdatasync(int fd) {
+        CallState state = CallState.current();
+        int result;
+        do {
+            result = state.intResult(FDATASYNC.call(state, fd));
+        } while (result == -LinuxErrno.EINTR);
+        return result;
+    }
+
+    /**
+     * Whether the file system of an open file or directory keeps its files in memory only.
+     *
+     * @param fd descriptor.
+     * @return the name of the kind of file system: {@code tmpfs}, {@code ramfs}, {@code hugetlbfs}; null for others.
+     * @throws NativeCallException EBADF.
+     */
+    public static String volatileFileSystem(int fd) {
+        CallState state = CallState.current();
+        int result = state.intResult(FSTATFS.call(state, fd, state.scratchAddress));
+        if (result < 0) {
+            throw new NativeCallException("fstatfs", -result, "descriptor " + fd);
+        }
+        return Statfs.volatileName(state.scratch);
+    }
+
+    /**
+     * Whether a descriptor was opened for reading and writing.
+     *
+     * @param fd descriptor.
+     * @return false also for one that is not open.
+     */
+    public static boolean isReadWrite(int fd) {
+        CallState state = CallState.current();
+        int flags = state.intResult(FCNTL.call(state, fd, F_GETFL, 0));
+        return flags >= 0 && (flags & O_ACCMODE) == O_RDWR;
     }
 
     /**
@@ -474,7 +549,19 @@ public final class Libc {
         private static final long BLOCKS_AVAILABLE = 32;
         private static final long FRAGMENT_BYTES = 72;
 
+        private static final long TMPFS_MAGIC = 0x0102_1994L;
+        private static final long RAMFS_MAGIC = 0x8584_58F6L;
+        private static final long HUGETLBFS_MAGIC = 0x9584_58F6L;
+
         private Statfs() {
+        }
+
+        static String volatileName(MemorySegment segment) {
+            long type = segment.get(ValueLayout.JAVA_LONG, 0) & 0xFFFF_FFFFL;
+            if (type == TMPFS_MAGIC) {
+                return "tmpfs";
+            }
+            return type == RAMFS_MAGIC ? "ramfs" : type == HUGETLBFS_MAGIC ? "hugetlbfs" : null;
         }
 
         static long freeBytes(MemorySegment segment) {

@@ -16,6 +16,7 @@ public final class LinuxErrno {
     static final int EEXIST = 17;
     static final int ENOTDIR = 20;
     static final int EINVAL = 22;
+    static final int EMFILE = 24;
     static final int ENOSPC = 28;
     static final int EPIPE = 32;
     static final int ENAMETOOLONG = 36;
@@ -23,6 +24,7 @@ public final class LinuxErrno {
     static final int ELOOP = 40;
     static final int EOPNOTSUPP = 95;
     static final int EADDRINUSE = 98;
+    static final int ECONNRESET = 104;
     static final int ENOTCONN = 107;
     static final int ETIMEDOUT = 110;
     static final int ECONNREFUSED = 111;

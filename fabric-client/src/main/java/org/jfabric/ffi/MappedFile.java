@@ -70,7 +70,8 @@ public final class MappedFile implements AutoCloseable {
             if (result < 0) {
                 throw notReserved(dirFd, name, mappedBytes, -result, fd);
             }
-            MappedFile file = map(fd, Libc.describe(dirFd, name), false, FileStatus.of(fd));
+            FileStatus status = FileStatus.of(fd);
+            MappedFile file = map(fd, Libc.describe(dirFd, name), false, status, status.sizeBytes());
             made = true;
             return file;
         } finally {
@@ -105,10 +106,26 @@ public final class MappedFile implements AutoCloseable {
             String path = Libc.describe(dirFd, name);
             FileStatus status = FileStatus.of(fd);
             check(path, status, Math.max(1, minLengthBytes));
-            return map(fd, path, readOnly, status);
+            return map(fd, path, readOnly, status, status.sizeBytes());
         } finally {
             Libc.close(fd);
         }
+    }
+
+    /**
+     * Maps the beginning of an open file for reading and writing. The descriptor stays open and is the caller's.
+     *
+     * @param fd descriptor open for reading and writing.
+     * @param path for messages.
+     * @param lengthBytes to be mapped, at least 1; the file must be as long.
+     * @return owner of the mapping.
+     * @throws NativeCallException with values: EINVAL if it is not a regular file or too short; EACCES if it belongs to
+     *     another user; ENODEV, ENOMEM, EBADF.
+     */
+    public static MappedFile ofDescriptor(int fd, String path, long lengthBytes) {
+        FileStatus status = FileStatus.of(fd);
+        check(path, status, lengthBytes);
+        return map(fd, path, false, status, lengthBytes);
     }
 
     /**
@@ -385,14 +402,14 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    private static MappedFile map(int fd, String path, boolean readOnly, FileStatus status) {
+    private static MappedFile map(int fd, String path, boolean readOnly, FileStatus status, long lengthBytes) {
         int prot = readOnly ? Libc.PROT_READ : Libc.PROT_READ | Libc.PROT_WRITE;
-        long address = Libc.mmap(status.sizeBytes(), prot, Libc.MAP_SHARED, fd, 0);
+        long address = Libc.mmap(lengthBytes, prot, Libc.MAP_SHARED, fd, 0);
         if (address < 0) {
-            throw new NativeCallException("mmap", (int) -address, path + ", " + status.sizeBytes() +
+            throw new NativeCallException("mmap", (int) -address, path + ", " + lengthBytes +
                 " bytes: see vm.max_map_count and the limit of virtual memory (ulimit -v)");
         }
-        return new MappedFile(new Mapping(address, status.sizeBytes()), path, readOnly, status);
+        return new MappedFile(new Mapping(address, lengthBytes), path, readOnly, status);
     }
 
     private static NativeCallException notReserved(int dirFd, String name, long wantedBytes, int errno, int fd) {

@@ -34,6 +34,7 @@ public final class UnixSocket {
     private static final int SOCK_STREAM = 1;
     private static final int SOCK_CLOEXEC = 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
     private static final int OWNER_ONLY = 0600;
@@ -53,6 +54,8 @@ public final class UnixSocket {
     private static final Downcall SEND = Downcall.of("send", 4);
     private static final QuickDowncall DRAIN = QuickDowncall.of("recv", 4);
     private static final Downcall RECV = Downcall.of("recv", 4);
+    private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
+    private static final Downcall RECVMSG = Downcall.of("recvmsg", 3);
     private static final Downcall SHUTDOWN = Downcall.of("shutdown", 2);
     private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
 
@@ -187,6 +190,45 @@ public final class UnixSocket {
     }
 
     /**
+     * Sends one byte, as a doorbell, with a copy of a descriptor.
+     *
+     * @param fd connected socket.
+     * @param descriptor to be copied; stays open here.
+     * @return 0; {@code -ECONNRESET} if the peer is gone; {@code -EBADF}; {@code -ETOOMANYREFS} if this user has passed
+     *     too many descriptors that nobody has received.
+     */
+    public static int sendDescriptor(int fd, int descriptor) {
+        CallState state = CallState.current();
+        MessageWithRights.put(state.scratch, state.scratchAddress, 1);
+        MessageWithRights.putDescriptor(state.scratch, descriptor);
+        long result;
+        do {
+            result = state.result(SENDMSG.call(state, fd, state.scratchAddress, MSG_NOSIGNAL));
+        } while (result == -LinuxErrno.EINTR);
+        return result == -LinuxErrno.EPIPE ? -LinuxErrno.ECONNRESET : (int) Math.min(result, 0);
+    }
+
+    /**
+     * Takes available doorbell bytes without waiting, and the descriptor that came with one of them. Bytes behind it
+     * are taken by the next call.
+     *
+     * @param fd connected socket.
+     * @return the descriptor, close-on-exec, which the caller must close; {@code -EAGAIN} if there was none, whether
+     *     there were bytes or not; {@code -ECONNRESET} at the end of file or if the connection is broken; {@code
+     *     -EMFILE} if there is one and no number is free: it is lost.
+     */
+    public static int receiveDescriptor(int fd) {
+        CallState state = CallState.current();
+        MessageWithRights.put(state.scratch, state.scratchAddress, MessageWithRights.MAX_BYTES);
+        long count = state.result(RECVMSG.call(
+            state, fd, state.scratchAddress, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+        if (count == -LinuxErrno.EINTR || count == -LinuxErrno.EAGAIN) {
+            return -LinuxErrno.EAGAIN;
+        }
+        return count <= 0 ? -LinuxErrno.ECONNRESET : MessageWithRights.descriptor(state.scratch);
+    }
+
+    /**
      * Ends one or both directions; the descriptor stays open.
      *
      * @param fd connected socket.
@@ -275,6 +317,66 @@ public final class UnixSocket {
             MemorySegment.copy(name, 0, segment, ValueLayout.JAVA_BYTE, PATH, name.length);
             segment.set(ValueLayout.JAVA_BYTE, PATH + name.length, (byte) 0);
             return (int) PATH + name.length + 1;
+        }
+    }
+
+    /**
+     * {@code struct msghdr} with one {@code struct iovec}, a {@code struct cmsghdr} for one descriptor (SCM_RIGHTS),
+     * and the bytes.
+     *
+     * <pre>
+     *    0 name | 8 namelen u32 | 16 iov | 24 iovlen | 32 control | 40 controllen | 48 flags u32
+     *   56 base | 64 len
+     *   72 cmsg_len u64 | 80 cmsg_level s32 | 84 cmsg_type s32 | 88 descriptor s32 | 92 padding
+     *   96 bytes
+     * </pre>
+     */
+    private static final class MessageWithRights {
+        static final int MAX_BYTES = 256;
+        private static final int SCM_RIGHTS = 1;
+        private static final int MSG_CTRUNC = 0x08;
+        private static final long IOV = 16;
+        private static final long IOV_COUNT = 24;
+        private static final long CONTROL = 32;
+        private static final long CONTROL_LENGTH = 40;
+        private static final long FLAGS = 48;
+        private static final long BASE = 56;
+        private static final long LENGTH = 64;
+        private static final long CMSG = 72;
+        private static final long CMSG_LEVEL = 80;
+        private static final long CMSG_TYPE = 84;
+        private static final long DESCRIPTOR = 88;
+        private static final long BYTES = 96;
+        /** Without padding, so that the kernel finds no room for a second descriptor. */
+        private static final long CMSG_BYTES = 20;
+
+        private MessageWithRights() {
+        }
+
+        static void put(MemorySegment segment, long address, int length) {
+            segment.asSlice(0, BYTES + Long.BYTES).fill((byte) 0);
+            segment.set(ValueLayout.JAVA_LONG, IOV, address + BASE);
+            segment.set(ValueLayout.JAVA_LONG, IOV_COUNT, 1);
+            segment.set(ValueLayout.JAVA_LONG, CONTROL, address + CMSG);
+            segment.set(ValueLayout.JAVA_LONG, CONTROL_LENGTH, CMSG_BYTES);
+            segment.set(ValueLayout.JAVA_LONG, BASE, address + BYTES);
+            segment.set(ValueLayout.JAVA_LONG, LENGTH, length);
+        }
+
+        static void putDescriptor(MemorySegment segment, int descriptor) {
+            segment.set(ValueLayout.JAVA_LONG, CMSG, CMSG_BYTES);
+            segment.set(ValueLayout.JAVA_INT, CMSG_LEVEL, SOL_SOCKET);
+            segment.set(ValueLayout.JAVA_INT, CMSG_TYPE, SCM_RIGHTS);
+            segment.set(ValueLayout.JAVA_INT, DESCRIPTOR, descriptor);
+        }
+
+        static int descriptor(MemorySegment segment) {
+            if (segment.get(ValueLayout.JAVA_LONG, CONTROL_LENGTH) < CMSG_BYTES
+                || segment.get(ValueLayout.JAVA_INT, CMSG_TYPE) != SCM_RIGHTS) {
+                boolean isLost = (segment.get(ValueLayout.JAVA_INT, FLAGS) & MSG_CTRUNC) != 0;
+                return isLost ? -LinuxErrno.EMFILE : -LinuxErrno.EAGAIN;
+            }
+            return segment.get(ValueLayout.JAVA_INT, DESCRIPTOR);
         }
     }
 

@@ -158,7 +158,7 @@ class ConformanceReportTest {
         assertFalse(table.isEnforced("SEP-001"));
         assertTrue(table.isDue("CQ-054"));
         assertEquals(List.of(), table.missing("CQ-112"));
-        assertEquals(List.of("persistence"), table.missing("CL-023"));
+        assertEquals(List.of("shared-context"), table.missing("SHR-001"));
     }
 
     private static List<String> problems(boolean exists, String... api) {

@@ -12,6 +12,7 @@ import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
+import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
 import org.jfabric.samples.sequence.SequenceNumbers;
@@ -37,6 +38,7 @@ public final class Samples {
         add("book", "prices that are written straight into the readers' memory", MarketBook::main);
         add("doorbell", "remote writes with data, and an entry for each at the peer", OrderDoorbell::main);
         add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);
+        add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);

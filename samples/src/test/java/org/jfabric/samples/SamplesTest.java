@@ -8,6 +8,7 @@ import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
+import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,12 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -108,6 +114,28 @@ class SamplesTest {
     }
 
     @Test
+    void shouldContinueTheLogThatIsInTheFile() throws Exception {
+        Path file = Files.createDirectories(Path.of("target")).resolve("log-" + ProcessHandle.current().pid());
+        try {
+            assertEquals(List.of("found 0 records", "committed 1", "committed 2",
+                "a late reader replayed 2 records, the last one is: order 2"),
+                run(() -> PersistentLog.main(new String[] {file.toString(), "2"})));
+            assertEquals(List.of("found 2 records", "committed 3", "committed 4", "committed 5",
+                "a late reader replayed 5 records, the last one is: order 5"),
+                run(() -> PersistentLog.main(new String[] {file.toString(), "3"})));
+            // an interrupted write of the last record but one
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+                channel.write(ByteBuffer.wrap(new byte[] {1}), 3 * 64 + 40);
+            }
+            assertEquals(List.of("found 3 records", "committed 4",
+                "a late reader replayed 5 records, the last one is: order 5"),
+                run(() -> PersistentLog.main(new String[] {file.toString(), "1"})));
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    @Test
     void shouldCountQuotesInsteadOfReadingAnEntryForEach() throws Exception {
         List<String> lines = run(() -> CountedQuotes.main(new String[0]));
 
@@ -138,8 +166,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "counters",
-                "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "log",
+                "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -38,6 +38,7 @@ public final class ClientSession {
     private final Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
+    private final PassedFile passedFile = new PassedFile();
     private final BitSet activityIndices = new BitSet();
     private int activeCommands;
     private boolean ending;
@@ -273,6 +274,15 @@ public final class ClientSession {
     }
 
     /**
+     * The descriptor that it passes over its socket.
+     *
+     * @return always the same object.
+     */
+    PassedFile passedFile() {
+        return passedFile;
+    }
+
+    /**
      * Takes an activity byte.
      *
      * @return its index, or -1 if all are taken.
@@ -326,6 +336,7 @@ public final class ClientSession {
     /** The client ends: the driver does not read its memory any more. */
     void end() {
         ending = true;
+        passedFile.close();
     }
 
     @Override

@@ -177,12 +177,17 @@ final class ClientSocket {
     }
 
     /**
-     * Reads doorbell bytes of any value; the next call reads remaining bytes.
+     * Reads doorbell bytes of any value, and the descriptor that the client has announced; the next call reads
+     * remaining bytes.
      *
      * @return false at the end of file, or after the close.
      */
     boolean drain() {
-        return isOpen() && UnixSocket.drainDoorbell(fd);
+        if (!isOpen()) {
+            return false;
+        }
+        return session != null && session.passedFile().isExpected()
+            ? session.passedFile().receive(fd) : UnixSocket.drainDoorbell(fd);
     }
 
     /**

@@ -19,6 +19,7 @@ import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
 import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
+import org.jfabric.codec.control.PassFileDecoder;
 import org.jfabric.codec.control.PublishServiceDecoder;
 import org.jfabric.codec.control.QueryInfoDecoder;
 import org.jfabric.codec.control.QueueCounterWorkDecoder;
@@ -43,6 +44,7 @@ final class CommandTable {
         add(InsertAddressDecoder.TEMPLATE_ID, InsertAddressDecoder.BLOCK_LENGTH, 1, InsertAddressCommand::new);
         add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
         add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
+        add(PassFileDecoder.TEMPLATE_ID, PassFileDecoder.BLOCK_LENGTH, 0, PassFileCommand::new);
         add(EnableRegionDecoder.TEMPLATE_ID, EnableRegionDecoder.BLOCK_LENGTH, 1, EnableRegionCommand::new);
         add(RegisterWithCardDecoder.TEMPLATE_ID, RegisterWithCardDecoder.BLOCK_LENGTH, 3,
             RegisterWithCardCommand::new);

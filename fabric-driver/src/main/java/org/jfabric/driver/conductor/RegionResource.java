@@ -8,7 +8,7 @@ import org.jfabric.driver.resource.SharedFile;
  *
  * @param index  its index in the client's addresses, by which it is closed.
  * @param region the mapped region.
- * @param file   its memory, or null for memory of the embedding process.
+ * @param file   its memory, which is deleted with it; null for a persistent region and memory of the embedding process.
  */
 record RegionResource(int index, RegisteredRegion region, SharedFile file) {
 }

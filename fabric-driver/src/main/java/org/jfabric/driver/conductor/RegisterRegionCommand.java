@@ -1,14 +1,18 @@
 package org.jfabric.driver.conductor;
 
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.resource.PersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegionKey;
+import org.jfabric.driver.resource.RegionSync;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.ffi.Libc;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -16,23 +20,33 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * {@code fi_mr_reg}: creates a file for the region and reserves its blocks, or registers memory of the embedding
- * process in place. Owner: conductor.
+ * {@code fi_mr_reg}: creates a file for the region and reserves its blocks, maps the file that the client has passed,
+ * or registers memory of the embedding process in place. Owner: conductor.
  */
 final class RegisterRegionCommand extends Command {
     private enum State {
         CHECK,
+        PASSED,
         MADE,
         ADDED
     }
 
     private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    private static final long KNOWN_FLAGS = Flags.RMA_EVENT | Flags.RMA_PMEM;
+    private static final int NO_DESCRIPTOR = -1;
+    /** The descriptor is in the socket before the command is in the ring. */
+    private static final long DESCRIPTOR_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final long length;
     private final long flags;
     private final RegionKey key;
     private final long nativeAddress;
+    private final int descriptor;
     private State state = State.CHECK;
+    private long deadlineNs;
+    /** Of the passed file, as long as it belongs to this command. */
+    private int passedFd = NO_DESCRIPTOR;
+    private PersistentFile persistent;
     private SharedFile file;
     private RegisteredRegion region;
     private int index;
@@ -50,6 +64,7 @@ final class RegisterRegionCommand extends Command {
         flags = decoder.flags();
         key = new RegionKey(decoder.domain(), decoder.requestedKey(), decoder.access() & REMOTE_ACCESS);
         nativeAddress = decoder.nativeAddress();
+        descriptor = decoder.descriptor();
     }
 
     @Override
@@ -57,10 +72,18 @@ final class RegisterRegionCommand extends Command {
         switch (state) {
             case CHECK -> {
                 check();
-                state = State.MADE;
-                if (nativeAddress == 0) {
+                deadlineNs = nowNs + DESCRIPTOR_TIMEOUT_NS;
+                state = isPersistent() ? State.PASSED : State.MADE;
+                if (nativeAddress == 0 && !isPersistent()) {
                     background(this::make, length);
                 }
+            }
+            case PASSED -> {
+                if (!takePassed(nowNs)) {
+                    return Step.LATER;
+                }
+                state = State.MADE;
+                background(this::open, length);
             }
             case MADE -> {
                 region = region();
@@ -84,6 +107,11 @@ final class RegisterRegionCommand extends Command {
             file.delete();
             unmapAfterwards(List.of(file));
         }
+        if (persistent != null) {
+            afterwards(persistent::close);
+        } else if (passedFd >= 0) {
+            Libc.close(passedFd);
+        }
     }
 
     private void check() {
@@ -92,10 +120,14 @@ final class RegisterRegionCommand extends Command {
                 "a region of " + Long.toUnsignedString(length) + " bytes, allowed are 1 to "
                     + MemoryRegionDescriptor.MAX_LENGTH, "Register several smaller regions.");
         }
-        if ((flags & ~Flags.RMA_EVENT) != 0) {
+        if ((flags & ~KNOWN_FLAGS) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(flags) + " of a region, known is FI_RMA_EVENT",
-                "Register it without flags, or with FI_RMA_EVENT to bind it.");
+                "flags 0x" + Long.toHexString(flags) + " of a region, known are FI_RMA_EVENT and FI_RMA_PMEM",
+                "Register it without flags, with FI_RMA_EVENT to bind it, with FI_RMA_PMEM for a file.");
+        }
+        if (nativeAddress != 0 && isPersistent()) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "a persistent region at address 0x" + Long.toHexString(nativeAddress), "Pass a file for it.");
         }
         if (nativeAddress != 0 && !session().isEmbedded()) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -103,6 +135,24 @@ final class RegisterRegionCommand extends Command {
                     + "does not run in this process in INVOKER mode",
                 "Let the driver allocate the region, or embed it in INVOKER mode.");
         }
+    }
+
+    private boolean isPersistent() {
+        return (flags & Flags.RMA_PMEM) != 0;
+    }
+
+    /** False if the descriptor has not arrived yet. */
+    private boolean takePassed(long nowNs) {
+        passedFd = session().isEmbedded() ? Libc.duplicate(descriptor) : session().passedFile().take();
+        if (passedFd < 0 && (session().isEmbedded() || nowNs - deadlineNs > 0)) {
+            throw new FabricException(session().isEmbedded() ? -passedFd : FabricErrno.ETIMEDOUT,
+                "the file of a persistent region was not passed", "Pass its descriptor in front of the command.");
+        }
+        return passedFd >= 0;
+    }
+
+    private void open() {
+        persistent = PersistentFile.open(context().files(), session().id(), passedFd, length);
     }
 
     private void make() {
@@ -116,14 +166,29 @@ final class RegisterRegionCommand extends Command {
     }
 
     private RegisteredRegion region() {
+        if (persistent != null) {
+            return persistentRegion(persistent);
+        }
         if (file == null) {
             return new RegisteredRegion(0, SharedFiles.randomGeneration(), nativeAddress, length, key, () -> {
             });
         }
         ConductorContext context = context();
         SharedFile mapped = file;
-        return RegisteredRegion.inFile(
-            mapped, length, key, () -> context.resource().submit(new Unmap(mapped), context.inbox()));
+        return RegisteredRegion.inFile(mapped, length, key, () -> context.resource().submit(
+            new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap), context.inbox()));
+    }
+
+    /** Without a number, because other drivers cannot open the file. */
+    private RegisteredRegion persistentRegion(PersistentFile opened) {
+        ConductorContext context = context();
+        RegisteredRegion made = new RegisteredRegion(
+            0, SharedFiles.randomGeneration(), opened.address(), length, key,
+            () -> context.resource().submit(
+                new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox()));
+        made.sync(new RegionSync(
+            opened, context.resource(), context.proxy().inbox(), context.counters(), context.errorHandler()));
+        return made;
     }
 
     private void add() {
@@ -145,20 +210,24 @@ final class RegisterRegionCommand extends Command {
 
     /** The last operation that used the region has ended. */
     private static final class Unmap extends ResourceTask {
-        private final SharedFile file;
+        private final String name;
+        private final long lengthBytes;
+        private final Runnable unmap;
 
-        Unmap(SharedFile file) {
-            this.file = file;
+        Unmap(String name, long lengthBytes, Runnable unmap) {
+            this.name = name;
+            this.lengthBytes = lengthBytes;
+            this.unmap = unmap;
         }
 
         @Override
         protected long sizeBytes() {
-            return file.lengthBytes();
+            return lengthBytes;
         }
 
         @Override
         protected void execute() {
-            file.unmap();
+            unmap.run();
         }
 
         @Override
@@ -168,7 +237,7 @@ final class RegisterRegionCommand extends Command {
 
         @Override
         protected void onFailed(Throwable cause) {
-            throw new FabricException(FabricErrno.EIO, "unmapping " + file.name() + " met a fault",
+            throw new FabricException(FabricErrno.EIO, "unmapping " + name + " met a fault",
                 "Look in the error log for a file that was cut at that time.", cause);
         }
     }

@@ -100,6 +100,8 @@ final class PeerRemote extends RemoteHandler {
     private PeerRemote nextOwing;
     /** Short writes of this side that the peer has placed, and whose ends are still to be processed. */
     private long placed;
+    /** Counts the ends of connections, to distinguish a request of an earlier one. */
+    private int connection;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
@@ -320,7 +322,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Answers a request without bytes: 0 or a positive fabric errno. Does nothing if the peer is down. */
     void answer(long operation, int errno) {
-        if (errno != 0 && errno != FabricErrno.EAGAIN && errno != FabricErrno.EOPNOTSUPP) {
+        if (errno != 0 && errno != FabricErrno.EAGAIN && errno != FabricErrno.ENODATA) {
             hasRefusedWrite = true;
             refusedWrite = operation;
         }
@@ -410,8 +412,14 @@ final class PeerRemote extends RemoteHandler {
         endPlaced();
     }
 
+    /** Number of the connection that requests come by. */
+    int connection() {
+        return connection;
+    }
+
     /** Drops everything, because the channel is down. */
     void clear() {
+        connection++;
         head = 0;
         count = 0;
         firstValues = 0;

@@ -278,8 +278,11 @@ final class RemoteSends {
             return true;
         }
         if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
-            sender.fail(operation, FabricErrno.EBADFLAGS);
-            return true;
+            boolean isWrite = !operation.isRead() && !operation.isAtomic();
+            if (!isWrite || !channel.carriesCommits()) {
+                sender.fail(operation, isWrite ? FabricErrno.EOPNOTSUPP : FabricErrno.EBADFLAGS);
+                return true;
+            }
         }
         if (operation.isRead()) {
             if (readMapped(peer, operation, channel)) {
@@ -296,7 +299,7 @@ final class RemoteSends {
         }
         long limit = channel.pieceLimitBytes();
         if (operation.length > limit && operation.sent == 0 && !operation.bytesRequested
-            && channel.canAnnounce(operation)) {
+            && (operation.flags & Flags.COMMIT_COMPLETE) == 0 && channel.canAnnounce(operation)) {
             operation.isAnnounced = true;
             own(peer, operation, true);
             return begun(peer, operation, channel.announce(operation, peer.grant()));
@@ -311,7 +314,7 @@ final class RemoteSends {
             }
             operation.sent += limit;
         }
-            own(peer, operation, mayWait);
+        own(peer, operation, mayWait);
         return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
     }
 
@@ -379,10 +382,10 @@ final class RemoteSends {
             if (errno == FabricErrno.EAGAIN) {
                 return isSent && !operation.isRead() && !operation.isCounted && sendAgain(peer, operation);
             }
-            if (errno == FabricErrno.EOPNOTSUPP && operation.bytesRequested) {
+            if (errno == FabricErrno.ENODATA && operation.bytesRequested) {
                 return true;
             }
-            if (errno == FabricErrno.EOPNOTSUPP && isSent && operation.isAnnounced) {
+            if (errno == FabricErrno.ENODATA && isSent && operation.isAnnounced) {
                 operation.isAnnounced = false;
                 operation.bytesRequested = true;
                 return sendAgain(peer, operation);

@@ -54,6 +54,10 @@ final class RemoteTarget implements QuotaMember {
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
+    private Commit freeCommits;
+    /** Slots of the quota for reports of commits that wait. */
+    private int slotsTaken;
+    private boolean isClosed;
     /** The write that is being placed, or {@link #IDLE} in {@link #inHandErrno}. */
     private PeerRemote inHand;
     private long inHandOperation;
@@ -93,6 +97,10 @@ final class RemoteTarget implements QuotaMember {
             peer.answer(access.operation(), refusal(access.key(), Flags.REMOTE_WRITE));
             return;
         }
+        if (access.commits() && (region.sync() == null || region.sync().hasFailed())) {
+            peer.answer(access.operation(), region.sync() == null ? FabricErrno.EOPNOTSUPP : FabricErrno.EIO);
+            return;
+        }
         boolean isLast = offset + length == range;
         boolean isReported = isLast && (reportsAll || access.hasData());
         if (isReported && !hasSlot()) {
@@ -109,10 +117,69 @@ final class RemoteTarget implements QuotaMember {
         Words.copy(source, region.address() + access.address() + offset, length);
         // a fault of the copy must not come after the report
         FaultPoint.pass();
+        if (isLast && access.commits()) {
+            inHandErrno = IDLE;
+            commit(peer, region, access, isReported);
+            return;
+        }
         if (isLast) {
             endWrite(peer, access, region, isReported);
         }
         inHandErrno = IDLE;
+    }
+
+    /** Nothing is reported, counted or answered before the region is on stable storage. */
+    private void commit(PeerRemote peer, RegisteredRegion region, RemoteAccess access, boolean isReported) {
+        if (isReported && quota != null && quota.take()) {
+            slotsTaken++;
+        }
+        Commit commit = freeCommits;
+        if (commit == null) {
+            commit = new Commit(this);
+        } else {
+            freeCommits = commit.nextFree;
+        }
+        commit.begin(peer, region, access, isReported);
+    }
+
+    /**
+     * The sync of a write has ended.
+     *
+     * @param errno 0 or why it failed.
+     * @param peer  null if the connection that the write came by is down.
+     */
+    void endCommit(Commit commit, int errno, PeerRemote peer, RegisteredRegion region) {
+        boolean reports = commit.isReported();
+        if (reports && quota != null && !isClosed) {
+            // the report takes it again
+            slotsTaken--;
+            quota.giveBack(1);
+        }
+        commit.nextFree = freeCommits;
+        freeCommits = commit;
+        if (peer == null || isClosed) {
+            return;
+        }
+        if (errno == 0) {
+            if (reports) {
+                reportWrite(peer, commit.hasData(), commit.lengthBytes(), commit.data());
+            }
+            countWrite(region);
+        }
+        peer.answer(commit.operation(), errno);
+    }
+
+    private void reportWrite(PeerRemote peer, boolean hasData, long length, long data) {
+        report(peer, Flags.RMA | Flags.REMOTE_WRITE | (hasData ? Flags.REMOTE_CQ_DATA : 0), length, data);
+    }
+
+    private void countWrite(RegisteredRegion region) {
+        if (writes != null) {
+            writes.success();
+        }
+        if (region.binding() != null) {
+            region.binding().onWrite();
+        }
     }
 
     /** Copies the bytes of a peer's write from its regions and answers it. If they are not mapped here, asks for them. */
@@ -142,8 +209,8 @@ final class RemoteTarget implements QuotaMember {
             endWrite(peer, access, region, isReported);
         } else {
             // if a fault interrupts the answer it is given twice, which the peer ignores
-            inHandErrno = FabricErrno.EOPNOTSUPP;
-            peer.answer(access.operation(), FabricErrno.EOPNOTSUPP);
+            inHandErrno = FabricErrno.ENODATA;
+            peer.answer(access.operation(), FabricErrno.ENODATA);
         }
         inHandErrno = IDLE;
     }
@@ -152,15 +219,9 @@ final class RemoteTarget implements QuotaMember {
     private void endWrite(PeerRemote peer, RemoteAccess access, RegisteredRegion region, boolean isReported) {
         inHandErrno = 0;
         if (isReported) {
-            long data = access.hasData() ? Flags.REMOTE_CQ_DATA : 0;
-            report(peer, Flags.RMA | Flags.REMOTE_WRITE | data, access.lengthBytes(), access.data());
+            reportWrite(peer, access.hasData(), access.lengthBytes(), access.data());
         }
-        if (writes != null) {
-            writes.success();
-        }
-        if (region.binding() != null) {
-            region.binding().onWrite();
-        }
+        countWrite(region);
         if (access.isCounted()) {
             peer.owePlaced();
         } else {
@@ -391,9 +452,10 @@ final class RemoteTarget implements QuotaMember {
     }
 
     void close() {
+        isClosed = true;
         if (quota != null) {
             // the peers have given back what they had reserved
-            quota.close(this, 0, !waiting.isEmpty());
+            quota.close(this, slotsTaken, !waiting.isEmpty());
             waiting.clear();
         }
     }

@@ -28,7 +28,7 @@ public final class RemoteAccess {
      * Fills the request.
      *
      * @param newOperation   the peer's id of the operation.
-     * @param newFlags       {@code Flags.REMOTE_CQ_DATA} or 0.
+     * @param newFlags       {@code Flags.REMOTE_CQ_DATA}, {@code Flags.COMMIT_COMPLETE}, both or 0.
      * @param newKey         key of the region.
      * @param newAddress     offset of the first byte of the whole range in the region.
      * @param newLengthBytes bytes of the whole range.
@@ -159,6 +159,15 @@ public final class RemoteAccess {
      */
     public boolean hasData() {
         return (flags & Flags.REMOTE_CQ_DATA) != 0;
+    }
+
+    /**
+     * Whether a write is answered only when it is on stable storage.
+     *
+     * @return true with {@code FI_COMMIT_COMPLETE}.
+     */
+    public boolean commits() {
+        return (flags & Flags.COMMIT_COMPLETE) != 0;
     }
 
     /**

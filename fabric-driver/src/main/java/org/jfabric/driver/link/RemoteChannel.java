@@ -53,6 +53,15 @@ public abstract class RemoteChannel {
     public abstract long pieceLimitBytes();
 
     /**
+     * Whether the peer answers writes with {@code FI_COMMIT_COMPLETE} when they are on stable storage.
+     *
+     * @return false if such writes must not be sent.
+     */
+    public boolean carriesCommits() {
+        return false;
+    }
+
+    /**
      * The longest list of elements of an atomic operation that the peer may request: as many bytes of old values fit
      * into one {@link #reply}.
      *

@@ -25,6 +25,15 @@ public final class ProgressProxy {
     }
 
     /**
+     * Where the progress thread gets the results of slow work that it has requested itself.
+     *
+     * @return its inbox.
+     */
+    public Inbox inbox() {
+        return progressInbox;
+    }
+
+    /**
      * Has a change made on the progress thread.
      *
      * @param command its result comes back to the conductor; if one thread runs both, before this method returns.

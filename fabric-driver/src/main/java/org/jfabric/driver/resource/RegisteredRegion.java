@@ -20,6 +20,8 @@ public final class RegisteredRegion {
     private final Runnable release;
     /** Null of a region that all endpoints of its domain give access to, and whose accesses are not counted. */
     private RegionBinding binding;
+    /** Null unless the region is persistent. */
+    private RegionSync sync;
     private int useCount;
     private boolean closed;
     /** Read by the conductor, too. */
@@ -86,6 +88,24 @@ public final class RegisteredRegion {
      */
     public RegionKey key() {
         return key;
+    }
+
+    /**
+     * The syncs of a persistent region.
+     *
+     * @return null for other regions.
+     */
+    public RegionSync sync() {
+        return sync;
+    }
+
+    /**
+     * Makes the region persistent, before it is used.
+     *
+     * @param newSync its syncs.
+     */
+    public void sync(RegionSync newSync) {
+        sync = newSync;
     }
 
     /**

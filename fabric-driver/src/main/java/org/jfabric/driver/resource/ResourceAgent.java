@@ -6,9 +6,9 @@ import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs slow system work on two threads, each started when there is something to do and asleep otherwise: one for tasks
- * that reserve or free much memory, which may take seconds, and one for all others. In INVOKER mode the latter also
- * waits for descriptors, because no other thread of the driver could.
+ * Runs slow system work on three threads, each started when there is something to do and asleep otherwise: one for
+ * tasks that reserve or free much memory, which may take seconds, one for those that wait for stable storage, and one
+ * for all others. In INVOKER mode the last one also waits for descriptors, because no other thread of the driver could.
  *
  * <p>Any thread submits; results go to the inbox of the thread that asked. Tasks of one kind run in the order of their
  * submission; a caller that needs an order between the kinds submits the second task when the first has ended.
@@ -19,6 +19,7 @@ public final class ResourceAgent implements AutoCloseable {
 
     private static final String THREAD_NAME = "jfabric-resource";
     private static final String LONG_THREAD_NAME = "jfabric-resource-long";
+    private static final String SYNC_THREAD_NAME = "jfabric-resource-sync";
     private static final int SLEEP_MS = 60_000;
     private static final long CLOSE_TIMEOUT_MS = 10_000;
 
@@ -75,13 +76,51 @@ public final class ResourceAgent implements AutoCloseable {
         }
     }
 
+    /** Tasks with a thread that sleeps by itself. */
+    private final class ParkedLane {
+        private final Lane lane = new Lane();
+        private final String threadName;
+        private Thread thread;
+
+        ParkedLane(String threadName) {
+            this.threadName = threadName;
+        }
+
+        void wake() {
+            LockSupport.unpark(thread());
+        }
+
+        /** The thread, started if the agent is running; null if it never was. */
+        Thread thread() {
+            synchronized (ResourceAgent.this) {
+                if (thread == null && running) {
+                    thread = started(this::run, threadName);
+                }
+                return thread;
+            }
+        }
+
+        private void run() {
+            while (running) {
+                try {
+                    if (lane.isIdle()) {
+                        LockSupport.park(lane);
+                    }
+                    lane.runAll();
+                } catch (RuntimeException | Error ex) {
+                    report(ex);
+                }
+            }
+        }
+    }
+
     private final Lane shortTasks = new Lane();
-    private final Lane longTasks = new Lane();
+    private final ParkedLane longTasks = new ParkedLane(LONG_THREAD_NAME);
+    private final ParkedLane syncTasks = new ParkedLane(SYNC_THREAD_NAME);
     private final DescriptorWatcher watcher;
     private final Inbox ownInbox = new Inbox();
     private final ErrorHandler errorHandler;
     private Thread thread;
-    private Thread longThread;
     private volatile boolean running = true;
 
     /**
@@ -102,13 +141,13 @@ public final class ResourceAgent implements AutoCloseable {
      * @param inbox receives the task's result.
      */
     public void submit(ResourceTask task, Inbox inbox) {
-        boolean isLong = task.sizeBytes() > LONG_TASK_BYTES;
-        Lane lane = isLong ? longTasks : shortTasks;
+        ParkedLane parked = task.isSync() ? syncTasks : task.sizeBytes() > LONG_TASK_BYTES ? longTasks : null;
+        Lane lane = parked == null ? shortTasks : parked.lane;
         lane.queue.offer(new Submission(task, inbox));
         if (!running) {
             lane.runAll();
-        } else if (isLong) {
-            LockSupport.unpark(startLong());
+        } else if (parked != null) {
+            parked.wake();
         } else {
             start();
             watcher.wake();
@@ -126,25 +165,19 @@ public final class ResourceAgent implements AutoCloseable {
     @Override
     public void close() {
         Thread ending;
-        Thread endingLong;
         synchronized (this) {
             running = false;
             ending = thread;
-            endingLong = longThread;
         }
         watcher.wake();
-        LockSupport.unpark(endingLong);
+        longTasks.wake();
+        syncTasks.wake();
         join(ending);
-        join(endingLong);
+        join(longTasks.thread());
+        join(syncTasks.thread());
         shortTasks.runAll();
-        longTasks.runAll();
-    }
-
-    private synchronized Thread startLong() {
-        if (longThread == null && running) {
-            longThread = started(this::runLong, LONG_THREAD_NAME);
-        }
-        return longThread;
+        longTasks.lane.runAll();
+        syncTasks.lane.runAll();
     }
 
     private static Thread started(Runnable work, String name) {
@@ -172,19 +205,6 @@ public final class ResourceAgent implements AutoCloseable {
                 shortTasks.runAll();
             } catch (RuntimeException | Error ex) {
                 // even without free memory: without this thread nothing is ever opened, closed or unmapped again
-                report(ex);
-            }
-        }
-    }
-
-    private void runLong() {
-        while (running) {
-            try {
-                if (longTasks.isIdle()) {
-                    LockSupport.park(longTasks);
-                }
-                longTasks.runAll();
-            } catch (RuntimeException | Error ex) {
                 report(ex);
             }
         }

@@ -28,6 +28,16 @@ public abstract class ResourceTask {
         return 0;
     }
 
+    /**
+     * Whether the slow part waits for stable storage. Such tasks run on a thread of their own, so that they and all
+     * others do not wait for each other.
+     *
+     * @return the same for each call.
+     */
+    protected boolean isSync() {
+        return false;
+    }
+
     /** Applies the result of finished work; called on the requesting thread. */
     protected abstract void onDone();
 

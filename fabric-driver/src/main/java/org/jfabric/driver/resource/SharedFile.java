@@ -100,7 +100,8 @@ public final class SharedFile {
      */
     String inspect() {
         long page = Libc.pageBytes();
-        long lastPage = mapping.address() + mapping.lengthBytes() - page;
+        // a passed file need not end with a whole page
+        long lastPage = mapping.address() + (mapping.lengthBytes() - 1 & -page);
         // the kernel reads the last page for us: right also if the name was deleted or given to another file
         if (Libc.populate(lastPage, page, false) == -FabricErrno.EFAULT) {
             return "file " + mapping.path() + " was cut under the driver's mapping of " + mapping.lengthBytes()

@@ -111,6 +111,21 @@ public final class SharedFiles {
     }
 
     /**
+     * Watches a file that a client has opened, for truncation.
+     *
+     * @param clientId the client that shares it.
+     * @param mapping  of the file, which belongs to the new object.
+     * @return the mapped file; it has no name in the directory.
+     */
+    public SharedFile adopt(long clientId, MappedFile mapping) {
+        SharedFile file = new SharedFile(
+            this, clientId, nextNumber(), randomGeneration(), FileType.MEMORY_REGION, mapping);
+        fileByNumber.put(file.number(), file);
+        counters.add(SystemCounter.MAPPED_BYTES, mapping.lengthBytes());
+        return file;
+    }
+
+    /**
      * Returns a generation that a later region in the same place will not have.
      *
      * @return random, never 0.

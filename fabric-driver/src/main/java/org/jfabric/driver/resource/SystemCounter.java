@@ -12,6 +12,8 @@ public enum SystemCounter {
     COUNTERS("counters"),
     /** Memory regions registered now. */
     REGIONS("memory regions"),
+    /** Times that a persistent region was written to stable storage. */
+    REGION_SYNCS("syncs of persistent regions"),
     /** Bytes of shared files mapped now. */
     MAPPED_BYTES("bytes mapped"),
     /** Commands taken from clients. */

@@ -120,6 +120,10 @@ final class RemoteRig implements AutoCloseable {
                 completions.writer);
         }
 
+        void closeEndpoint() {
+            driver.engine.removeEndpoint(endpoint);
+        }
+
         long to(Node other) {
             return addresses.insert(other.address);
         }

@@ -53,6 +53,7 @@ final class ChildMain {
             case "serve" -> serve(directory);
             case "expose" -> expose(directory, args[2]);
             case "wait" -> waitForCounter(directory, args[2], Long.parseLong(args[3]));
+            case "persist" -> persist(directory, args[2], Path.of(args[3]), Long.parseLong(args[4]));
             case "access" -> access(directory, args[2], args[3], Long.parseLong(args[4]));
             default -> throw new IllegalArgumentException(args[0]);
         }
@@ -133,6 +134,16 @@ final class ChildMain {
     private static FabricNode remote(String link, Path directory) {
         return new FabricNode(Fabric.connect(new FabricConfig().directory(directory)), link,
             new Info().caps(Flags.RMA | Flags.MSG | Flags.TAGGED), 64, 0, () -> { });
+    }
+
+    /** Gives peers a region in a file, under the key 5. */
+    private static void persist(Path directory, String link, Path file, long lengthBytes) throws IOException {
+        FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(directory)), link,
+            new Info().caps(Flags.RMA | Flags.MSG | Flags.TAGGED), 64, 0, () -> { });
+        node.domain.allocatePersistent(file, lengthBytes,
+            new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(5));
+        say("ready " + node.endpoint.name());
+        hear();
     }
 
     /** Lets others access its memory until it is killed. */

@@ -37,6 +37,11 @@ final class LoopbackRemote extends RemoteChannel {
     }
 
     @Override
+    public boolean carriesCommits() {
+        return true;
+    }
+
+    @Override
     public int write(TransmitOperation operation, long length, int grant) {
         LoopbackChannel other = channel.twin();
         if (other == null) {
@@ -106,7 +111,7 @@ final class LoopbackRemote extends RemoteChannel {
 
     private void fill(TransmitOperation operation) {
         access.set(
-            operation.id(), operation.flags & Flags.REMOTE_CQ_DATA, operation.key, operation.remoteAddress,
-            operation.length, operation.data);
+            operation.id(), operation.flags & (Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE), operation.key,
+            operation.remoteAddress, operation.length, operation.data);
     }
 }

@@ -152,6 +152,11 @@ final class ShmConnection extends ResidentRing {
         return producer.isDrained();
     }
 
+    /** Whether the peer's driver knows FI_COMMIT_COMPLETE in the frames of remote writes. */
+    boolean peerCommits() {
+        return (files.peerFeatures() & ShmHello.FEATURE_COMMITS) != 0;
+    }
+
     // ---- life cycle ----
 
     /** Both rings are mapped: brings the connection up. */

@@ -87,6 +87,11 @@ final class ShmRemote extends RemoteChannel {
     }
 
     @Override
+    public boolean carriesCommits() {
+        return connection.peerCommits();
+    }
+
+    @Override
     public int write(TransmitOperation operation, long length, int grant) {
         int recordLength = WRITE_HEADER + (int) length;
         int offset = claim(recordLength);
@@ -99,7 +104,8 @@ final class ShmRemote extends RemoteChannel {
         // bytes that could not be read must not be written into the peer's memory
         FaultPoint.pass();
         // the header is longer than a cache line: its last field is in the second one, as the payload is
-        write.wrap(ring, offset + WORD_LENGTH).flags(operation.flags & Flags.REMOTE_CQ_DATA);
+        write.wrap(ring, offset + WORD_LENGTH).flags(
+            operation.flags & (Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE));
         UnsafeApi.storeFence();
         write.channel(channel.remoteId).grant(grant & 0xFFFF_FFFFL).operation(operation.id()).key(operation.key)
             .address(operation.remoteAddress).length(operation.length).msgOffset(operation.sent)

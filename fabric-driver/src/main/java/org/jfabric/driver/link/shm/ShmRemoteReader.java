@@ -82,9 +82,10 @@ final class ShmRemoteReader {
         if (handler == null) {
             return notTaken();
         }
-        long flags = write.flags() & Flags.REMOTE_CQ_DATA;
+        long flags = write.flags() & (Flags.REMOTE_CQ_DATA | Flags.COMMIT_COMPLETE);
         access.set(
-            write.operation(), flags, write.key(), write.address(), write.length(), flags == 0 ? 0 : write.data());
+            write.operation(), flags, write.key(), write.address(), write.length(),
+            (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : write.data());
         long msgOffset = write.msgOffset();
         channel.frameHandler().onGrant((int) write.grant());
         handler.onWrite(access, msgOffset, record + WRITE_HEADER, length - WRITE_HEADER);

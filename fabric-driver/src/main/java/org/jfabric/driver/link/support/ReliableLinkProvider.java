@@ -30,7 +30,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
 
     /** Remote memory access of our own wire. */
     protected static final long REMOTE_CAPS = Flags.RMA | Flags.ATOMIC | Flags.READ | Flags.WRITE
-        | Flags.REMOTE_READ | Flags.REMOTE_WRITE | Flags.RMA_EVENT;
+        | Flags.REMOTE_READ | Flags.REMOTE_WRITE | Flags.RMA_EVENT | Flags.RMA_PMEM;
 
     private static final int MR_KEY_BYTES = 8;
 

@@ -415,7 +415,7 @@ class CompletionLevelTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement({"CL-022", "CL-024", "OPF-004"})
-    void shouldRefuseCommitBecauseNoLinkReachesPersistentMemory(Setup setup) {
+    void shouldRefuseCommitOfMessages(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Info hints = new Info().caps(Flags.TAGGED);
             hints.txAttr().opFlags(Flags.COMMIT_COMPLETE);

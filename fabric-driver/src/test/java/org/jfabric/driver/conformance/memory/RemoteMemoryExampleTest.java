@@ -1,8 +1,12 @@
 package org.jfabric.driver.conformance.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
@@ -15,6 +19,7 @@ import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteMemory;
+import org.jfabric.RemoteRequest;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -138,6 +143,24 @@ class RemoteMemoryExampleTest {
     }
     // end of example
 
+    // example: persistent
+    static final long LOG = 9;
+
+    /** At the owner: a file that peers write and read. What is in it already stays. */
+    static MemoryRegion openLog(Domain domain, Path file) {
+        return domain.allocatePersistent(file, 1 << 20,
+            new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(LOG));
+    }
+
+    /** Appends a record to a peer's log. When this returns true, it survives a power failure of the peer's host. */
+    static boolean append(Endpoint endpoint, CompletionQueue queue, MemoryRegion record, long peer, long offset) {
+        check(endpoint.remoteMemory().writemsg(new RemoteRequest()
+            .memory(record.address(), record.lengthBytes()).destAddr(peer).remote(offset, LOG)
+            .flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE)));
+        return next(queue) == 0;
+    }
+    // end of example
+
     private void onOrder(DirectBuffer bytes) {
         said.add(bytes.getStringWithoutLengthAscii(0, bytes.capacity()));
     }
@@ -190,8 +213,29 @@ class RemoteMemoryExampleTest {
         }
     }
 
+    @Tag("link")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "LOOPBACK_DAEMON", "SHM_DAEMON"})
+    void shouldAppendToALogThatStays(Setup setup) throws IOException {
+        try (DiskDirectory disk = new DiskDirectory()) {
+            Path file = disk.file("log");
+            for (int run = 0; run < 2; run++) {
+                try (FabricPair pair = new FabricPair(setup, hints().caps(Flags.RMA | Flags.RMA_PMEM), 64)) {
+                    openLog(pair.b.domain, file);
+                    MemoryRegion record = pair.a.domain.allocate(64);
+                    record.buffer().putStringWithoutLengthAscii(0, "record " + run);
+                    assertTrue(append(pair.a.endpoint, pair.a.cq, record, pair.toB, 64 * run));
+                }
+            }
+            byte[] bytes = Files.readAllBytes(file);
+            assertEquals(1 << 20, bytes.length);
+            assertEquals("record 0", new String(bytes, 0, 8, StandardCharsets.US_ASCII));
+            assertEquals("record 1", new String(bytes, 64, 8, StandardCharsets.US_ASCII));
+        }
+    }
+
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 6);
+        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 7);
     }
 }

@@ -12,6 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
+import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
@@ -143,10 +144,13 @@ class DiscoveryTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     @Requirement({"REF-054", "REF-055", "REF-056"})
-    void shouldNotOfferMemoryOfDevicesAndPersistentMemory(Setup setup) {
+    void shouldOfferNoMemoryOfDevicesAndPersistentMemoryOnlyInFiles(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertNotOffered(pair, new Info().caps(Flags.HMEM), "caps");
-            assertNotOffered(pair, new Info().caps(Flags.RMA_PMEM), "caps");
+            InfoResult persistent = pair.a.fabric.info(new Info().caps(Flags.RMA_PMEM).linkName(setup.link));
+            assertEquals(setup.isForeign(), persistent.matches().isEmpty(), persistent::explain);
+            assertEquals(FabricErrno.EBADFLAGS, assertThrows(FabricException.class, () -> pair.a.domain.allocate(
+                4096, new MemoryRegionAttr().flags(Flags.RMA_PMEM))).errno());
             assertNotOffered(pair, new Info().caps(Flags.XPU), "caps");
             assertNotOffered(pair, new Info().caps(Flags.TRIGGER | Flags.XPU), "caps");
         }
