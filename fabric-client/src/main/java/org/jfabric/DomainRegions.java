@@ -85,7 +85,7 @@ final class DomainRegions {
         requireKnown(attr, Flags.RMA_EVENT | Flags.RMA_PMEM);
         if (domain.hasCardKeys()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "the card does not commit writes to a file",
-                "Open the domain over loopback or shm.");
+                "Open the domain over a link that offers RMA_PMEM.");
         }
         try (PersistentFile file = PersistentFile.open(path, lengthBytes)) {
             MemorySegment bytes = file.map();
