@@ -14,6 +14,8 @@ import org.jfabric.AtomicRequest;
 import org.jfabric.Atomics;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
@@ -445,15 +447,36 @@ class VerbsMemoryTest {
             assertEntry(i, Flags.RMA | Flags.WRITE, a.next(c));
             VerbsMemoryNode.assertFilled(target, 0, 64, i);
             target.close();
-            long[] registered = new long[1];
-            c.locked.change(() -> registered[0] =
-                c.verbs.left().stream().filter("registration"::equals).count());
-            assertEquals(1, registered[0], "only the connection's own memory");
+            assertEquals(1, registrations(c), "only the connection's own memory");
         }
         MemoryRegion closed = c.expose(VerbsMemoryNode.BOTH, 4096);
         closed.close();
         ok(endpoint.remoteMemory().write(a.memory.address(), 64, 0, closed.remoteAddress(), closed.key(), 99));
         assertEquals(FabricErrno.EKEYREJECTED, a.next(c).err());
+    }
+
+    private static long registrations(VerbsMemoryNode node) {
+        long[] count = new long[1];
+        node.locked.change(() ->
+            count[0] = node.verbs.left().stream().filter("registration"::equals).count());
+        return count[0];
+    }
+
+    @Test
+    void shouldEndTheAccessToTheMemoryOfAClientThatHasEnded() {
+        if (HOSTS != null) {
+            return;
+        }
+        VerbsMemoryNode c = new VerbsMemoryNode(
+            directory.resolve("shared"), network, "10.0.0.9", VerbsMemoryNode.hints(), ThreadingMode.SHARED);
+        nodes.add(c);
+        Fabric client = Fabric.connect(new FabricConfig().directory(directory.resolve("shared")));
+        MemoryRegion target = client.domain(client.info(VerbsMemoryNode.hints()).best())
+            .allocate(4096, new MemoryRegionAttr().access(VerbsMemoryNode.BOTH));
+        assertNotEquals(0, target.remoteAddress());
+        assertEquals(1, registrations(c));
+        client.close();
+        c.await(() -> registrations(c) == 0, a);
     }
 
     @Test
