@@ -62,11 +62,15 @@ final class VerbsMemoryNode implements AutoCloseable {
 
     /** The network is null for a card of this machine that has the address. */
     VerbsMemoryNode(Path directory, FakeVerbs.Network network, String host, Info hints) {
+        this(directory, network, host, hints, ThreadingMode.INVOKER);
+    }
+
+    VerbsMemoryNode(Path directory, FakeVerbs.Network network, String host, Info hints, ThreadingMode mode) {
         this.host = host;
         this.verbs = network == null ? null : new FakeVerbs(network, host);
         this.locked = network == null ? null : new LockedVerbs(verbs, network);
         DriverConfig config = DriverConfig.builder().directory(directory)
-            .threadingMode(ThreadingMode.INVOKER)
+            .threadingMode(mode)
             .set("jfabric.link.enabled", "verbs")
             .set("jfabric.verbs.interface", host)
             .set("jfabric.verbs.maxMessageBytes", "64k")

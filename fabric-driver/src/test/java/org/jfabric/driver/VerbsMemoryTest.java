@@ -14,11 +14,14 @@ import org.jfabric.AtomicRequest;
 import org.jfabric.Atomics;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteRequest;
 import org.jfabric.driver.VerbsMemoryNode.Entry;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.ffi.FakeVerbs;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.info.AtomicDatatype;
@@ -398,6 +401,82 @@ class VerbsMemoryTest {
         strict.verbs.dataPath.release();
         assertEntry(1, Flags.RMA | Flags.READ, strict.next(b));
         assertEntry(2, Flags.SEND | Flags.MSG, strict.next(b));
+    }
+
+    @Test
+    void shouldTakeAMultiReceiveBufferForWritesWithData() {
+        Info hints = VerbsMemoryNode.hints().caps(Flags.MSG | Flags.RMA | Flags.MULTI_RECV);
+        VerbsMemoryNode c = new VerbsMemoryNode(directory.resolve("multi"), network,
+            HOSTS == null ? "10.0.0.9" : HOSTS.split(",")[1], hints);
+        nodes.add(c);
+        MemoryRegion target = c.expose(VerbsMemoryNode.BOTH, LENGTH);
+        Endpoint[] both = a.connect(c);
+        ok(both[1].recvmsg(c.memory.address(), 4096, 0, 81, Flags.MULTI_RECV | Flags.COMPLETION));
+        a.fill(0, 5000, 4);
+        for (int i = 1; i <= 2; i++) {
+            ok(both[0].remoteMemory().writedata(
+                a.memory.address(), 4096 + i, 0, target.remoteAddress(), target.key(), i, i));
+        }
+        ok(both[0].send(a.memory.address(), 16, 0, 3));
+        for (int i = 1; i <= 2; i++) {
+            Entry written = c.next(a);
+            assertEntry(81, Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, written);
+            assertEquals(i, written.data());
+            assertEquals(4096 + i, written.len());
+        }
+        assertEntry(81, Flags.RECV | Flags.MSG, c.next(a));
+        VerbsMemoryNode.assertFilled(target, 0, 4098, 4);
+        VerbsMemoryNode.assertFilled(c.memory, 0, 16, 4);
+        VerbsMemoryNode.assertZero(c.memory, 16, 4096);
+    }
+
+    @Test
+    void shouldExposeAndConcealMemoryOfDriversWithThreadsOfTheirOwn() {
+        if (HOSTS != null) {
+            // threads that poll would starve the devices of the virtual machine
+            return;
+        }
+        VerbsMemoryNode c = new VerbsMemoryNode(
+            directory.resolve("shared"), network, "10.0.0.9", VerbsMemoryNode.hints(), ThreadingMode.SHARED);
+        nodes.add(c);
+        Endpoint endpoint = a.connect(c)[0];
+        for (int i = 0; i < 20; i++) {
+            MemoryRegion target = c.expose(VerbsMemoryNode.BOTH, 4096);
+            a.fill(0, 64, i);
+            ok(endpoint.remoteMemory().write(a.memory.address(), 64, 0, target.remoteAddress(), target.key(), i));
+            assertEntry(i, Flags.RMA | Flags.WRITE, a.next(c));
+            VerbsMemoryNode.assertFilled(target, 0, 64, i);
+            target.close();
+            assertEquals(1, registrations(c), "only the connection's own memory");
+        }
+        MemoryRegion closed = c.expose(VerbsMemoryNode.BOTH, 4096);
+        closed.close();
+        ok(endpoint.remoteMemory().write(a.memory.address(), 64, 0, closed.remoteAddress(), closed.key(), 99));
+        assertEquals(FabricErrno.EKEYREJECTED, a.next(c).err());
+    }
+
+    private static long registrations(VerbsMemoryNode node) {
+        long[] count = new long[1];
+        node.locked.change(() ->
+            count[0] = node.verbs.left().stream().filter("registration"::equals).count());
+        return count[0];
+    }
+
+    @Test
+    void shouldEndTheAccessToTheMemoryOfAClientThatHasEnded() {
+        if (HOSTS != null) {
+            return;
+        }
+        VerbsMemoryNode c = new VerbsMemoryNode(
+            directory.resolve("shared"), network, "10.0.0.9", VerbsMemoryNode.hints(), ThreadingMode.SHARED);
+        nodes.add(c);
+        Fabric client = Fabric.connect(new FabricConfig().directory(directory.resolve("shared")));
+        MemoryRegion target = client.domain(client.info(VerbsMemoryNode.hints()).best())
+            .allocate(4096, new MemoryRegionAttr().access(VerbsMemoryNode.BOTH));
+        assertNotEquals(0, target.remoteAddress());
+        assertEquals(1, registrations(c));
+        client.close();
+        c.await(() -> registrations(c) == 0, a);
     }
 
     @Test

@@ -25,7 +25,7 @@ public final class RegisteredRegion {
     private int useCount;
     private boolean closed;
     /** Read by the conductor, too. */
-    private volatile boolean isExposed;
+    private volatile int exposures;
 
     /**
      * A region that operations can use.
@@ -194,19 +194,21 @@ public final class RegisteredRegion {
     /**
      * Whether a card may access the memory for peers, without the driver.
      *
-     * @return true from {@link #exposed} on; any thread.
+     * @return true between {@link #exposed()} and {@link #concealed()}; any thread.
      */
     public boolean isExposed() {
-        return isExposed;
+        return exposures != 0;
     }
 
-    /**
-     * A card has taken the region, or does not access it any more.
-     *
-     * @param newExposed true from the registration to its end.
-     */
-    public void exposed(boolean newExposed) {
-        isExposed = newExposed;
+    /** A card has taken the region. */
+    public void exposed() {
+        // the progress agent is the only writer
+        exposures = exposures + 1;
+    }
+
+    /** That card does not access it any more. */
+    public void concealed() {
+        exposures = exposures - 1;
     }
 
     /** Takes a reference, for an operation that outlives its posting call. */

@@ -200,6 +200,14 @@ final class RegionKeys {
      * @param bound  address that keeps the device's context open meanwhile; closed by this call's task.
      */
     void expose(RegisteredRegion region, long access, VerbsAddress bound, ExposureHandler handler) {
+        for (Key known : exposed) {
+            if (known.region == region) {
+                CmTask.submit(services, bound::close);
+                handler.onFailed(new FabricException(
+                    FabricErrno.EBUSY, "the region has a key of this card already", "Use that key."));
+                return;
+            }
+        }
         region.retain();
         Key key = new Key(region, region.address(), region.lengthBytes(), null);
         key.isExposure = true;
@@ -285,7 +293,7 @@ final class RegionKeys {
             @Override
             protected void onDone() {
                 if (key.isExposure) {
-                    key.region.exposed(false);
+                    key.region.concealed();
                 }
                 if (key.region != null) {
                     key.region.release();
@@ -307,7 +315,9 @@ final class RegionKeys {
             key.region.release();
         }
         for (Key key : exposed) {
-            key.region.exposed(false);
+            if (key.isReady) {
+                key.region.concealed();
+            }
             key.region.release();
         }
     }
@@ -377,7 +387,7 @@ final class RegionKeys {
             }
             domain.device().watch();
             key.isReady = true;
-            key.region.exposed(true);
+            key.region.exposed();
             handler.onExposed(Integer.toUnsignedLong(verbs.remoteKey(key.registration)), key.address);
         }
 
