@@ -26,9 +26,14 @@ final class EndpointWork {
         this.receiver = receiver;
     }
 
-    /** Accepts an operation, and starts it if the counter has reached its threshold. Returns 0 or -FI_EAGAIN. */
+    /**
+     * Accepts an operation, and starts it if the counter has reached its threshold.
+     *
+     * @return 0, {@code -FI_EAGAIN} without room, or {@code -FI_EOPNOTSUPP} without the capabilities.
+     */
     int add(WorkRequest request) {
-        if ((endpoint.settings().caps() & Flags.TRIGGER) == 0) {
+        if ((endpoint.settings().caps() & Flags.TRIGGER) == 0
+            || request.kind == WorkRequest.ATOMIC && !sender.hasAtomics()) {
             return -FabricErrno.EOPNOTSUPP;
         }
         TransmitOperation reserved = null;

@@ -127,6 +127,33 @@ abstract class CutFiles {
         rig.assertReclaimed();
     }
 
+    @Test
+    void shouldEndTheClientWhoseCounterIsCutWhileWorkWaitsForIt() {
+        for (int round = 0; round < 5; round++) {
+            ControlClient client = new ControlClient(rig.directory(), () -> { });
+            ControlClient.Count count = client.openCounter(WaitObj.NONE);
+            ControlClient.Queues queues = client.open(name(), "", Flags.TAGGED | Flags.TRIGGER, 0, null);
+            ControlClient.Region region = client.register(LENGTH);
+            long self = client.insert(queues, queues.address);
+            for (int i = 1; i <= 10; i++) {
+                TriggerGarbageTest.sendAt(client, queues, count, round % 2 == 0 ? i : 1000, self, region.address(0), i);
+            }
+            UnsafeApi.putLongRelease(null, count.file().address() + CounterDescriptor.ADDED_OFFSET, 3);
+            client.signal(queues);
+            Deadline.awaitParked("the requests are taken", queues.transmit::isDrained);
+            cut(rig.directory(), nameOf(count.file()), 0);
+            // the driver compares in each cycle, also if nothing of this client happens
+            Deadline.awaitParked("the client's end", () -> {
+                client.doorbell();
+                return client.isEnded();
+            });
+            rig.assertLogged("was ended", nameOf(count.file()), "was cut");
+            rig.bystanders().assertUnharmed();
+            client.close();
+        }
+        rig.assertReclaimed();
+    }
+
     /** What a client writes where only the driver writes changes its own values, until the driver writes them again. */
     @Test
     void shouldNeverReadWhatAClientWritesIntoItsCounter() {

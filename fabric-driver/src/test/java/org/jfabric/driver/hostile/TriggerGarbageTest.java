@@ -58,6 +58,20 @@ class TriggerGarbageTest {
         return new WorkRequestEncoder().wrap(body, 0);
     }
 
+    /** A send of a word of the region that waits for a counter. */
+    static void sendAt(
+        ControlClient client, ControlClient.Queues queues, ControlClient.Count counter, long threshold, long dest,
+        long address, long context) {
+        int offset = claim(queues.transmit, HEAD + 16);
+        request(queues.transmit, offset, new SplittableRandom(3)).counterId(counter.id()).threshold(threshold)
+            .workId(0).completionId(0).kind((short) WorkRequest.SEND).count(1).flags(SEND).context(context)
+            .address(dest).tag(9);
+        UnsafeApi.putLong(queues.transmit.ringAddress() + offset + HEAD, address);
+        UnsafeApi.putLong(queues.transmit.ringAddress() + offset + HEAD + 8, 8);
+        queues.transmit.commit(offset, HEAD + 16, TYPE);
+        client.signal(queues);
+    }
+
     private static int claim(RecordProducer ring, int length) {
         return Deadline.awaitValue("room", () -> {
             int claimed = ring.claim(length);
@@ -104,12 +118,15 @@ class TriggerGarbageTest {
         DRIVER.assertReclaimed();
     }
 
-    @Test
-    void shouldEndTheClientWithoutTheCapability() {
+    @ParameterizedTest
+    @CsvSource({"1, 0", "4, 1048576"})
+    void shouldEndTheClientWithoutTheCapability(int kind, long caps) {
         ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
-        ControlClient.Queues queues = client.open(name(), "", Flags.TAGGED, 0, null);
+        ControlClient.Queues queues = client.open(name(), "", Flags.TAGGED | caps, 0, null);
         int offset = claim(queues.transmit, HEAD);
-        request(queues.transmit, offset, new SplittableRandom(2)).threshold(0).kind((short) 1).count(0).flags(SEND);
+        request(queues.transmit, offset, new SplittableRandom(2)).threshold(0).kind((short) kind).count(0)
+            .flags(kind == WorkRequest.ATOMIC ? ATOMIC : SEND).form((short) 0).datatype((short) 6)
+            .operation((short) 2).operandPieces((short) 0).resultPieces((short) 0).comparePieces((short) 0);
         queues.transmit.commit(offset, HEAD, TYPE);
         client.signal(queues);
         String reason = client.expectEnded();
