@@ -29,7 +29,7 @@ final class PowerCutMain {
     public static void main(String[] args) {
         long committed = Long.parseLong(args[1]);
         DriverConfig config = DriverConfig.builder()
-            .directory(Path.of("/dev/shm/power")).threadingMode(ThreadingMode.INVOKER).build();
+            .directory(Path.of("/dev/shm/power/driver")).threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config);
              Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
              FabricNode node = new FabricNode(fabric, "loopback", new Info().caps(Flags.RMA | Flags.RMA_PMEM), 64, 0,
