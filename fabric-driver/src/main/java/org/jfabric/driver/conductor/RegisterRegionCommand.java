@@ -144,7 +144,8 @@ final class RegisterRegionCommand extends Command {
     /** False if the descriptor has not arrived yet. */
     private boolean takePassed(long nowNs) {
         passedFd = session().isEmbedded() ? Libc.duplicate(descriptor) : session().passedFile().take();
-        if (passedFd < 0 && (session().isEmbedded() || nowNs - deadlineNs > 0)) {
+        boolean isOver = session().isEmbedded() || session().isEnding() || nowNs - deadlineNs > 0;
+        if (passedFd < 0 && isOver) {
             throw new FabricException(session().isEmbedded() ? -passedFd : FabricErrno.ETIMEDOUT,
                 "the file of a persistent region was not passed", "Pass its descriptor in front of the command.");
         }

@@ -102,6 +102,8 @@ final class PeerRemote extends RemoteHandler {
     private long placed;
     /** Counts the ends of connections, to distinguish a request of an earlier one. */
     private int connection;
+    /** Writes of this connection that wait for stable storage. */
+    private int commits;
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
@@ -417,9 +419,25 @@ final class PeerRemote extends RemoteHandler {
         return connection;
     }
 
+    /** A write of the peer waits for stable storage from now on; false if the peer has broken the limit. */
+    boolean beginCommit() {
+        if (commits == LIMIT) {
+            peer.violation("has more commits outstanding than " + LIMIT);
+            return false;
+        }
+        commits++;
+        return true;
+    }
+
+    /** A write of this connection does not wait any more. */
+    void endCommit() {
+        commits--;
+    }
+
     /** Drops everything, because the channel is down. */
     void clear() {
         connection++;
+        commits = 0;
         head = 0;
         count = 0;
         firstValues = 0;

@@ -130,6 +130,9 @@ final class RemoteTarget implements QuotaMember {
 
     /** Nothing is reported, counted or answered before the region is on stable storage. */
     private void commit(PeerRemote peer, RegisteredRegion region, RemoteAccess access, boolean isReported) {
+        if (!peer.beginCommit()) {
+            return;
+        }
         if (isReported && quota != null && quota.take()) {
             slotsTaken++;
         }
@@ -160,6 +163,7 @@ final class RemoteTarget implements QuotaMember {
         if (peer == null || isClosed) {
             return;
         }
+        peer.endCommit();
         if (errno == 0) {
             if (reports) {
                 reportWrite(peer, commit.hasData(), commit.lengthBytes(), commit.data());
