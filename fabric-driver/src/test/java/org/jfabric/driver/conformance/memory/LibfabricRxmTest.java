@@ -252,6 +252,21 @@ class LibfabricRxmTest {
         assertArrayEquals(pattern(2, 8), c.bytes(1, 64, 8));
     }
 
+    /** C reads no message without bytes; it answers what is asked behind it. */
+    @Test
+    void aMessageWithoutBytesIsDeliveredToC() {
+        for (long level : new long[] {Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE}) {
+            assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, toC, 0, 1, level));
+            // C answers while it makes progress, here at the next line
+            c.ask("receive 8", "ok");
+            assertEquals(0, node.await(1).err());
+            assertTrue(c.ask("await").contains(" 0 "));
+        }
+        assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, toC, 0, 2, Flags.MATCH_COMPLETE));
+        assertEquals(FabricErrno.EOPNOTSUPP, node.await().err());
+        assertWorks();
+    }
+
     /** C confirms what a receive has taken, whatever its length is. */
     @ParameterizedTest
     @ValueSource(ints = {1, 64, 20_000, 500_000})
