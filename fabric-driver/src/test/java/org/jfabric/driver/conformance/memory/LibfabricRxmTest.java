@@ -238,7 +238,7 @@ class LibfabricRxmTest {
     @Test
     void aBadKeyEndsTheConnectionAndTheNextCallMakesANewOne() {
         assertEquals(0, node.endpoint.remoteMemory().read(node.memory.address(), 8, toC, 0, WRONG, 1));
-        assertTrue(node.await().err() != 0);
+        assertEquals(FabricErrno.ECONNRESET, node.await().err());
         assertWorks();
         String error = c.ask("write 8 0 " + WRONG + " d");
         assertTrue(error.startsWith("error "), error);
