@@ -48,11 +48,11 @@ final class RxmRemote extends RemoteChannel {
 
     // ---- calls of the engine ----
 
-    /** Of the channel below, whose messages the packets are too. */
+    /** Atomic operations are executed in the order of the packets, which are messages of the channel below. */
     @Override
     public boolean keepsOrder() {
         RemoteChannel below = channel.accesses();
-        return below != null && below.keepsOrder();
+        return below == null || below.keepsOrder();
     }
 
     @Override

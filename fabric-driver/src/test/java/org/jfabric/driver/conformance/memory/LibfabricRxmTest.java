@@ -225,6 +225,10 @@ class LibfabricRxmTest {
             assertArrayEquals(pattern(3, length), target(128, length));
             assertArrayEquals(pattern(3, length), c.bytes(0, 0, length));
         }
+        c.ask("fill 0 0 1000 11", "ok");
+        c.ask("writev 1000 4096 " + KEY, "done");
+        c.ask("read 1000 4096 " + KEY, "done");
+        assertArrayEquals(pattern(11, 1000), target(4096, 1000));
         c.ask("writedata 8 256 " + KEY + " 0x1122334455667788", "done");
         FabricNode.Entry entry = node.await();
         assertEquals(0x1122334455667788L, entry.data());
