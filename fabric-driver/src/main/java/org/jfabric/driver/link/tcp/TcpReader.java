@@ -119,7 +119,8 @@ final class TcpReader {
         if (taken < limit && !isPaused && connection.isUp() && read()) {
             work += 1 + consume(limit - taken);
         }
-        return work;
+        // a pause is work: the thread must not sleep in the cycle in which the engine asks to be woken
+        return isPaused ? work + 1 : work;
     }
 
     /**

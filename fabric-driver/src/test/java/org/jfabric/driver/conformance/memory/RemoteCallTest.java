@@ -35,7 +35,7 @@ class RemoteCallTest {
     @SetupSource
     @Requirement("REF-040")
     void shouldWriteOnlyEntriesThatAreAskedForInASelectiveQueue(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             Endpoint selective = pair.open(pair.a, RemoteMemoryPair.hints(0));
             selective.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
             selective.enable();

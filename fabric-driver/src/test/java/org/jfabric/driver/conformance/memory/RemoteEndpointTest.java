@@ -14,6 +14,7 @@ import org.jfabric.RemoteRequest;
 import org.jfabric.driver.kit.Connected;
 import org.jfabric.driver.kit.ConnectionSide;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CompletionQueueAttr;
@@ -282,7 +283,9 @@ class RemoteEndpointTest {
         setup.assumeRemoteMemory();
         Info hints = RemoteMemoryPair.delivering(
             setup, ConnectionSide.hints().caps(Flags.MSG | Flags.TAGGED | Flags.RMA | Flags.RMA_EVENT));
-        try (Connected pair = new Connected(setup, hints)) {
+        // a refused access is logged over libfabric's wires
+        FabricPair fabrics = setup.isForeign() ? FabricPair.withOwnDaemons(setup) : new FabricPair(setup);
+        try (Connected pair = new Connected(fabrics, hints)) {
             MemoryRegion region = pair.pair.b.domain.allocate(
                 200_000, new MemoryRegionAttr().access(RemoteMemoryPair.BOTH).requestedKey(5));
             RemoteMemory remote = pair.endpointA.remoteMemory();

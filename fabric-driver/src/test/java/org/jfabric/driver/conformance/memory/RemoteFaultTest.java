@@ -29,7 +29,7 @@ class RemoteFaultTest {
     @SetupSource
     @Requirement("REF-033")
     void shouldEndAccessesOfARegionThatIsClosedWithAnErrorAndTouchNoOther(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             int refused = 0;
             int refusal = setup.isForeign() ? FabricErrno.ECONNRESET : FabricErrno.EKEYREJECTED;
             MemoryRegion region = pair.target;

@@ -48,6 +48,10 @@ final class RemoteMemoryPair implements AutoCloseable {
     }
 
     RemoteMemoryPair(Setup setup, Info hints, int cqSize) {
+        this(setup, hints, cqSize, false);
+    }
+
+    private RemoteMemoryPair(Setup setup, Info hints, int cqSize, boolean logsErrors) {
         if ((hints.caps() & Flags.RMA) != 0) {
             setup.assumeRemoteMemory();
         }
@@ -57,7 +61,8 @@ final class RemoteMemoryPair implements AutoCloseable {
         if ((hints.caps() & Flags.RMA_EVENT) != 0) {
             setup.assumeRemoteEvents();
         }
-        pair = new FabricPair(setup, delivering(setup, hints), cqSize);
+        pair = logsErrors ? FabricPair.withOwnDaemons(setup, delivering(setup, hints), cqSize)
+            : new FabricPair(setup, delivering(setup, hints), cqSize);
         a = pair.a;
         b = pair.b;
         toB = pair.toB;
@@ -66,6 +71,11 @@ final class RemoteMemoryPair implements AutoCloseable {
         target = b.domain.allocate(LENGTH, new MemoryRegionAttr().access(BOTH).requestedKey(key));
         seen = target.buffer();
         seen.setMemory(0, LENGTH, UNTOUCHED);
+    }
+
+    /** For tests of accesses that are refused: over libfabric's wires the driver logs each as the end of a connection. */
+    static RemoteMemoryPair ofRefusals(Setup setup, long moreCaps) {
+        return new RemoteMemoryPair(setup, hints(moreCaps), 512, setup.isForeign());
     }
 
     static Info hints(long moreCaps) {

@@ -173,7 +173,7 @@ class RemoteMemoryTest {
     @SetupSource
     @Requirement("REF-033")
     void shouldEndAnAccessThatIsNotAllowedWithAnErrorAndGoOn(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             long length = RemoteMemoryPair.LENGTH;
             assertRefused(pair, 0, 8, pair.key + 1_000_000, FabricErrno.EKEYREJECTED);
             assertRefused(pair, length - 7, 8, pair.key, FabricErrno.EFAULT);

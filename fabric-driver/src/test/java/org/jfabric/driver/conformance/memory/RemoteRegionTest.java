@@ -67,7 +67,7 @@ class RemoteRegionTest {
     @SetupSource(calls = true)
     @Requirement("REF-030")
     void shouldRefuseAKeyThatIsInUseInTheDomain(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup);
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0);
              FabricNode other = pair.pair.sibling(pair.b, RemoteMemoryPair.hints(0), 5)) {
             long key = RemoteMemoryPair.freshKey();
             MemoryRegion first = pair.region(LENGTH, Flags.REMOTE_READ, key);
@@ -101,7 +101,7 @@ class RemoteRegionTest {
     @SetupSource
     @Requirement("REF-030")
     void shouldAllowPeersOnlyWhatRegionAndEndpointAllow(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             MemoryRegion readable = pair.region(LENGTH, Flags.REMOTE_READ, RemoteMemoryPair.freshKey());
             MemoryRegion writable = pair.region(LENGTH, Flags.REMOTE_WRITE, RemoteMemoryPair.freshKey());
             MemoryRegion local = pair.region(LENGTH, LOCAL, RemoteMemoryPair.freshKey());
@@ -190,7 +190,7 @@ class RemoteRegionTest {
     @Requirement("REF-033")
     void shouldEndAccessesToARegionThatIsClosedMeanwhile(Setup setup) {
         int length = 1_000_000;
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             for (int round = 0; round < 20; round++) {
                 long direction = round % 2 == 0 ? Flags.WRITE : Flags.READ;
                 long key = RemoteMemoryPair.freshKey();
@@ -224,7 +224,7 @@ class RemoteRegionTest {
     @SetupSource(calls = true)
     @Requirement("REF-030")
     void shouldLetPeersAccessMemoryOfTheProcessThatEmbedsTheDriver(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup); Arena arena = Arena.ofConfined()) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0); Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(LENGTH, 8);
             MemoryRegionAttr attr = new MemoryRegionAttr().access(RemoteMemoryPair.BOTH)
                 .requestedKey(RemoteMemoryPair.freshKey());
