@@ -17,6 +17,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -42,7 +43,11 @@ class TcpFuzzTest {
         "03060000010010001000000000000000",
         "03020000000128002800000000000000" + "0000000000000000" + "400d030000000000" + "0000008000000000",
         "0303000000011000500d030000000000",
-        "03008000000018003800000000000000" + "d204000000000000" + "42".repeat(32));
+        "03008000000018003800000000000000" + "d204000000000000" + "42".repeat(32),
+        "03040500000130003400000000000000" + "8877665544332211" + "6400000000000000" + "0400000000000000"
+            + "0700000000000000" + "43".repeat(4),
+        "03040000000240004800000000000000" + "0000000000000000" + "0500000000000000" + "0700000000000000"
+            + "0500000000000000" + "0300000000000000" + "0700000000000000" + "44".repeat(8));
 
     /** One change: its position, its value and its kind. */
     record Change(int at, int value, int kind) {
@@ -106,7 +111,7 @@ class TcpFuzzTest {
 
     @Property(tries = 5_000)
     void shouldReadOrRefuseEveryHeaderWithinWhatIsThere(
-        @ForAll @IntRange(max = 8) int capture, @ForAll("changes") List<Change> changes,
+        @ForAll @IntRange(max = 10) int capture, @ForAll("changes") List<Change> changes,
         @ForAll boolean isBigEndian) {
         byte[] bytes = changed(DATA.get(capture), changes);
         // exactly as long as what is there: what is read beyond it would show under a checking allocator
@@ -124,6 +129,14 @@ class TcpFuzzTest {
                 assertTrue(length <= bytes.length);
                 assertTrue(header.payloadLength() >= 0);
                 assertTrue(header.pieces() <= TcpHeader.MAX_DESCRIPTORS);
+                RemoteRanges ranges = new RemoteRanges();
+                header.copyTo(ranges);
+                long left = header.payloadLength();
+                for (int i = 0; header.op() == TcpHeader.OP_WRITE && i < ranges.count(); i++) {
+                    assertTrue(ranges.lengthBytes(i) >= 0 && ranges.lengthBytes(i) <= left);
+                    left -= ranges.lengthBytes(i);
+                }
+                assertTrue(header.op() != TcpHeader.OP_WRITE || left == 0);
             } else {
                 assertTrue(bytes.length < TcpHeader.MAX_LENGTH, "never waits for more than the longest header");
             }
