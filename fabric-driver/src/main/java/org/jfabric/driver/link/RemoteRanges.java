@@ -1,8 +1,8 @@
 package org.jfabric.driver.link;
 
 /**
- * The ranges of registered memory that one request of a peer names, in order, on a wire whose requests may name several.
- * Nothing in them is checked.
+ * The ranges of registered memory that one request of a peer names, in order, on a wire whose requests may name
+ * several. Nothing in them is checked.
  *
  * <p>Owner: progress agent.
  */

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Writes with data to a target that does not read its queue, over a wire where they wait in front of everything else. */
+/** Writes with data to a target that does not read its queue, over a wire where they wait in front of all else. */
 @Tag("conformance")
 @Timeout(120)
 class HeldWriteTest {

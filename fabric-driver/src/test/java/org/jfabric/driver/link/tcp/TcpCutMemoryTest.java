@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Memory whose file was cut, on either side of remote accesses over tcp, of lengths that are copied and that are not. */
+/** Memory whose file was cut, on either side of accesses over tcp, of lengths that are copied and that are not. */
 @Timeout(120)
 class TcpCutMemoryTest {
     private static final int LENGTH = 1 << 20;
