@@ -378,7 +378,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         return PENDING;
     }
 
-    /** The peer has confirmed a message: the engine gets its levels, if it asked for any, and the end of the sending. */
+    /** The peer has confirmed a message: reports its levels, if it awaits any, and the end of the sending. */
     void confirmed(long operation, long levels) {
         if (levels != 0) {
             handler().streamHandler().onAcknowledged(operation, levels, 0);
@@ -556,7 +556,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
+        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer()
+            || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override

@@ -61,7 +61,8 @@ class RxmPeerTest {
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "rxm")
             .set("jfabric.tcp.interface", "127.0.0.1").build());
         Fabric fabric = driver.fabric();
-        node = new FabricNode(fabric, "rxm", new Info().caps(Flags.MSG | Flags.TAGGED | moreCaps), 64, 0, driver::cycle);
+        node = new FabricNode(
+            fabric, "rxm", new Info().caps(Flags.MSG | Flags.TAGGED | moreCaps), 64, 0, driver::cycle);
         SocketName name = SocketName.parse(node.endpoint.name());
         peer = new Socket();
         peer.setTcpNoDelay(true);
