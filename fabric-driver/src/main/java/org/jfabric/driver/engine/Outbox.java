@@ -34,7 +34,7 @@ final class Outbox {
     /** Remote reads and writes that are outstanding and that later operations must not overtake. */
     private int reads;
     private int barriers;
-    /** Remote reads that are outstanding and that later messages and writes may overtake, as the wire offers no more. */
+    /** Outstanding remote reads that later messages and writes may overtake, because the wire offers no more. */
     private int freeReads;
     /** Outstanding atomic operations whose old values come back. */
     private int fetches;

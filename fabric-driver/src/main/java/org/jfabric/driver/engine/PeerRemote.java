@@ -33,8 +33,8 @@ import org.jfabric.layout.Words;
  * a read waits here, and all later answers with it. Of a write or an atomic operation only the id is kept. When there
  * is a slot it is answered by {@code FI_EAGAIN}, and the peer sends it again.
  *
- * <p>On wires of libfabric the link moves the bytes by itself between {@link #begin} and {@link #end}. An access without
- * a slot waits there in front of the connection's other bytes, and a counter shows it.
+ * <p>On wires of libfabric the link moves the bytes by itself between {@link #begin} and {@link #end}. An access
+ * without a slot waits there in front of the connection's other bytes, and a counter shows it.
  *
  * <p>Owner: progress agent.
  */

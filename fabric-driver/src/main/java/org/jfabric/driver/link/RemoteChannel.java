@@ -80,7 +80,8 @@ public abstract class RemoteChannel {
      * @param grant     as for {@link Channel#send}.
      * @return {@link Channel#DONE}: accepted, and the end of the write follows, perhaps inside the call;
      *     {@link #ENDED}: with this piece the write has ended, because nothing of it is left here and it asks for no
-     *     level that the peer acknowledges; or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do it.
+     *     level that the peer acknowledges; or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do
+     *     it.
      */
     public abstract int write(TransmitOperation operation, long length, int grant);
 

@@ -1,8 +1,9 @@
 package org.jfabric.driver.link;
 
 /**
- * The ranges of registered memory that one request of a peer names, in order, on a wire whose requests may name several.
- * Nothing in them is checked. Lengths are bytes; those of atomic operations are elements ({@link RemoteAccess#ranges()}).
+ * The ranges of registered memory that one request of a peer names, in order, on a wire whose requests may name
+ * several. Nothing in them is checked. Lengths are bytes; those of atomic operations are elements
+ * ({@link RemoteAccess#ranges()}).
  *
  * <p>Owner: progress agent.
  */

@@ -373,7 +373,8 @@ class RxmAtomicTest {
 
     // ---- packets of the test's making ----
 
-    private static ByteBuffer request(int connection, int op, int datatype, int operation, long[] ranges, long... words) {
+    private static ByteBuffer request(
+        int connection, int op, int datatype, int operation, long[] ranges, long... words) {
         ByteBuffer packet = ByteBuffer.allocate(64 + 96 + 8 * words.length).order(ByteOrder.nativeOrder());
         packet.put(0, (byte) 4).put(1, (byte) 4).putLong(8, connection).putLong(16, 0x77).put(32, (byte) 2)
             .put(34, (byte) op).putLong(40, packet.capacity()).put(56, (byte) datatype).put(57, (byte) operation)

@@ -335,6 +335,55 @@ class RxmEngineTest {
         return LongStream.range(0, 40);
     }
 
+    /** Messages of which more than the sending is asked for end behind their receives; those without bytes before. */
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void confirmedMessagesEndWhenAReceiveHasThem(long seed) {
+        begin(seed);
+        script.randomize();
+        Random random = new Random(seed);
+        links.network.receives = seed % 2 == 0 ? 0 : 4 + random.nextInt(12);
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        long[] levels = {Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE};
+        for (int round = 0; round < 30; round++) {
+            int length = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(random.nextBoolean() ? 100 : 6000);
+            long level = levels[random.nextInt(3)];
+            boolean posted = random.nextBoolean();
+            boolean fenced = random.nextInt(4) == 0;
+            boolean refused = level == Flags.MATCH_COMPLETE && (fenced || length == 0);
+            a.fill(0, length, round);
+            if (posted && !refused) {
+                b.trecv(8192, length, round, 1000);
+            }
+            a.send(Engines.TAGGED | level | (fenced ? Flags.FENCE : 0), a.buf(0), length, a.fiAddr(b), round, 0, round);
+            if (refused) {
+                assertEquals(FabricErrno.EOPNOTSUPP, a.next().errno());
+                continue;
+            }
+            if (!posted) {
+                rig.steps(50);
+                if (length != 0) {
+                    a.assertNoEntry();
+                }
+                b.trecv(8192, length, round, 1000);
+            }
+            CompletionReader.Entry sent = a.next();
+            assertEquals(0, sent.errno());
+            assertEquals(round, sent.context());
+            if (length != 0) {
+                CompletionReader.Entry received = b.completions.take();
+                assertEquals(length, received.length());
+            } else {
+                assertEquals(0, b.next().length());
+            }
+            b.assertFilled(8192, length, round);
+        }
+        rig.settle();
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
     /** A schedule of messages in both directions, of all lengths, posted for before and after they come. */
     @ParameterizedTest
     @MethodSource("seeds")

@@ -123,7 +123,8 @@ public enum Setup {
 
     /** Skips a test of sends that wait for the peer before they have begun. */
     public void assumeSendsWait() {
-        assumeTrue(hasDeliveryBeforeMatch(), "over rxm every long message is announced at once, so that all have begun");
+        assumeTrue(
+            hasDeliveryBeforeMatch(), "over rxm every long message is announced at once, so that all have begun");
     }
 
     /** Skips a test of what is not there without RDMA devices. */

@@ -221,7 +221,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             return -FabricErrno.EAGAIN;
         }
         if ((operation.flags & CONFIRMED) != 0) {
-            return announceConfirmed(operation);
+            return sendConfirmed(operation);
         }
         if (operation.length <= eagerLimit) {
             return sendEager(operation);
@@ -348,15 +348,42 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     // ---- long messages, and those of which more than the sending is to be known: read by the peer ----
 
     /**
-     * Announces a message of any length, because the peer confirms only what it has read: into the buffer of a receive.
-     * C peers confirm no message without bytes, and nothing confirms that earlier messages are matched.
+     * Sends a message of which the peer confirms more than the sending. It confirms what it has read, into the buffer
+     * of a receive, so that messages of any length are announced. C peers do not read and confirm a message without
+     * bytes: there an answer that is requested behind it says that it is delivered, but nothing says that it is
+     * matched. Nor does anything say that earlier messages are.
      */
-    private int announceConfirmed(TransmitOperation operation) {
-        if (operation.length == 0 || (operation.awaitedOfPeer() & Flags.FENCE) != 0) {
+    private int sendConfirmed(TransmitOperation operation) {
+        if ((operation.awaitedOfPeer() & Flags.FENCE) != 0) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        keepInjected(operation);
-        return announceReadable(operation);
+        if (operation.length != 0) {
+            keepInjected(operation);
+            return announceReadable(operation);
+        }
+        if ((operation.flags & Flags.MATCH_COMPLETE) != 0) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        TransmitOperation packet = take();
+        if (packet == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        header(packet, RxmPacket.EAGER, operation, 0);
+        RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
+        int result = pass(packet);
+        if (result < 0) {
+            return result;
+        }
+        remote.confirm(operation.id(), operation.isAcknowledged() ? operation.awaitedOfPeer() : 0);
+        return PENDING;
+    }
+
+    /** The peer has confirmed a message: reports its levels, if it awaits any, and the end of the sending. */
+    void confirmed(long operation, long levels) {
+        if (levels != 0) {
+            handler().streamHandler().onAcknowledged(operation, levels, 0);
+        }
+        handler().onSent(operation, 0);
     }
 
     private int announceReadable(TransmitOperation operation) {
@@ -404,10 +431,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         long operation = exposed.operation();
         long levels = exposed.levels();
         rendezvous.give(exposed);
-        if (levels != 0) {
-            handler().streamHandler().onAcknowledged(operation, levels, 0);
-        }
-        handler().onSent(operation, 0);
+        confirmed(operation, levels);
         return true;
     }
 
@@ -532,7 +556,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     @Override
     public boolean awaitsPeer() {
-        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer() || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
+        return transfers != 0 || remote.isAwaiting() || below != null && below.awaitsPeer()
+            || reader.isAssembling() || ownEnd != null && ownEnd.reader.isAssembling();
     }
 
     @Override

@@ -132,6 +132,11 @@ final class RxmPacket {
         }
     }
 
+    /** Makes an atomic operation one on no element. */
+    static void withoutRange(long address) {
+        UnsafeApi.putByte(address + 58, (byte) 0);
+    }
+
     /** Writes the first range of an atomic operation. */
     static void range(long address, long offset, long count, long key) {
         UnsafeApi.putLong(address + HEADER_LENGTH, offset);

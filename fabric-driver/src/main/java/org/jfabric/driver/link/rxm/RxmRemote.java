@@ -1,5 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
+import org.agrona.collections.Long2LongHashMap;
+import org.agrona.collections.LongArrayQueue;
 import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.RemoteAccess;
@@ -8,7 +10,10 @@ import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.Words;
 
 /**
@@ -22,11 +27,17 @@ import org.jfabric.layout.Words;
  * <p>Owner: progress agent.
  */
 final class RxmRemote extends RemoteChannel {
+    private static final long NONE = -1;
+
     private final RxmChannel channel;
     private final int eagerLimit;
     private final RemoteAccess access = new RemoteAccess();
     private final RxmRequests requests = new RxmRequests();
     private final RxmAnswers answers = new RxmAnswers();
+    /** Messages whose levels an answer of the peer confirms, by the ids of their operations. */
+    private final Long2LongHashMap confirmations = new Long2LongHashMap(NONE);
+    /** Those of them whose request found no room. */
+    private final LongArrayQueue unsent = new LongArrayQueue();
     /** Requests that the peer has not answered. */
     private int outstanding;
 
@@ -37,11 +48,11 @@ final class RxmRemote extends RemoteChannel {
 
     // ---- calls of the engine ----
 
-    /** Of the channel below, whose messages the packets are too. */
+    /** Atomic operations are executed in the order of the packets, which are messages of the channel below. */
     @Override
     public boolean keepsOrder() {
         RemoteChannel below = channel.accesses();
-        return below != null && below.keepsOrder();
+        return below == null || below.keepsOrder();
     }
 
     @Override
@@ -118,9 +129,45 @@ final class RxmRemote extends RemoteChannel {
         return Channel.DONE;
     }
 
-    /** Sends answers that wait; 0 if there was no progress. */
-    int flush() {
+    /**
+     * Requests a confirmation of the message that was sent last, and of all before it: an atomic operation on no
+     * element. The peer takes packets in order and answers each such operation, whatever it may do.
+     *
+     * @param operation that {@link RxmChannel#confirmed} ends.
+     * @param levels    for that call.
+     */
+    void confirm(long operation, long levels) {
+        confirmations.put(operation, levels);
+        unsent.addLong(operation);
+        flushConfirmations();
+    }
+
+    private int flushConfirmations() {
         int work = 0;
+        int length = RxmPacket.HEADER_LENGTH + RxmPacket.RANGES_LENGTH;
+        while (!unsent.isEmpty()) {
+            TransmitOperation packet = channel.next();
+            if (packet == null) {
+                return work;
+            }
+            long room = channel.room(packet, length);
+            channel.begin(room, RxmPacket.ATOMIC);
+            RxmPacket.atomic(room, unsent.peekLong(), AtomicForm.BASE, AtomicDatatype.UINT8.code(),
+                AtomicOperation.SUM.code(), 0);
+            RxmPacket.withoutRange(room);
+            if (channel.sendNext(packet, room, length) < 0 || !channel.isUp()) {
+                return work;
+            }
+            unsent.pollLong();
+            outstanding++;
+            work++;
+        }
+        return work;
+    }
+
+    /** Sends answers and requests that wait; 0 if there was no progress. */
+    int flush() {
+        int work = flushConfirmations();
         while (!answers.isEmpty()) {
             TransmitOperation packet = channel.next();
             if (packet == null) {
@@ -189,6 +236,11 @@ final class RxmRemote extends RemoteChannel {
             return;
         }
         outstanding -= outstanding == 0 ? 0 : 1;
+        long levels = confirmations.isEmpty() ? NONE : confirmations.remove(RxmPacket.message(address));
+        if (levels != NONE) {
+            channel.confirmed(RxmPacket.message(address), levels);
+            return;
+        }
         engine.onReply(
             RxmPacket.message(address), errno(RxmPacket.status(address)), false, 0, RxmPacket.values(address),
             valueBytes);
@@ -206,5 +258,7 @@ final class RxmRemote extends RemoteChannel {
     /** Drops everything, because the channel is closed. */
     void close() {
         answers.close();
+        unsent.clear();
+        confirmations.clear();
     }
 }

@@ -4,9 +4,9 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The link's counters of connections that exceed limits, violate the protocol, or access memory that they may not. A counter is allocated when it is
- * first used. Peers can cause these errors without limit, so that only the first ones go to the error log, which has a
- * fixed size.
+ * The link's counters of connections that exceed limits, violate the protocol, or access memory that they may not. A
+ * counter is allocated when it is first used. Peers can cause these errors without limit, so that only the first ones
+ * go to the error log, which has a fixed size.
  *
  * <p>Owner: progress agent.
  */

@@ -33,7 +33,7 @@ class AtomicAllocationTest {
 
     @Tag("link")
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
     void shouldAllocateNothing(Setup setup) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");

@@ -225,6 +225,10 @@ class LibfabricRxmTest {
             assertArrayEquals(pattern(3, length), target(128, length));
             assertArrayEquals(pattern(3, length), c.bytes(0, 0, length));
         }
+        c.ask("fill 0 0 1000 11", "ok");
+        c.ask("writev 1000 4096 " + KEY, "done");
+        c.ask("read 1000 4096 " + KEY, "done");
+        assertArrayEquals(pattern(11, 1000), target(4096, 1000));
         c.ask("writedata 8 256 " + KEY + " 0x1122334455667788", "done");
         FabricNode.Entry entry = node.await();
         assertEquals(0x1122334455667788L, entry.data());
@@ -238,7 +242,7 @@ class LibfabricRxmTest {
     @Test
     void aBadKeyEndsTheConnectionAndTheNextCallMakesANewOne() {
         assertEquals(0, node.endpoint.remoteMemory().read(node.memory.address(), 8, toC, 0, WRONG, 1));
-        assertTrue(node.await().err() != 0);
+        assertEquals(FabricErrno.ECONNRESET, node.await().err());
         assertWorks();
         String error = c.ask("write 8 0 " + WRONG + " d");
         assertTrue(error.startsWith("error "), error);
@@ -250,6 +254,21 @@ class LibfabricRxmTest {
         assertEquals(0, post(AtomicForm.BASE, AtomicDatatype.INT64, AtomicOperation.ATOMIC_WRITE, 1, 64, KEY));
         assertEquals(0, node.await(1).err());
         assertArrayEquals(pattern(2, 8), c.bytes(1, 64, 8));
+    }
+
+    /** C reads no message without bytes; it answers what is asked behind it. */
+    @Test
+    void aMessageWithoutBytesIsDeliveredToC() {
+        for (long level : new long[] {Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE}) {
+            assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, toC, 0, 1, level));
+            // C answers while it makes progress, here at the next line
+            c.ask("receive 8", "ok");
+            assertEquals(0, node.await(1).err());
+            assertTrue(c.ask("await").contains(" 0 "));
+        }
+        assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, toC, 0, 2, Flags.MATCH_COMPLETE));
+        assertEquals(FabricErrno.EOPNOTSUPP, node.await().err());
+        assertWorks();
     }
 
     /** C confirms what a receive has taken, whatever its length is. */

@@ -48,7 +48,7 @@ class RemoteAllocationTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
     void shouldAllocateNothingForAccesses(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             assertEquals(0, leastAllocated(pair), "bytes in " + ROUNDS + " rounds");
@@ -56,7 +56,7 @@ class RemoteAllocationTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
     void shouldAllocateNothingForReports(Setup setup) {
         // few slots: some accesses wait for one
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.RMA_EVENT, 16)) {

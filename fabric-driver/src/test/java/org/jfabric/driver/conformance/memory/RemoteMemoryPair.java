@@ -73,7 +73,7 @@ final class RemoteMemoryPair implements AutoCloseable {
         seen.setMemory(0, LENGTH, UNTOUCHED);
     }
 
-    /** For tests of accesses that are refused: over libfabric's wires the driver logs each as the end of a connection. */
+    /** For accesses that are refused: over libfabric's wires the driver logs each as the end of a connection. */
     static RemoteMemoryPair ofRefusals(Setup setup, long moreCaps) {
         return new RemoteMemoryPair(setup, hints(moreCaps), 512, setup.isForeign());
     }

@@ -161,7 +161,8 @@ class RemoteMemoryTest {
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.readmsg(request.flags(Flags.INJECT)));
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.writemsg(request.flags(Flags.COMMIT_COMPLETE)));
             assertEquals(-FabricErrno.EINVAL, pair.remote.writemsg(null));
-            request.flags(Flags.INJECT | Flags.DELIVERY_COMPLETE).memory(pair.a.memory.address(), 16).remote(500, pair.key).opContext(13);
+            request.flags(Flags.INJECT | Flags.DELIVERY_COMPLETE).memory(pair.a.memory.address(), 16)
+                .remote(500, pair.key).opContext(13);
             assertEquals(0, pair.remote.writemsg(request));
             pair.a.memory.buffer().putLong(0, 0);
             pair.a.await(13);

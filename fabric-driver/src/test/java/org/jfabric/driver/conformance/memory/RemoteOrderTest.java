@@ -2,11 +2,13 @@ package org.jfabric.driver.conformance.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.jfabric.RemoteRequest;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
 import org.jfabric.test.Requirement;
@@ -127,6 +129,38 @@ class RemoteOrderTest {
                 for (int i = 0; i < LENGTHS.length; i++) {
                     pair.a.await(i + 1);
                 }
+            }
+        }
+    }
+
+    /** Over tcp a read ends later than the write behind it, unless the order of completions is asked for. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"TX-037", "TX-039"})
+    void shouldEndAccessesAndMessagesInTheOrderOfPostingIfThatIsAskedFor(Setup setup) {
+        Info hints = RemoteMemoryPair.hints(0);
+        hints.txAttr().compOrder(Order.STRICT);
+        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, hints, 512)) {
+            assertEquals(Order.STRICT, pair.a.info.txAttr().compOrder());
+            RemoteRequest fast = new RemoteRequest().memory(pair.a.memory.address(), 8).destAddr(pair.toB)
+                .remote(0, pair.key).flags(Flags.INJECT_COMPLETE | Flags.COMPLETION);
+            for (int round = 0; round < ROUNDS; round++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 7, 0, 3));
+                for (int i = 0; i < 4; i++) {
+                    assertEquals(0, pair.remote.read(
+                        pair.a.memory.address(SECOND), LENGTHS[(i + round) % 4], pair.toB, 0, pair.key, 10 * i + 1));
+                    assertEquals(0, pair.remote.writemsg(fast.opContext(10 * i + 2)));
+                    assertEquals(0, pair.remote.write(
+                        pair.a.memory.address(), LENGTHS[i], pair.toB, 0, pair.key, 10 * i + 3));
+                }
+                assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 7, 41));
+                for (int i = 0; i < 4; i++) {
+                    pair.a.await(10 * i + 1);
+                    pair.a.await(10 * i + 2);
+                    pair.a.await(10 * i + 3);
+                }
+                pair.a.await(41);
+                pair.b.await(3);
             }
         }
     }

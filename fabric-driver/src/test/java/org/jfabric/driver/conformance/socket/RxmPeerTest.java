@@ -61,7 +61,8 @@ class RxmPeerTest {
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "rxm")
             .set("jfabric.tcp.interface", "127.0.0.1").build());
         Fabric fabric = driver.fabric();
-        node = new FabricNode(fabric, "rxm", new Info().caps(Flags.MSG | Flags.TAGGED | moreCaps), 64, 0, driver::cycle);
+        node = new FabricNode(
+            fabric, "rxm", new Info().caps(Flags.MSG | Flags.TAGGED | moreCaps), 64, 0, driver::cycle);
         SocketName name = SocketName.parse(node.endpoint.name());
         peer = new Socket();
         peer.setTcpNoDelay(true);
@@ -199,10 +200,10 @@ class RxmPeerTest {
         assertEquals(8 * values.length, answer.getInt(at + HEADER_LENGTH + 4));
     }
 
-    private void withAtomics() throws IOException {
+    private void withRemoteMemory() throws IOException {
         close();
         base = TestDirectory.create();
-        connect(Flags.ATOMIC);
+        connect(Flags.ATOMIC | Flags.RMA);
     }
 
     private MemoryRegion region(long key, long access) {
@@ -214,7 +215,7 @@ class RxmPeerTest {
     /** Of several ranges all are checked before the first is changed; old values come in one list. */
     @Test
     void shouldExecuteAnOperationOnSeveralRanges() throws IOException {
-        withAtomics();
+        withRemoteMemory();
         UnsafeBuffer first = region(KEY, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
         UnsafeBuffer second = region(KEY + 1, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
         region(KEY + 2, Flags.REMOTE_READ);
@@ -240,7 +241,7 @@ class RxmPeerTest {
     /** As many elements as a C peer can send, which are more than one of JFabric sends. */
     @Test
     void shouldExecuteTheLongestOperationOfACPeer() throws IOException {
-        withAtomics();
+        withRemoteMemory();
         MemoryRegion region = node.domain.allocate(
             1 << 20, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(KEY));
         int count = (16384 - 96) / 8;
@@ -269,7 +270,7 @@ class RxmPeerTest {
         "6, 6, 19, 0, 1, 0, FI_EOPNOTSUPP", "9, 6, 2, 0, 1, 0, FI_EOPNOTSUPP", "0, 6, 2, 0, 1, 0, FI_EOPNOTSUPP"})
     void shouldAnswerWhatIsNotAllowedAndGoOn(
         int op, int datatype, int operation, long offset, long count, long key, String errno) throws IOException {
-        withAtomics();
+        withRemoteMemory();
         UnsafeBuffer target = region(KEY, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
         UnsafeBuffer readOnly = region(KEY + 1, Flags.REMOTE_READ).buffer();
         long[] operands = op == 8 ? new long[] {5, 0} : new long[] {5};
@@ -298,7 +299,7 @@ class RxmPeerTest {
     @ParameterizedTest
     @ValueSource(strings = {"operands", "count", "negative", "ranges", "cut"})
     void shouldEndAConnectionOfWhichAnAtomicOperationIsMalformed(String what) throws IOException {
-        withAtomics();
+        withRemoteMemory();
         UnsafeBuffer target = region(KEY, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
         byte[] bytes = switch (what) {
             case "operands" -> atomic(6, 6, 11, new long[] {0, 1, KEY}, 5, 5);
@@ -319,7 +320,7 @@ class RxmPeerTest {
     /** A peer that takes no answers is not read on when many wait; all of them come when it reads. */
     @Test
     void shouldKeepAnswersForAPeerThatDoesNotRead() throws IOException, InterruptedException {
-        withAtomics();
+        withRemoteMemory();
         MemoryRegion region = node.domain.allocate(
             1 << 20, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(KEY));
         region.buffer().putLong(0, 0);
@@ -359,6 +360,49 @@ class RxmPeerTest {
     void shouldEndAConnectionThatReachesForMemory(String hex) throws IOException {
         peer.getOutputStream().write(HexFormat.of().parseHex(hex));
         awaitEnd();
+    }
+
+    /** Writes and reads of the connection, with nothing added, between packets. */
+    @Test
+    void shouldPlaceAndReadBytesOfARegion() throws IOException {
+        withRemoteMemory();
+        UnsafeBuffer target = region(KEY, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
+        peer.getOutputStream().write(access(4, 8, 8, KEY, 0x1122334455667788L).array());
+        peer.getOutputStream().write(atomic(7, 6, 2, new long[] {8, 1, KEY}, 1));
+        peer.getOutputStream().write(access(2, 8, 8, KEY).array());
+        assertAnswer(7, 0, 0x1122334455667788L);
+        ByteBuffer answer = ByteBuffer.wrap(read(MESSAGE_HEADER_LENGTH + 8)).order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals(3, answer.get(1), "an answer to a read");
+        assertEquals(0x1122334455667789L, answer.getLong(MESSAGE_HEADER_LENGTH));
+        assertEquals(0x1122334455667789L, target.getLong(8));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"4, 8, 9", "2, 8, 9", "4, 4092, 0", "2, 4092, 0", "4, -8, 0", "2, 8, 2", "4, 8, 1"})
+    void shouldEndAConnectionWhoseAccessIsRefused(int op, long offset, long key) throws IOException {
+        withRemoteMemory();
+        UnsafeBuffer target = region(KEY, Flags.REMOTE_READ | Flags.REMOTE_WRITE).buffer();
+        UnsafeBuffer readOnly = region(KEY + 1, Flags.REMOTE_READ).buffer();
+        region(KEY + 2, Flags.REMOTE_WRITE);
+        peer.getOutputStream().write((op == 4 ? access(4, offset, 8, KEY + key, -1)
+            : access(2, offset, 8, KEY + key)).array());
+        awaitEnd();
+        for (int i = 0; i < 4096; i += 8) {
+            assertEquals(0, target.getLong(i) | readOnly.getLong(i));
+        }
+        node.assertQuiet(20);
+    }
+
+    /** A message of the connection that writes to memory (4) or reads it (2). */
+    private static ByteBuffer access(int op, long offset, long length, long key, long... payload) {
+        int bytes = MESSAGE_HEADER_LENGTH + 24 + 8 * payload.length;
+        ByteBuffer buffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        buffer.put((byte) 3).put((byte) op).put(5, (byte) 1).put(6, (byte) (MESSAGE_HEADER_LENGTH + 24))
+            .putLong(8, bytes).putLong(16, offset).putLong(24, length).putLong(32, key);
+        for (int i = 0; i < payload.length; i++) {
+            buffer.putLong(40 + 8 * i, payload[i]);
+        }
+        return buffer;
     }
 
     @ParameterizedTest

@@ -108,6 +108,65 @@ class RxmFormatTest {
         assertFalse(RxmPacket.isVersionKnown(address));
     }
 
+    /** As libfabric 1.17 sends them, whose header has the length of what follows it. */
+    @Test
+    void atomicRequestAndResponseAreThoseOfCPeers() {
+        byte[] request = bytes("04040000 00000000 0100000000000000 0700000000000000 0000000000000000"
+            + "02000800 00000000 7000000000000000 0000000000000000 070c010000000000"
+            + "4000000000000000 0100000000000000 efbe000000000000" + "00".repeat(72));
+        memory.setMemory(0, 256, (byte) 0x55);
+        RxmPacket.begin(address, RxmPacket.ATOMIC, 1);
+        RxmPacket.atomic(address, 7, 2, 7, 12, 16);
+        RxmPacket.range(address, 64, 1, 0xbeef);
+        assertArrayEquals(request, written(160));
+        assertEquals(address + 160, RxmPacket.operands(address));
+        assertEquals(8, RxmPacket.op(address));
+        assertEquals(7, RxmPacket.datatype(address));
+        assertEquals(12, RxmPacket.atomicOperation(address));
+        assertEquals(1, RxmPacket.ranges(address));
+        assertEquals(64, RxmPacket.rangeOffset(address, 0));
+        assertEquals(1, RxmPacket.rangeCount(address, 0));
+        assertEquals(0xbeef, RxmPacket.rangeKey(address, 0));
+        RxmPacket.withoutRange(address);
+        assertEquals(0, RxmPacket.ranges(address));
+
+        byte[] refusal = bytes("04050000 00000000 0100000000000000 0700000000000000 0000000000000000"
+            + "02000700 00000000 0800000000000000 0000000000000000 0000000000000000 fffffff3 00000000");
+        RxmPacket.begin(address, RxmPacket.ATOMIC_RESPONSE, 1);
+        RxmPacket.atomicResponse(address, 7, 7, 13, 0);
+        assertArrayEquals(refusal, written(72));
+        assertEquals(-13, RxmPacket.status(address));
+        RxmPacket.atomicResponse(address, 7, 7, 0, 300);
+        assertEquals(0, RxmPacket.status(address));
+        assertEquals(300, RxmPacket.valueBytes(address));
+        assertEquals(308, RxmPacket.length(address));
+        assertEquals(address + 72, RxmPacket.values(address));
+    }
+
+    @Property(tries = 500)
+    void answersComeOutInOrderAndWhole(@ForAll @Size(min = 1, max = 200) int[] lengths) {
+        RxmAnswers answers = new RxmAnswers();
+        int added = 0;
+        int taken = 0;
+        while (taken < lengths.length) {
+            boolean adds = added < lengths.length && (added == taken || (lengths[added] & 1) != 0);
+            int length = 1 + (lengths[adds ? added : taken] >>> 1) % 5000;
+            if (adds) {
+                new UnsafeBuffer(answers.add(length), length).setMemory(0, length, (byte) added++);
+                continue;
+            }
+            assertEquals(length, answers.firstLength());
+            UnsafeBuffer first = new UnsafeBuffer(answers.first(), length);
+            for (int i = 0; i < length; i++) {
+                assertEquals((byte) taken, first.getByte(i));
+            }
+            answers.removeFirst();
+            taken++;
+            assertEquals(added == taken, answers.isEmpty());
+        }
+        answers.close();
+    }
+
     @Property(tries = 2000)
     void descriptorsOfAnyBytesAreRefusedOrAsLongAsTheMessage(
         @ForAll @Size(RxmDescriptors.LENGTH) byte[] block, @ForAll byte count, @ForAll long length) {

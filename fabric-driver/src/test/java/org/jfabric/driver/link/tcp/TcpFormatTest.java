@@ -235,8 +235,8 @@ class TcpFormatTest {
     /** The bytes of a write are those of its pieces, whose lengths may overflow. */
     @Test
     void shouldRefuseWritesWhosePiecesAreNotTheirPayload() {
-        long[][] refused = {{9}, {7}, {-1, 9}, {Long.MAX_VALUE, Long.MAX_VALUE, 10}, {Long.MIN_VALUE, Long.MIN_VALUE, 8},
-            {4, 3}, {4, 4, 1}, {0, 0, 0, 0}};
+        long[][] refused = {{9}, {7}, {-1, 9}, {Long.MAX_VALUE, Long.MAX_VALUE, 10},
+            {Long.MIN_VALUE, Long.MIN_VALUE, 8}, {4, 3}, {4, 4, 1}, {0, 0, 0, 0}};
         for (long[] lengths : refused) {
             assertEquals(TcpHeader.BROKEN, decodeWrite(lengths), () -> Arrays.toString(lengths));
         }
@@ -246,8 +246,9 @@ class TcpFormatTest {
     }
 
     private int decodeWrite(long... lengths) {
+        int headerLength = 16 + 24 * lengths.length;
         StringBuilder hex = new StringBuilder("0304000000" + HexFormat.of().toHexDigits((byte) lengths.length)
-            + HexFormat.of().toHexDigits((byte) (16 + 24 * lengths.length)) + "00" + words(16 + 24 * lengths.length + 8));
+            + HexFormat.of().toHexDigits((byte) headerLength) + "00" + words(headerLength + 8));
         for (long length : lengths) {
             hex.append(words(0, length, 1));
         }

@@ -347,7 +347,7 @@ class RxmCreditTest {
     void shouldAnswerAtomicOperationsWhenThereIsCredit() {
         RxmNode node = node("10.0.0.1", OPTIONS);
         int connection = ask(node, ON).getInt(0);
-        send(packet(connection, 4, 0, new byte[8]));
+        send(packet(connection, 4, 0, new byte[96]));
         assertEquals(1, told.messages.size());
         send(packet(connection, CREDIT, 2, new byte[0]));
         assertEquals(2, told.messages.size());

@@ -12,6 +12,8 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PayloadChannel;
 import org.jfabric.driver.link.PayloadHandler;
 import org.jfabric.driver.link.Placement;
+import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
@@ -36,6 +38,10 @@ final class RxmTold extends ChannelHandler {
     long memory;
     /** No message finds a place. */
     boolean pauses;
+    /** Takes the peer's remote memory access; usually null. */
+    RemoteHandler remote;
+    /** The channel's part for remote memory access, once it is up. */
+    RemoteChannel remoteChannel;
     private final RxmNode node;
     private final ArrayDeque<TransmitOperation> waiting = new ArrayDeque<>();
     private final ArrayDeque<Long> finishing = new ArrayDeque<>();
@@ -161,6 +167,11 @@ final class RxmTold extends ChannelHandler {
     }
 
     @Override
+    public RemoteHandler remoteHandler() {
+        return remote;
+    }
+
+    @Override
     public PayloadHandler payloadHandler() {
         return payloads;
     }
@@ -173,6 +184,7 @@ final class RxmTold extends ChannelHandler {
     @Override
     public void onUp(Channel up) {
         channel = up.payloads();
+        remoteChannel = up.remoteMemory();
         isUp = true;
     }
 
