@@ -359,7 +359,7 @@ final class PeerRemote extends RemoteHandler {
             }
             answers[at + SENT] = sent + bytes;
             if (isLast) {
-                target.endRead(this, length);
+                target.endRead(this, region, length);
                 return true;
             }
         }

@@ -10,6 +10,7 @@ import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.KeyTable;
+import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
@@ -32,6 +33,7 @@ final class RemoteTarget implements QuotaMember {
     private static final int IDLE = -1;
 
     private final KeyTable keys;
+    private final long endpointId;
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CounterWriter reads;
@@ -55,6 +57,7 @@ final class RemoteTarget implements QuotaMember {
         EndpointSettings settings, KeyTable keys, CompletionWriter completions, int completionIndex,
         EndpointCounters counters) {
         this.keys = keys;
+        this.endpointId = settings.id();
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.reads = counters.remoteReads();
@@ -109,6 +112,9 @@ final class RemoteTarget implements QuotaMember {
             if (writes != null) {
                 writes.success();
             }
+            if (region.binding() != null) {
+                region.binding().onWrite();
+            }
             peer.answer(access.operation(), 0);
         }
         inHandErrno = IDLE;
@@ -126,9 +132,11 @@ final class RemoteTarget implements QuotaMember {
         long right = isBase ? Flags.REMOTE_WRITE
             : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
         boolean allowed = (atomicRights & right) == right;
-        RegisteredRegion region = allowed ? keys.find(access.key(), right, access.address(), length) : null;
+        RegisteredRegion region = allowed ? keys.find(
+            access.key(), right, access.address(), length, endpointId) : null;
         if (region == null) {
-            peer.answer(access.operation(), allowed ? keys.refusal(access.key(), right) : FabricErrno.EACCES);
+            peer.answer(access.operation(), allowed ? keys.refusal(
+                access.key(), right, endpointId) : FabricErrno.EACCES);
             return;
         }
         long target = region.address() + access.address();
@@ -157,6 +165,9 @@ final class RemoteTarget implements QuotaMember {
         if (counts != null) {
             counts.success();
         }
+        if (region.binding() != null) {
+            countBound(region.binding(), right);
+        }
         if (isBase) {
             peer.answer(access.operation(), 0);
         } else {
@@ -171,12 +182,13 @@ final class RemoteTarget implements QuotaMember {
      * @return null if {@link #refusal} has the reason why there is none.
      */
     RegisteredRegion find(long key, long right, long address, long length) {
-        return (rights & right) == 0 ? null : keys.find(key, right, address, length);
+        return (rights & right) == 0 ? null : keys.find(
+            key, right, address, length, endpointId);
     }
 
     /** Why {@link #find} found no region, a positive fabric errno. */
     int refusal(long key, long right) {
-        return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right);
+        return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right, endpointId);
     }
 
     /**
@@ -232,12 +244,15 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /** The last bytes of a read were sent. */
-    void endRead(PeerRemote peer, long length) {
+    void endRead(PeerRemote peer, RegisteredRegion region, long length) {
         if (reportsAll) {
             report(peer, Flags.RMA | Flags.REMOTE_READ, length, 0);
         }
         if (reads != null) {
             reads.success();
+        }
+        if (region.binding() != null) {
+            region.binding().onRead();
         }
     }
 
@@ -299,6 +314,16 @@ final class RemoteTarget implements QuotaMember {
         completions.success(
             completionIndex, quota == null ? 0 : CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0, flags, length,
             0, data, 0, reportsSource ? peer.source() : -1L);
+    }
+
+    /** An atomic operation may change the region and bring old values: then it counts as both. */
+    private static void countBound(RegionBinding binding, long right) {
+        if ((right & Flags.REMOTE_READ) != 0) {
+            binding.onRead();
+        }
+        if ((right & Flags.REMOTE_WRITE) != 0) {
+            binding.onWrite();
+        }
     }
 
     private boolean hasSlot() {
