@@ -230,11 +230,17 @@ final class RemoteTarget implements QuotaMember {
         writeReport(peer, flags, length, data);
     }
 
-    /** Counts an access that has succeeded. */
-    void count(long right) {
+    /** Counts an access that has succeeded, at the endpoint and once at each region. */
+    void count(RemoteRanges ranges, long right) {
         CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
         if (counts != null) {
             counts.success();
+        }
+        for (int i = 0; i < ranges.count(); i++) {
+            RegisteredRegion region = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
+            if (region != null && region.binding() != null && !ranges.isNamedBefore(i)) {
+                countBound(region.binding(), right);
+            }
         }
     }
 
