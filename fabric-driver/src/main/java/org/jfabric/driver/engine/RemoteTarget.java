@@ -272,7 +272,7 @@ final class RemoteTarget implements QuotaMember {
         if (counts != null) {
             counts.success();
         }
-        countBound(access.ranges().count(), right(access));
+        countBound(access.ranges(), right(access));
         if (isBase) {
             peer.answer(access.operation(), 0);
         } else {
@@ -386,7 +386,10 @@ final class RemoteTarget implements QuotaMember {
         writeReport(peer, flags, length, data);
     }
 
-    /** Counts an access that has succeeded. Regions that were closed meanwhile have no counters any more. */
+    /**
+     * Counts an access that has succeeded, at the endpoint and once at each region. Regions that were closed meanwhile
+     * have no counters any more.
+     */
     void count(RemoteRanges ranges, long right) {
         CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
         if (counts != null) {
@@ -395,7 +398,7 @@ final class RemoteTarget implements QuotaMember {
         for (int i = 0; i < ranges.count(); i++) {
             regions[i] = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
         }
-        countBound(ranges.count(), right);
+        countBound(ranges, right);
     }
 
     /** Whether the last bytes of a read may be sent: its report, if there is one, finds a slot. */
@@ -478,10 +481,10 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /** Counts an access once for each region of its ranges. One that changes memory and brings old values is both. */
-    private void countBound(int ranges, long right) {
-        for (int i = 0; i < ranges; i++) {
+    private void countBound(RemoteRanges ranges, long right) {
+        for (int i = 0; i < ranges.count(); i++) {
             RegionBinding binding = regions[i] == null ? null : regions[i].binding();
-            if (binding == null || i > 0 && regions[i] == regions[i - 1]) {
+            if (binding == null || ranges.isNamedBefore(i)) {
                 continue;
             }
             if ((right & Flags.REMOTE_READ) != 0) {

@@ -104,7 +104,7 @@ public abstract class RemoteHandler {
     /**
      * All bytes of an access that had begun are in place, or were sent.
      *
-     * @param ranges  as for {@link #find}.
+     * @param ranges  as for {@link #find}, which has found them in this poll.
      * @param right   as for {@link #find}.
      * @param hasData as for {@link #begin}.
      * @param data    remote CQ data.
