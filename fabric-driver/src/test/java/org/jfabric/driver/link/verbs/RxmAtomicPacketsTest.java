@@ -13,6 +13,7 @@ import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.info.FabricErrno;
@@ -131,6 +132,21 @@ class RxmAtomicPacketsTest {
 
         @Override
         public boolean begin(long right, boolean hasData) {
+            throw new AssertionError("not sent");
+        }
+
+        @Override
+        public void onShortWrite(RemoteAccess access, long source) {
+            throw new AssertionError("not sent");
+        }
+
+        @Override
+        public void onPlaced(long count) {
+            throw new AssertionError("not sent");
+        }
+
+        @Override
+        public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
             throw new AssertionError("not sent");
         }
 
