@@ -163,8 +163,8 @@ final class VerbsWriter {
             return refusal;
         }
         PieceList pieces = operation.pieces;
-        int count = pieces == null ? 0 : pieces.count();
-        int result = count == 0 ? 0 : keysOf(pieces);
+        int count = pieces != null ? pieces.count() : operation.length == 0 ? 0 : 1;
+        int result = pieces != null ? keysOf(pieces) : count == 0 ? 0 : keyOf(operation.region);
         if (result < 0) {
             return result == -FabricErrno.EAGAIN ? refuse() : result;
         }
@@ -176,9 +176,12 @@ final class VerbsWriter {
             int slot = ring.nextSlot();
             requests.begin(slot, VerbsConstants.WR_RDMA_READ, 0);
             requests.remote(slot, remote, (int) operation.key);
-            if (count != 0) {
+            if (pieces != null && count != 0) {
                 requests.piece(slot, 0, pieces.address(i), (int) pieces.length(i), keys.of(pieces.region(i)).local());
                 remote += pieces.length(i);
+            } else if (count != 0) {
+                requests.piece(
+                    slot, 0, operation.address, (int) operation.length, keys.of(operation.region).local());
             }
             requests.pieceCount(slot, Math.min(1, count));
             push(slot, i + 1 < count ? PART : ACCESS, operation.id());
@@ -266,19 +269,20 @@ final class VerbsWriter {
 
     private int keysOf(PieceList pieces) {
         for (int i = 0; i < pieces.count(); i++) {
-            RegisteredRegion region = pieces.region(i);
-            RegionKeys.Key key = region == null ? null : keys.of(region);
-            if (region == null) {
-                return -FabricErrno.EOPNOTSUPP;
-            }
-            if (key == null) {
-                return -FabricErrno.EAGAIN;
-            }
-            if (key.errno() != 0) {
-                return -key.errno();
+            int result = keyOf(pieces.region(i));
+            if (result != 0) {
+                return result;
             }
         }
         return 0;
+    }
+
+    private int keyOf(RegisteredRegion region) {
+        if (region == null) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        RegionKeys.Key key = keys.of(region);
+        return key == null ? -FabricErrno.EAGAIN : -key.errno();
     }
 
     /** Upper limit of a read's requests: one for each range that is contiguous on both sides. */

@@ -383,7 +383,7 @@ class ShmHostileRemoteTest {
         assertEquals(0, victim.endpoint.remoteMemory().write(victim.memory.address(), length, toMallory, 0, 1, 9));
         long id = requested("announced");
         for (int i = 0; i < 3; i++) {
-            reply(id, 0, FabricErrno.EOPNOTSUPP, 0);
+            reply(id, 0, FabricErrno.ENODATA, 0);
         }
         steps(50);
         assertEquals(3, mallory.take().stream().filter(event -> event.startsWith("write ")).count());
