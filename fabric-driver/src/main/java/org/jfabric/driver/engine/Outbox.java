@@ -31,6 +31,8 @@ final class Outbox {
     private int waitingAccesses;
     private int announced;
     private int segmenting;
+    /** Remote accesses that are outstanding. */
+    private int accesses;
     /** Remote reads and writes that are outstanding and that later operations must not overtake. */
     private int reads;
     private int barriers;
@@ -74,9 +76,9 @@ final class Outbox {
         return operation;
     }
 
-    /** Whether a read is outstanding whose bytes the peer has yet to send. */
-    boolean hasReads() {
-        return reads != 0;
+    /** Whether a remote access is outstanding that the peer has yet to answer. */
+    boolean hasAccesses() {
+        return accesses != 0;
     }
 
     /**
@@ -127,6 +129,7 @@ final class Outbox {
     }
 
     private void countAccess(TransmitOperation operation, int change) {
+        accesses += change;
         if (operation.isFetch()) {
             fetches += change;
         }
@@ -409,6 +412,7 @@ final class Outbox {
         pending.clear();
         waiting = 0;
         waitingAccesses = 0;
+        accesses = 0;
         reads = 0;
         barriers = 0;
         fetches = 0;

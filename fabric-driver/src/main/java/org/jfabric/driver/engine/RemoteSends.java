@@ -280,10 +280,10 @@ final class RemoteSends {
 
     /**
      * Reads memory of the peer that is mapped here. Earlier operations have taken effect: the channel checks that the
-     * peer has executed all that was sent, and none of them waits there.
+     * peer has executed all that was sent, and none of them waits there. Nor does the read's entry overtake an access.
      */
     private boolean readMapped(Peer peer, TransmitOperation operation, RemoteChannel channel) {
-        if (peer.outbox().hasReads()) {
+        if (peer.outbox().hasAccesses()) {
             return false;
         }
         operation.isInHand = true;
