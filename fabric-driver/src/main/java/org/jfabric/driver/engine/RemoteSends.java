@@ -30,9 +30,10 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  *
  * <p>Accesses and messages to one peer begin in the order of posting, and channels keep it. Two kinds of operations can
  * take effect later than an operation that is sent after them: reads, because the peer may copy the bytes later, and
- * writes or atomic operations that may wait for a completion slot at the peer, or that are announced. While one of them is outstanding, later
- * operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
- * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
+ * writes or atomic operations that may wait for a completion slot at the peer, or that are announced. While one of them
+ * is outstanding, later operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So
+ * every order that msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a
+ * message follows a read.
  *
  * <p>Owner: progress agent.
  */
@@ -206,8 +207,8 @@ final class RemoteSends {
     }
 
     /**
-     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there, and
-     * the bytes are not needed again.
+     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there,
+     * and the bytes are not needed again.
      */
     private boolean beginShort(Peer peer, TransmitOperation operation) {
         RemoteChannel channel = peer.remoteMemory();

@@ -41,6 +41,7 @@ import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Reads of granted memory and writes whose bytes the peer's driver copies: two drivers in mode INVOKER, of which the
  * second one runs only when a test lets it, so that what one driver does without the other is seen.
  */
+@Tag("conformance")
 @Timeout(60)
 class MappedAccessTest {
     private static final long BOTH = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
@@ -470,7 +472,8 @@ class MappedAccessTest {
         closed.close();
         target.buffer().setMemory(0, LENGTH, UNTOUCHED);
         long before = copiedByBeta();
-        for (long[] keyAndOffset : new long[][] {{KEY + 7, 0}, {KEY + 8, 0}, {KEY, LENGTH - 4 * SEGMENT + 1}, {KEY, -1}}) {
+        for (long[] keyAndOffset : new long[][] {
+            {KEY + 7, 0}, {KEY + 8, 0}, {KEY, LENGTH - 4 * SEGMENT + 1}, {KEY, -1}}) {
             assertEquals(0, a.endpoint.remoteMemory().write(
                 a.memory.address(0), 4 * SEGMENT, toB, keyAndOffset[1], keyAndOffset[0], ++contexts));
             int expected = keyAndOffset[0] == KEY + 7 ? FabricErrno.EACCES

@@ -14,7 +14,6 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
-import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.support.FabricName;
 
 /** A shm link with one endpoint, whose handler writes down every event instead of an engine. */
