@@ -31,6 +31,8 @@ final class Outbox {
     private int waitingAccesses;
     private int announced;
     private int segmenting;
+    /** Remote accesses that are outstanding. */
+    private int accesses;
     /** Remote reads and writes that are outstanding and that later operations must not overtake. */
     private int reads;
     private int barriers;
@@ -76,9 +78,9 @@ final class Outbox {
         return operation;
     }
 
-    /** Whether a read is outstanding whose bytes the peer has yet to send. */
-    boolean hasReads() {
-        return reads != 0;
+    /** Whether a remote access is outstanding that the peer has yet to answer. */
+    boolean hasAccesses() {
+        return accesses != 0;
     }
 
     /**
@@ -129,6 +131,7 @@ final class Outbox {
     }
 
     private void countAccess(TransmitOperation operation, int change) {
+        accesses += change;
         if (operation.isFetch()) {
             fetches += change;
         }
@@ -410,6 +413,7 @@ final class Outbox {
         pending.clear();
         waiting = 0;
         waitingAccesses = 0;
+        accesses = 0;
         reads = 0;
         freeReads = 0;
         barriers = 0;

@@ -165,8 +165,8 @@ final class PeerRemote extends RemoteHandler {
     }
 
     /**
-     * A short write of the peer is placed, which is answered together with others: at the begin of the next poll, so that
-     * an application that polls its memory sees the bytes, and may answer, first.
+     * A short write of the peer is placed, which is answered together with others: at the begin of the next poll, so
+     * that an application that polls its memory sees the bytes, and may answer, first.
      */
     void owePlaced() {
         if (++owed >= MAX_OWED) {

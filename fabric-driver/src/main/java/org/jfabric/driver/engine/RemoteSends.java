@@ -33,11 +33,11 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * <p>Accesses and messages to one peer begin in the order of posting, and channels keep it. Two kinds of operations can
  * take effect later than an operation that is sent after them: reads, because the peer may copy the bytes later, and
  * writes or atomic operations that may wait for a completion slot at the peer, or that are announced. While one of them
- * is outstanding, later operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So every order that
- * msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a message follows a read.
- * Wires of libfabric offer only the orders that they have by themselves ({@link RemoteChannel#keepsOrder}), so that
- * nothing waits there, but for atomic operations that fetch: the peer executes them when they come, and may take the
- * bytes of an earlier read later.
+ * is outstanding, later operations that must not overtake it wait in the peer's queue ({@link Outbox#mustWait}). So
+ * every order that msg_order of fi_endpoint(3) can request is kept. The price is a round trip where a write or a
+ * message follows a read. Wires of libfabric offer only the orders that they have by themselves
+ * ({@link RemoteChannel#keepsOrder}), so that nothing waits there, but for atomic operations that fetch: the peer
+ * executes them when they come, and may take the bytes of an earlier read later.
  *
  * <p>Owner: progress agent.
  */
@@ -242,8 +242,8 @@ final class RemoteSends {
     }
 
     /**
-     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there, and
-     * the bytes are not needed again.
+     * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there,
+     * and the bytes are not needed again.
      */
     private boolean beginShort(Peer peer, TransmitOperation operation) {
         RemoteChannel channel = peer.remoteMemory();
@@ -320,10 +320,10 @@ final class RemoteSends {
 
     /**
      * Reads memory of the peer that is mapped here. Earlier operations have taken effect: the channel checks that the
-     * peer has executed all that was sent, and none of them waits there.
+     * peer has executed all that was sent, and none of them waits there. Nor does the read's entry overtake an access.
      */
     private boolean readMapped(Peer peer, TransmitOperation operation, RemoteChannel channel) {
-        if (peer.outbox().hasReads()) {
+        if (peer.outbox().hasAccesses()) {
             return false;
         }
         operation.isInHand = true;

@@ -186,7 +186,7 @@ final class RemoteTarget implements QuotaMember {
         }
     }
 
-    /** Copies the bytes of a peer's write from its regions and answers it. If they are not mapped here, asks for them. */
+    /** Copies the bytes of a peer's write from its regions and answers it. If these are not mapped, asks for them. */
     void pull(PeerRemote peer, RemoteAccess access, RemotePayload payload) {
         long range = access.lengthBytes();
         RegisteredRegion region = find(access.key(), Flags.REMOTE_WRITE, access.address(), range);

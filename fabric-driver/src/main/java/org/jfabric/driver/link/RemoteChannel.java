@@ -88,10 +88,10 @@ public abstract class RemoteChannel {
     /**
      * Sends a whole write without data, which the peer answers by a count of such writes, or by an errno.
      *
-     * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken when
-     *                  the call returns.
+     * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken
+     *                  when the call returns.
      * @param grant     as for {@link Channel#send}.
-     * @return {@link Channel#DONE}; {@code -FI_EAGAIN}; {@code -FI_EOPNOTSUPP} if {@link #write} must be called instead.
+     * @return {@link Channel#DONE}; {@code -FI_EAGAIN}; {@code -FI_EOPNOTSUPP}: {@link #write} must be called instead.
      */
     public int writeShort(TransmitOperation operation, int grant) {
         return -FabricErrno.EOPNOTSUPP;
@@ -135,8 +135,8 @@ public abstract class RemoteChannel {
      * has executed everything that was sent to it before.
      *
      * @param operation with remote address, key and length; its memory is written.
-     * @return {@link Channel#DONE}; {@code -FI_EAGAIN} if {@link #read} must be called instead; {@code -FI_EKEYREJECTED}
-     *     if the region was closed meanwhile, and the bytes may be any.
+     * @return {@link Channel#DONE}; {@code -FI_EAGAIN} if {@link #read} must be called instead;
+     *     {@code -FI_EKEYREJECTED} if the region was closed meanwhile, and the bytes may be any.
      */
     public int readMapped(TransmitOperation operation) {
         return -FabricErrno.EAGAIN;

@@ -142,6 +142,10 @@ final class RemoteRig implements AutoCloseable {
             return new Exposed(this, key, place, length, at);
         }
 
+        void write(long offset, int value) {
+            UnsafeApi.putByte(memory + offset, (byte) value);
+        }
+
         int access(long flags, long offset, long length, long to, long remote, long key, long data, long context) {
             return endpoint.access(
                 Flags.RMA | Flags.COMPLETION | flags, new long[] {buf(offset), length}, 1, to, remote, key, data,

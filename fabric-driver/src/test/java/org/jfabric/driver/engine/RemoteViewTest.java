@@ -84,9 +84,9 @@ class RemoteViewTest {
         assertEquals(5, seen.accessesCount());
         assertEquals(0, seen.sendsCount());
         assertEquals(List.of(
-            new QueueSnapshot.AccessRow(ViewDescriptor.ACCESS_READ, KEY, toTarget, target.address, 1, 0, 1000, sinceNs),
-            new QueueSnapshot.AccessRow(ViewDescriptor.ACCESS_READ, KEY + 1, toTarget, target.address, 1, 0, 10, sinceNs),
-            new QueueSnapshot.AccessRow(ViewDescriptor.ACCESS_WRITE, KEY, toTarget, target.address, 3, 1, 158, sinceNs)),
+            row(ViewDescriptor.ACCESS_READ, KEY, 1, 0, 1000, sinceNs),
+            row(ViewDescriptor.ACCESS_READ, KEY + 1, 1, 0, 10, sinceNs),
+            row(ViewDescriptor.ACCESS_WRITE, KEY, 3, 1, 158, sinceNs)),
             seen.accesses().stream().sorted((x, y) -> x.kind() != y.kind() ? x.kind() - y.kind()
                 : Long.compare(x.key(), y.key())).toList());
         assertNull(seen.accessesRest());
@@ -98,6 +98,10 @@ class RemoteViewTest {
         seen = look();
         assertEquals(0, seen.accessesCount());
         assertEquals(List.of(), seen.accesses());
+    }
+
+    private QueueSnapshot.AccessRow row(int kind, long key, long count, long waiting, long bytes, long sinceNs) {
+        return new QueueSnapshot.AccessRow(kind, key, toTarget, target.address, count, waiting, bytes, sinceNs);
     }
 
     @Test

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jfabric.tool.ToolException;
 import org.junit.jupiter.api.Test;
 
@@ -61,6 +63,15 @@ class NativeToolTest {
         assertEquals(List.of("tcp;ofi_rxm", "tcp;ofi_rxm"),
             List.of(LibfabricTool.RXM.providerOf(older), LibfabricTool.RXM.providerOf(later)));
         assertEquals("shm", LibfabricTool.SHM.providerOf(older));
+    }
+
+    @Test
+    void shouldNameTheTestOfEachPass() {
+        assertEquals(List.of("tag_lat", "tag_bw", "ucp_put_lat", "ucp_put_bw", "ucp_get", "ucp_fadd"),
+            Stream.of(Pass.EXCHANGE, Pass.STREAM, Pass.PUT, Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD)
+                .map(pass -> UcxTool.POSIX.command(pass, 8, 1_000, 5_000, false))
+                .map(command -> command.get(command.indexOf("-t") + 1)).toList());
+        assertEquals(Set.of(Pass.EXCHANGE, Pass.STREAM), UcxTool.TCP.passes());
     }
 
     @Test

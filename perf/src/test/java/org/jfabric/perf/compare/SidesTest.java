@@ -1,13 +1,18 @@
 package org.jfabric.perf.compare;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both sides of a system in this process, with few messages. */
 @Tag("slow")
@@ -37,6 +42,29 @@ class SidesTest {
             side.connect();
             side.cycle();
             assertTrue(side.run(Pass.EXCHANGE, COUNT) > 0);
+        }
+    }
+
+    /** Sizes below and above what may be injected, and one whose bytes are copied once. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 8, 64, 65_536})
+    void shouldAccessEachOthersMemoryInEachPass(int sizeBytes) throws Exception {
+        try (Side pong = SideKind.JFABRIC_REMOTE.open(Exchange.settings(SideRole.PONG, sizeBytes, cell));
+            Side ping = SideKind.JFABRIC_REMOTE.open(Exchange.settings(SideRole.PING, sizeBytes, cell))) {
+            pong.connect();
+            ping.connect();
+            for (Pass pass : List.of(
+                Pass.VERIFY, Pass.PUT, Pass.GET, Pass.PUT_STREAM, Pass.FETCH_ADD, Pass.PUT, Pass.GET)) {
+                pong.arm(pass);
+                CompletableFuture<Long> answered = CompletableFuture.supplyAsync(() -> pong.run(pass, COUNT));
+                long result = ping.run(pass, COUNT);
+                assertTrue(result > 0);
+                while (!answered.isDone()) {
+                    ping.cycle();
+                }
+                assertEquals(pass == Pass.VERIFY ? COUNT : 0, answered.get());
+                assertTrue(pass != Pass.VERIFY || result == COUNT);
+            }
         }
     }
 

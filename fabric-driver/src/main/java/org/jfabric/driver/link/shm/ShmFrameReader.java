@@ -152,8 +152,8 @@ final class ShmFrameReader {
     }
 
     /**
-     * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec. Records of
-     * remote memory access between them are processed as well.
+     * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec. Records
+     * of remote memory access between them are processed as well.
      *
      * @param limit largest number of records.
      * @return number of records processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.

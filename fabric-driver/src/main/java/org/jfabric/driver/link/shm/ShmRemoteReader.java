@@ -117,8 +117,9 @@ final class ShmRemoteReader {
         channel.frameHandler().onGrantLines(info >>> Short.SIZE);
         if (isWrite) {
             access.set(
-                UnsafeApi.getLong(record + ShmRemote.SHORT_OPERATION), 0, UnsafeApi.getLong(record + ShmRemote.SHORT_KEY),
-                UnsafeApi.getLong(record + ShmRemote.SHORT_ADDRESS), length - ShmRemote.SHORT_WRITE_HEADER, 0).counted();
+                UnsafeApi.getLong(record + ShmRemote.SHORT_OPERATION), 0,
+                UnsafeApi.getLong(record + ShmRemote.SHORT_KEY), UnsafeApi.getLong(record + ShmRemote.SHORT_ADDRESS),
+                length - ShmRemote.SHORT_WRITE_HEADER, 0).counted();
             handler.onShortWrite(access, record + ShmRemote.SHORT_WRITE_HEADER);
         } else {
             handler.onPlaced(UnsafeApi.getLong(record + ShmRemote.PLACED_COUNT));

@@ -41,6 +41,7 @@ import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Reads of granted memory and writes whose bytes the peer's driver copies: two drivers in mode INVOKER, of which the
  * second one runs only when a test lets it, so that what one driver does without the other is seen.
  */
+@Tag("conformance")
 @Timeout(60)
 class MappedAccessTest {
     private static final long BOTH = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
@@ -408,23 +410,33 @@ class MappedAccessTest {
         other.close();
     }
 
-    /** Also while the bytes of the first ones have to be sent, because the region is not mapped yet. */
+    /** Of a fresh region in each round: it is not mapped yet, so that the bytes of the first write have to be sent. */
     @Test
     void shouldPlaceLongAndShortWritesInTheOrderOfPosting() {
+        done(write(0, 8, 0));
         for (int round = 0; round < 20; round++) {
-            a.fill(0, 4 * SEGMENT, round);
-            a.memory.buffer().putLong(8 * SEGMENT, ~round);
-            long firstLong = write(0, 4 * SEGMENT, 0);
-            long shortOne = write(8 * SEGMENT, 8, SEGMENT);
-            done(firstLong);
-            done(shortOne);
-            assertEquals(~round, target.buffer().getLong(SEGMENT));
-            // the other way round
-            long again = write(8 * SEGMENT, 8, SEGMENT);
-            long last = write(0, 4 * SEGMENT, 0);
-            done(again);
-            done(last);
-            FabricNode.assertPattern(target.buffer(), 0, 4 * SEGMENT, round, 0);
+            MemoryRegion source = a.domain.allocate(4 * SEGMENT);
+            source.buffer().putBytes(0, FabricNode.pattern(round, 0, 4 * SEGMENT));
+            a.memory.buffer().putLong(0, ~round);
+            for (boolean longFirst : new boolean[] {true, false, true, false}) {
+                long first = contexts + 1;
+                for (boolean isLong : new boolean[] {longFirst, !longFirst}) {
+                    if (isLong) {
+                        assertEquals(0, a.endpoint.remoteMemory().write(
+                            source.address(), 4 * SEGMENT, toB, 0, KEY, ++contexts));
+                    } else {
+                        write(0, 8, SEGMENT);
+                    }
+                }
+                done(first);
+                done(first + 1);
+                if (longFirst) {
+                    assertEquals(~round, target.buffer().getLong(SEGMENT));
+                } else {
+                    FabricNode.assertPattern(target.buffer(), 0, 4 * SEGMENT, round, 0);
+                }
+            }
+            source.close();
         }
     }
 
@@ -470,7 +482,8 @@ class MappedAccessTest {
         closed.close();
         target.buffer().setMemory(0, LENGTH, UNTOUCHED);
         long before = copiedByBeta();
-        for (long[] keyAndOffset : new long[][] {{KEY + 7, 0}, {KEY + 8, 0}, {KEY, LENGTH - 4 * SEGMENT + 1}, {KEY, -1}}) {
+        for (long[] keyAndOffset : new long[][] {
+            {KEY + 7, 0}, {KEY + 8, 0}, {KEY, LENGTH - 4 * SEGMENT + 1}, {KEY, -1}}) {
             assertEquals(0, a.endpoint.remoteMemory().write(
                 a.memory.address(0), 4 * SEGMENT, toB, keyAndOffset[1], keyAndOffset[0], ++contexts));
             int expected = keyAndOffset[0] == KEY + 7 ? FabricErrno.EACCES
@@ -510,22 +523,6 @@ class MappedAccessTest {
     }
 
     // ---- answers of short writes ----
-
-    /** An application may stop polling as soon as it sees what it waits for. */
-    @Test
-    void shouldAnswerWritesThatArePlacedWhenTheTargetCloses() {
-        done(write(0, 8, 64));
-        a.memory.buffer().putLong(0, 21);
-        long context = write(0, 8, 128);
-        await("the bytes", () -> {
-            b.poll();
-            return target.buffer().getLongVolatile(128) == 21;
-        });
-        b.endpoint.close();
-        FabricNode.Entry entry = Deadline.awaitValue("the end of the write", a::poll);
-        assertEquals(context, entry.context());
-        assertEquals(0, entry.err());
-    }
 
     @Test
     void shouldAnswerManyShortWritesThatArePlacedTogether() {

@@ -589,7 +589,8 @@ class ShmHostileRemoteTest {
             case 5 -> read(id, key, any, other);
             case 8 -> record(ShmFrameReader.SHORT_WRITE, id, key, random.nextBoolean() ? any : 100, payload);
             case 9 -> placed(random.nextInt(4) == 0 ? any : 1);
-            case 10 -> announce(id, key, random.nextBoolean() ? any : 0, Math.max(1, other), random.nextInt(3) - 1, any);
+            case 10 -> announce(
+                id, key, random.nextBoolean() ? any : 0, Math.max(1, other), random.nextInt(3) - 1, any);
             case 11 -> grant(1, values[random.nextInt(values.length)], any);
             default -> {
                 int[] errnos = {0, 0, 0, FabricErrno.EAGAIN, FabricErrno.EIO, -1, Integer.MIN_VALUE, 77777};

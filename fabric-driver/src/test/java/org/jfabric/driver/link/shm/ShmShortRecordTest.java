@@ -125,7 +125,8 @@ class ShmShortRecordTest extends ThreeShmNodes {
 
     @ParameterizedTest
     @CsvSource({
-        "64, 3, short type 3", "15, 2, SHORT with only 15 bytes", "7, 1, length 7 and short type 1",
+        "64, 5, short type 5", "31, 3, SHORT_WRITE with only 31 bytes", "15, 4, PLACED with only 15 bytes",
+        "15, 2, SHORT with only 15 bytes", "7, 1, length 7 and short type 1",
         "1048577, 2, length 1048577 and short type 2", "16777215, 255, short type 255"})
     void shouldEndOnlyTheConnectionThatShortRecordsAreImpossibleOf(int length, int type, String reason)
         throws IOException {
