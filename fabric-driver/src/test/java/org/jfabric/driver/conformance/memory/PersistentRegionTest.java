@@ -28,6 +28,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -172,7 +173,12 @@ class PersistentRegionTest {
                 assertEquals(i, report.data());
                 assertEquals(100, report.len());
                 pair.a.await(7);
-                assertEquals(i + 1, writes.read());
+                long count = i + 1;
+                Deadline.usual().until("the count", () -> {
+                    pair.pair.pump();
+                    return writes.read() >= count;
+                }, Thread::yield, writes::toString);
+                assertEquals(count, writes.read());
             }
         }
     }
