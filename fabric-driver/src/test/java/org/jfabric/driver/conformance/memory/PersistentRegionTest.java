@@ -13,9 +13,13 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.jfabric.Counter;
 import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteRequest;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
@@ -30,10 +34,12 @@ import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Regions in files, and writes that end when they are on stable storage. */
 @Tag("conformance")
@@ -125,6 +131,29 @@ class PersistentRegionTest {
                 assertEquals(0, commit(pair, region, 64L * i, 64));
                 assertEquals(before + 1, syncs(pair));
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = ThreadingMode.class, names = {"DEDICATED", "SHARED"})
+    void shouldCommitWhateverThreadsTheDriverHas(ThreadingMode mode) {
+        Path base = TestDirectory.create();
+        try (DriverProcess driver = DriverProcess.start(base.resolve("alpha"), "jfabric.threading.mode=" + mode);
+             FabricNode node = new FabricNode(
+                 Fabric.connect(new FabricConfig().directory(driver.directory())), "loopback",
+                 RemoteMemoryPair.hints(Flags.RMA_PMEM), 64, 0, () -> { })) {
+            MemoryRegion region = region(node, disk.file("region"), 11, 0);
+            long to = node.av.insert(node.endpoint.name());
+            for (int i = 0; i < 100; i++) {
+                node.memory.buffer().putLong(0, i);
+                request.clear().memory(node.memory.address(), 8).destAddr(to).remote(8L * i, 11).opContext(i)
+                    .flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE);
+                assertEquals(0, node.endpoint.remoteMemory().writemsg(request));
+                node.await(i);
+                assertEquals(i, region.buffer().getLong(8 * i));
+            }
+        } finally {
+            TestDirectory.delete(base);
         }
     }
 
