@@ -32,10 +32,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Applications and drivers that are killed at random moments while records are committed to a file of theirs: each
  * record whose success was read is whole in the file, which the next ones continue.
- * {@code -Djfabric.test.persistentKills=5000} is for a long run.
+ * {@code -Dtest.jvm.args=-Djfabric.test.persistentKills=5000} is for a long run.
  */
 @Tag("hostile")
-@Timeout(900)
+@Timeout(36_000)
 class PersistentKilledTest {
     private static final int KILLS = Integer.getInteger("jfabric.test.persistentKills", 6);
     private static final int RECORD = CommittedRecord.LENGTH;
