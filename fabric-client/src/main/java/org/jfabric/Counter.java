@@ -32,6 +32,8 @@ import org.jfabric.layout.CounterDescriptor;
  * has an error entry in the completion queue as well. Several endpoints may share a counter. An application may also
  * use a counter for its own purposes, without any endpoint.
  *
+ * <p>A counter can start operations: {@link TriggeredContext}, {@link DeferredWork}.
+ *
  * <p>An operation is counted after its entry and its payload were written: a thread that sees the count sees these.
  * Both values are taken modulo 2^63, so they are never negative.
  *
@@ -308,9 +310,9 @@ public final class Counter implements Fid {
     /**
      * Closes the counter; threads that wait return. Has no effect if it is already closed. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that counts here is open, or while the
-     *     counter is in a poll set; it then stays open. Regions do not keep it open: their accesses are not counted
-     *     any more.
+     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that counts here is open, while the
+     *     counter is in a poll set, or while triggered operations or deferred work wait for it or are to count here; it
+     *     then stays open. Regions do not keep it open: their accesses are not counted any more.
      */
     @Override
     public void close() {

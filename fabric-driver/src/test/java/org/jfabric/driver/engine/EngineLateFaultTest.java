@@ -74,6 +74,23 @@ class EngineLateFaultTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"true, 8", "false, 8", "true, 100000", "false, 100000"})
+    void shouldEndWhatACounterStartsOnceWhereverTheFaultIsRaised(boolean receivesFirst, int length)
+        throws ReflectiveOperationException {
+        for (String scene : new String[] {"exchangeTriggered", "startBehindFault"}) {
+            var exchange = run.getMethod(scene, boolean.class, int.class, int.class);
+            assertTrue(assertAtEveryPlace(
+                calls -> (String) exchange.invoke(null, receivesFirst, length, calls)) > 1);
+        }
+    }
+
+    @Test
+    void shouldCancelEachWorkOnceWhereverTheFaultIsRaised() throws ReflectiveOperationException {
+        var flush = run.getMethod("flushBehindFault", int.class);
+        assertTrue(assertAtEveryPlace(calls -> (String) flush.invoke(null, calls)) > 1);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "false, false, write, 8", "false, false, write, 100000", "false, true, write, 8", "false, false, data, 8",
         "false, false, vector, 1000", "false, false, read, 8", "false, false, read, 100000", "false, true, read, 8",

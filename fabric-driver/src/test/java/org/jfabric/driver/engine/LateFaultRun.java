@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.engine.late.LateFault;
 import org.jfabric.driver.link.Link;
@@ -12,6 +13,7 @@ import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.StepServices;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.Flags;
+import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /** Two clients of one driver, one message, one {@link LateFault}: what each of them sees. In a loader of its own. */
@@ -48,14 +50,23 @@ public final class LateFaultRun {
         final EngineSession session = new EngineSession(7, new Silent());
         final EngineEndpoint endpoint;
         final long buf;
+        /** The files of a triggering and a completion counter. */
+        final long counters = UnsafeApi.allocateMemory(2 * CounterDescriptor.FILE_LENGTH);
 
         Client(String name, boolean isStrict) {
             RegisteredRegion region = new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> { });
             buf = MemoryRegionDescriptor.address(session.regions().add(region), 0x42, 0);
             engine.addCompletionQueue(completions.writer);
+            UnsafeApi.setMemory(counters, 2 * CounterDescriptor.FILE_LENGTH, (byte) 0);
+            for (int i = 0; i < 2; i++) {
+                CounterWriter counter = new CounterWriter(counters + i * CounterDescriptor.FILE_LENGTH, null);
+                engine.addCounter(counter);
+                session.work().add(1 + i, counter);
+            }
             endpoint = engine.addEndpoint(
                 session, new EndpointSettings(
-                    3, name, "jfabric://rig/" + name, 0, 16, 16, 64, MEMORY, Flags.SOURCE, 8192, false, new byte[0])
+                    3, name, "jfabric://rig/" + name, 0, 16, 16, 64, MEMORY,
+                    Flags.SOURCE | Flags.TRIGGER, 8192, false, new byte[0])
                     .strict(isStrict, isStrict),
                 List.of(LoopbackLinkProvider.NAME), addresses, completions.writer, completions.writer);
         }
@@ -85,7 +96,39 @@ public final class LateFaultRun {
                 : endpoint.settings().address() + " has " + entries + " instead of one of each of " + contexts + "; ";
         }
 
+        /** Deferred work that starts when {@link #trigger()} is called. */
+        void defer(int kind, int length, long peer, long context) {
+            WorkRequest request = new WorkRequest();
+            request.kind = kind;
+            request.counterId = 1;
+            request.threshold = 1;
+            request.completionId = 2;
+            request.workId = context;
+            request.flags = KIND;
+            request.pieces[0] = buf;
+            request.pieces[1] = length;
+            request.count = 1;
+            request.address = peer;
+            request.tag = 5;
+            request.context = context;
+            endpoint.defer(request);
+        }
+
+        void trigger() {
+            UnsafeApi.putLong(counters + CounterDescriptor.ADDED_OFFSET, 1);
+        }
+
+        /** Empty if so much deferred work has ended. */
+        String wrongCount(long expected) {
+            long done = counters + CounterDescriptor.FILE_LENGTH;
+            long ended = UnsafeApi.getLong(done + CounterDescriptor.COUNTED_OFFSET)
+                + UnsafeApi.getLong(done + CounterDescriptor.COUNTED_ERRORS_OFFSET);
+            return ended == expected ? "" : endpoint.settings().address() + " has counted " + ended + " of "
+                + expected + "; ";
+        }
+
         void free() {
+            UnsafeApi.freeMemory(counters);
             completions.free();
             UnsafeApi.freeMemory(memory);
         }
@@ -248,6 +291,65 @@ public final class LateFaultRun {
         wrong += run.deliver(0, true, length, 3).isEmpty() ? "the first receive did not take the message; " : "";
         run.receiver.endpoint.cancel(3);
         run.receiver.completions.takeAll();
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** A counter starts a send and a receive, one after the other; the copy fails when the later one starts. */
+    public static String exchangeTriggered(boolean receivesFirst, int length, int calls) {
+        return triggered(receivesFirst, length, () -> LateFault.arm(calls));
+    }
+
+    /** The same with a fault from before the later one starts. */
+    public static String startBehindFault(boolean receivesFirst, int length, int calls) {
+        return triggered(receivesFirst, length, () -> LateFault.fail(calls));
+    }
+
+    private static String triggered(boolean receivesFirst, int length, Runnable arm) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        run.sender.defer(WorkRequest.SEND, length, run.toReceiver, 2);
+        run.receiver.defer(WorkRequest.RECEIVE, length, -1, 2);
+        (receivesFirst ? run.receiver : run.sender).trigger();
+        run.cycles();
+        arm.run();
+        (receivesFirst ? run.sender : run.receiver).trigger();
+        run.cycles();
+        LateFault.disarm();
+        run.cycles();
+        wrong += run.sender.wrongEntries(2) + run.receiver.wrongEntries(2);
+        run.cycles();
+        wrong += run.sender.wrongCount(1) + run.receiver.wrongCount(1);
+        wrong += run.deliver(0, true, length, 3);
+        wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
+        String place = LateFault.place();
+        run.close();
+        return wrong.isEmpty() ? "" : wrong + "raised at " + place;
+    }
+
+    /** A flush that a fault interrupts, and another one: each work ends once. */
+    public static String flushBehindFault(int calls) {
+        LateFaultRun run = new LateFaultRun(-1, false);
+        String wrong = run.connect();
+        List<Long> contexts = List.of(2L, 3L, 4L, 5L);
+        for (long context : contexts) {
+            run.sender.defer(
+                context % 2 == 0 ? WorkRequest.SEND : WorkRequest.RECEIVE, 8, run.toReceiver, context);
+        }
+        LateFault.fail(calls);
+        try {
+            run.sender.session.work().flush(0, 0);
+        } catch (InternalError e) {
+            run.engine.fault(e);
+        }
+        String place = LateFault.place();
+        LateFault.disarm();
+        run.cycles();
+        run.sender.session.work().flush(0, 0);
+        run.cycles();
+        wrong += run.sender.wrongEntries(contexts) + run.sender.wrongCount(contexts.size());
+        wrong += run.deliver(0, true, 8, 6);
         wrong += run.outstanding(run.sender) + run.outstanding(run.receiver);
         run.close();
         return wrong.isEmpty() ? "" : wrong + "raised at " + place;

@@ -5,15 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jfabric.Counter;
 import org.jfabric.DeferredWork;
 import org.jfabric.Domain;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
+import org.jfabric.SendRequest;
+import org.jfabric.TriggeredContext;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.Info;
 import org.jfabric.info.WaitObject;
@@ -29,6 +34,8 @@ import org.junit.jupiter.api.Timeout;
 class TriggerWakeTest {
     private static final int SLEEPS = 8;
     private static final int SLEEP_S = 10;
+    private static final int RACES = 2000;
+    private static final long PAUSE_NS = 200_000;
 
     @Test
     void shouldWakeADriverAsleep() {
@@ -61,6 +68,54 @@ class TriggerWakeTest {
             }
             assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos((SLEEPS - 2) * SLEEP_S),
                 "the driver slept its time out");
+        } finally {
+            TestDirectory.delete(base);
+        }
+    }
+
+    /** Another thread adds at the moment at which the work is queued, and the driver may be about to sleep. */
+    @Test
+    void shouldMissNoAdditionOfAnotherThread() {
+        Path base = TestDirectory.create();
+        try (FabricDriver driver = FabricDriver.launch(DriverConfig.builder()
+                .directory(base.resolve("racing")).threadingMode(ThreadingMode.SHARED)
+                .set("jfabric.threading.parkTimeoutNs", SLEEP_S + "s").build());
+            FabricNode node = new FabricNode(
+                Fabric.connect(new FabricConfig().directory(driver.directory())), "loopback",
+                new Info().caps(TriggerPair.CAPS), 64, 0, () -> { })) {
+            Counter counter = node.domain.openCounter(new CounterAttr());
+            long self = node.av.insert(node.endpoint.name());
+            TriggeredContext trigger = new TriggeredContext();
+            SendRequest request = new SendRequest().memory(node.memory.address(), 8).destAddr(self).tag(1)
+                .opContext(1);
+            AtomicInteger round = new AtomicInteger();
+            Thread adder = new Thread(() -> {
+                for (int added = 0; added < RACES; added++) {
+                    while (round.get() <= added) {
+                        Thread.onSpinWait();
+                    }
+                    counter.add(1);
+                }
+            });
+            adder.start();
+            for (int i = 1; i <= RACES; i++) {
+                assertEquals(0, node.endpoint.trecv(node.memory.address(8), 8, -1L, 1, 0, 2));
+                long begin = System.nanoTime();
+                round.set(i);
+                assertEquals(0, node.endpoint.tsendmsg(request.trigger(trigger.threshold(counter, i))));
+                assertEquals(0, node.await().err());
+                assertEquals(0, node.await().err());
+                // a round without a wake-up takes as long as the driver sleeps
+                assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(SLEEP_S - 1),
+                    "the driver slept its time out");
+                if (i % 16 == 0) {
+                    // long enough for the driver to fall asleep sometimes
+                    LockSupport.parkNanos(PAUSE_NS);
+                }
+            }
+            adder.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         } finally {
             TestDirectory.delete(base);
         }

@@ -115,14 +115,15 @@ class TriggeredModesTest {
         Info hints = ConnectionSide.hints();
         hints.caps(hints.caps() | Flags.TRIGGER);
         hints.epAttr().type(EndpointType.MSG);
-        try (Connected connected = new Connected(new FabricPair(setup, new Info().caps(TriggerPair.CAPS), 512), hints)) {
-            Counter counter = connected.pair.a.domain.openCounter(new CounterAttr());
+        FabricPair pair = new FabricPair(setup, new Info().caps(TriggerPair.CAPS), 512);
+        try (Connected connected = new Connected(pair, hints)) {
+            Counter counter = pair.a.domain.openCounter(new CounterAttr());
             TriggeredContext trigger = new TriggeredContext();
-            long buf = connected.pair.a.memory.address();
+            long buf = pair.a.memory.address();
             SendRequest send = new SendRequest().memory(buf, 8).opContext(1);
             ReceiveRequest receive = new ReceiveRequest().memory(buf, 8).opContext(2);
             Endpoint endpoint = connected.endpointA;
-            assertEquals(0, connected.endpointB.recv(connected.pair.b.memory.address(), 8, ANY, 3));
+            assertEquals(0, connected.endpointB.recv(pair.b.memory.address(), 8, ANY, 3));
             assertEquals(0, endpoint.sendmsg(send.trigger(trigger.threshold(counter, 1))));
             assertEquals(0, endpoint.recvmsg(receive.trigger(trigger.threshold(counter, 2))));
             assertEquals(0, counter.add(1));
