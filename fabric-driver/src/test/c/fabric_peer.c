@@ -275,9 +275,13 @@ static void accept_one(void)
 
 static void print_bytes(const char *from, size_t length)
 {
+    static const char digits[] = "0123456789abcdef";
+
     fputs("bytes ", stdout);
-    for (size_t i = 0; i < length; i++)
-        printf("%02x", (unsigned char) from[i]);
+    for (size_t i = 0; i < length; i++) {
+        putchar_unlocked(digits[(unsigned char) from[i] >> 4]);
+        putchar_unlocked(digits[from[i] & 15]);
+    }
     answer("");
 }
 

@@ -6,6 +6,7 @@ import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.layout.AtomicForm;
 
 /**
@@ -44,9 +45,7 @@ public final class Atomics {
 
     Atomics(Endpoint endpoint, long caps) {
         this.endpoint = endpoint;
-        long both = Flags.READ | Flags.WRITE;
-        long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
-        this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : named == 0 ? both : caps & both;
+        this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
     }
 
     /**

@@ -305,7 +305,8 @@ public final class Counter implements Fid {
      * Closes the counter; threads that wait return. Has no effect if it is already closed. Control path.
      *
      * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that counts here is open, or while the
-     *     counter is in a poll set; it then stays open.
+     *     counter is in a poll set; it then stays open. Regions do not keep it open: their accesses are not counted
+     *     any more.
      */
     @Override
     public void close() {

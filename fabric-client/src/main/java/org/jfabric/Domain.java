@@ -225,7 +225,8 @@ public final class Domain implements Fid {
      * @param attr        rights, key and context; read before the return.
      * @return the region.
      * @throws FabricException as {@link #allocate(long, long)}; {@link FabricErrno#ENOKEY} if another region of the
-     *     domain has the key, {@link FabricErrno#EINVAL} for other bits among the rights.
+     *     domain has the key, {@link FabricErrno#EINVAL} for other bits among the rights, {@link FabricErrno#EBADFLAGS}
+     *     for flags other than {@link Flags#RMA_EVENT}.
      */
     public MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
         MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();

@@ -68,7 +68,9 @@ final class DomainRegions {
     }
 
     void close(MemoryRegion region) {
-        if (regions.remove(region)) {
+        if (regions.contains(region)) {
+            region.bindings().requireUnused();
+            regions.remove(region);
             region.markClosed();
             memory.remove(region);
             hasClosedRegions = true;
@@ -137,7 +139,12 @@ final class DomainRegions {
                 + Flags.toString(attr.access(), Flags.Kind.MR_ACCESS) + ", known are "
                 + Flags.toString(LOCAL_ACCESS | REMOTE_ACCESS, Flags.Kind.MR_ACCESS), "Leave the others out.");
         }
+        if ((attr.flags() & ~Flags.RMA_EVENT) != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "the flags are "
+                + Flags.toString(attr.flags(), Flags.Kind.MR_REGISTER) + ", known is RMA_EVENT",
+                "Leave the others out.");
+        }
         return conductor.commands().registerRegion(
-            domain.number(), lengthBytes, access, attr.requestedKey(), nativeAddress);
+            domain.number(), lengthBytes, access, attr.requestedKey(), attr.flags(), nativeAddress);
     }
 }

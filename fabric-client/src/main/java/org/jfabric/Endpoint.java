@@ -1073,7 +1073,7 @@ public final class Endpoint implements Fid {
             info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects(),
             context);
         onConnection(!info.connects());
-        receive = exchanges(Flags.RECV) ? submission : null;
+        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.submission(submission);
@@ -1252,16 +1252,8 @@ public final class Endpoint implements Fid {
     }
 
     private void transmitTo(Submission target) {
-        transmit = exchanges(Flags.SEND) ? target : null;
+        transmit = (Info.directions(info.caps()) & Flags.SEND) != 0 ? target : null;
         accesses = target;
-    }
-
-    /** Whether messages go in that direction: an endpoint that only accesses memory has none. */
-    private boolean exchanges(long direction) {
-        long caps = info.caps();
-        boolean accessesMemory = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
-        boolean hasMessages = !accessesMemory || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
-        return hasMessages && ((caps & (Flags.SEND | Flags.RECV)) == 0 || (caps & direction) != 0);
     }
 
     /** Carried by sends without flags of their own. */

@@ -6,6 +6,7 @@ import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
@@ -30,6 +31,7 @@ public final class MemoryRegion implements Fid {
     private final long base;
     private final long context;
     private final long key;
+    private final RegionBindings bindings;
     private volatile boolean closed;
 
     MemoryRegion(Domain domain, MemorySegment data, int regionIndex, long generation, MemoryRegionAttr attr) {
@@ -38,6 +40,7 @@ public final class MemoryRegion implements Fid {
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
         this.context = attr.context();
         this.key = attr.isRemote() ? attr.requestedKey() : base >>> 40;
+        this.bindings = new RegionBindings(this, domain, !attr.isBindable());
     }
 
     /**
@@ -142,6 +145,58 @@ public final class MemoryRegion implements Fid {
         return 0;
     }
 
+    /**
+     * Binds a counter that counts the accesses of peers to this region, before the region is enabled (fi_mr_bind). An
+     * access counts when it has succeeded, whichever endpoint of the domain it comes by. An atomic operation counts as
+     * a write if it may change the region, and as a read if it brings old values.
+     *
+     * @param counter of the same domain; it may serve several regions and endpoints.
+     * @param flags   {@link Flags#REMOTE_WRITE}, {@link Flags#REMOTE_READ} or both.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a flag
+     *     or if there is a counter for the kind, {@link FabricErrno#EOPBADSTATE} once enabled, for a region registered
+     *     without {@link Flags#RMA_EVENT} and if either is closed, {@link FabricErrno#EDOMAIN} for another domain's.
+     */
+    public void bind(Counter counter, long flags) {
+        bind((Fid) counter, flags);
+    }
+
+    /**
+     * Binds an endpoint, before the region is enabled (fi_mr_bind): from then on only peers of bound endpoints can
+     * access the region, those of other endpoints of the domain get {@code FI_EACCES}. That stays so when a bound
+     * endpoint is closed.
+     *
+     * @param endpoint of the same domain, enabled before the region is.
+     * @param flags    0.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if it is bound
+     *     already and for more than 512 endpoints, {@link FabricErrno#EOPBADSTATE} and {@link FabricErrno#EDOMAIN} as
+     *     for a counter.
+     */
+    public void bind(Endpoint endpoint, long flags) {
+        bind((Fid) endpoint, flags);
+    }
+
+    @Override
+    public void bind(Fid object, long flags) {
+        Codes.required(object, "object");
+        synchronized (domain.lock()) {
+            bindings.bind(object, flags);
+        }
+    }
+
+    /**
+     * Lets peers access a region that was registered with {@link Flags#RMA_EVENT} (fi_mr_enable); before, its key is
+     * rejected. Everything must be bound by then. Enabling an enabled region does nothing.
+     *
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if the region or an object that it is bound to is closed,
+     *     or if an endpoint is not enabled; {@link FabricErrno#ENODEV} or {@link FabricErrno#ESHUTDOWN} if the driver
+     *     is gone.
+     */
+    public void enable() {
+        synchronized (domain.lock()) {
+            bindings.enable();
+        }
+    }
+
     @Override
     public FidClass fidClass() {
         return FidClass.MR;
@@ -159,7 +214,10 @@ public final class MemoryRegion implements Fid {
 
     /**
      * Ends the registration; the memory itself goes with its last user, or when the fabric is closed. Again does
-     * nothing.
+     * nothing. Accesses of peers end with an error there from now on.
+     *
+     * @throws FabricException with {@link FabricErrno#EBUSY} while a counter or endpoint that the region is bound to is
+     *     open; it then stays open.
      */
     @Override
     public void close() {
@@ -185,6 +243,10 @@ public final class MemoryRegion implements Fid {
     /** Where a byte of the region is in this process. */
     long nativeAddress(long address) {
         return data.address() + MemoryRegionDescriptor.offset(address);
+    }
+
+    RegionBindings bindings() {
+        return bindings;
     }
 
     void markClosed() {

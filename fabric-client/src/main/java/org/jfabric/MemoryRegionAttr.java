@@ -13,6 +13,7 @@ import org.jfabric.info.Flags;
 public final class MemoryRegionAttr {
     private long access;
     private long requestedKey;
+    private long flags;
     private long context;
 
     /** Attributes with every member at its default. */
@@ -62,6 +63,28 @@ public final class MemoryRegionAttr {
     }
 
     /**
+     * Flags of the registration (the argument flags of fi_mr_reg). {@link Flags#RMA_EVENT}: the region is registered
+     * disabled, so that counters and endpoints can be bound to it; peers can access it after {@link
+     * MemoryRegion#enable()}. The owner's own operations can use it at once. Default 0: enabled from the start.
+     *
+     * @return the bits.
+     */
+    public long flags() {
+        return flags;
+    }
+
+    /**
+     * Sets {@link #flags()}.
+     *
+     * @param flags the bits.
+     * @return this object.
+     */
+    public MemoryRegionAttr flags(long flags) {
+        this.flags = flags;
+        return this;
+    }
+
+    /**
      * Context of the region itself, returned by {@link MemoryRegion#context()}. Default 0.
      *
      * @return the application's value.
@@ -82,7 +105,8 @@ public final class MemoryRegionAttr {
     }
 
     MemoryRegionAttr copy() {
-        return new MemoryRegionAttr().access(access).requestedKey(requestedKey).context(context);
+        return new MemoryRegionAttr().access(access).requestedKey(requestedKey).flags(flags)
+            .context(context);
     }
 
     /** Whether peers may do anything with the region. */
@@ -90,9 +114,14 @@ public final class MemoryRegionAttr {
         return (access & (Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0;
     }
 
+    /** Whether the region is enabled later, when it is bound. */
+    boolean isBindable() {
+        return (flags & Flags.RMA_EVENT) != 0;
+    }
+
     @Override
     public String toString() {
         return "MemoryRegionAttr{access=" + Flags.toString(access, Flags.Kind.MR_ACCESS) + ", requestedKey="
-            + requestedKey + ", context=" + context + '}';
+            + requestedKey + ", flags=" + Flags.toString(flags, Flags.Kind.MR_REGISTER) + ", context=" + context + '}';
     }
 }

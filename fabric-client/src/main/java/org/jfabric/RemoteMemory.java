@@ -3,6 +3,7 @@ package org.jfabric;
 import org.agrona.DirectBuffer;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
  * Reads and writes of peers' registered memory, without a receive there (fi_rma(3)).
@@ -43,9 +44,7 @@ public final class RemoteMemory {
 
     RemoteMemory(Endpoint endpoint, long caps) {
         this.endpoint = endpoint;
-        long both = Flags.READ | Flags.WRITE;
-        long named = caps & (both | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
-        this.offered = (caps & Flags.RMA) == 0 ? 0 : named == 0 ? both : caps & both;
+        this.offered = (caps & Flags.RMA) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
     }
 
     /**

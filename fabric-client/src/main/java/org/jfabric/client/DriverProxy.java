@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.ConnectEndpointEncoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.EnableRegionEncoder;
 import org.jfabric.codec.control.ExplainPathEncoder;
 import org.jfabric.codec.control.InsertAddressEncoder;
 import org.jfabric.codec.control.JoinGroupEncoder;
@@ -231,21 +233,45 @@ public final class DriverProxy {
      * @param length        bytes.
      * @param access        access flags.
      * @param requestedKey  by which peers name the region, if the rights allow them anything.
+     * @param flags         {@code Flags.RMA_EVENT} for a region that is to be enabled, or 0.
      * @param nativeAddress memory of this process, 0 for a new file.
      * @return the answer.
      */
     public DriverEvent.RegionReady registerRegion(
-        long domain, long length, long access, long requestedKey, long nativeAddress) {
+        long domain, long length, long access, long requestedKey, long flags, long nativeAddress) {
         return call(DriverEvent.RegionReady.class, "registering " + length + " bytes", id -> {
             new RegisterRegionEncoder().wrap(body, 0)
                 .correlationId(id)
                 .length(length)
                 .access(access)
                 .requestedKey(requestedKey)
-                .flags(0)
+                .flags(flags)
                 .nativeAddress(nativeAddress)
                 .domain(domain);
             return submit(RegisterRegionEncoder.TEMPLATE_ID, RegisterRegionEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    /**
+     * Enables a region: bind and enable in one.
+     *
+     * @param regionIndex    the region.
+     * @param readCounterId  counter of reads by peers, 0 for none.
+     * @param writeCounterId counter of writes by peers, 0 for none.
+     * @param endpointIds    endpoints whose peers may access it; none for all of the domain.
+     */
+    public void enableRegion(int regionIndex, long readCounterId, long writeCounterId, long... endpointIds) {
+        call(DriverEvent.Done.class, "enabling a region", id -> {
+            new EnableRegionEncoder().wrap(body, 0)
+                .correlationId(id)
+                .regionIndex(regionIndex)
+                .reserved(0)
+                .readCounterId(readCounterId)
+                .writeCounterId(writeCounterId);
+            byte[] ids = new byte[endpointIds.length * Long.BYTES];
+            ByteBuffer.wrap(ids).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().put(endpointIds);
+            return submit(EnableRegionEncoder.TEMPLATE_ID,
+                InfoCodec.putBytes(body, EnableRegionEncoder.BLOCK_LENGTH, "endpoints", ids));
         });
     }
 

@@ -14,6 +14,9 @@ import org.jfabric.PassiveEndpoint;
  * returns.
  */
 public final class Info {
+    private static final long MESSAGES = Flags.SEND | Flags.RECV;
+    private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+
     private long caps;
     private long mode;
     private AddressFormat addrFormat = AddressFormat.UNSPEC;
@@ -231,7 +234,7 @@ public final class Info {
      * @return true unless the direction bits of messages and of remote memory access leave none of them.
      */
     public boolean transmits() {
-        return moves(Flags.SEND, Flags.READ | Flags.WRITE);
+        return (directions(caps) & (Flags.SEND | Flags.READ | Flags.WRITE)) != 0;
     }
 
     /**
@@ -240,16 +243,25 @@ public final class Info {
      * @return true unless the direction bits of messages and of remote memory access leave none of them.
      */
     public boolean receives() {
-        return moves(Flags.RECV, Flags.REMOTE_READ | Flags.REMOTE_WRITE);
+        return (directions(caps) & (Flags.RECV | Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0;
     }
 
-    /** Whether the capabilities have one of these directions; none named means all (fi_getinfo(3), FI_RMA, FI_MSG). */
-    private boolean moves(long ofMessages, long ofMemory) {
+    /**
+     * The directions that capabilities include. {@code SEND} and {@code RECV} belong to messages, {@code READ},
+     * {@code WRITE}, {@code REMOTE_READ} and {@code REMOTE_WRITE} to remote memory access and atomic operations. A
+     * group of which none is named is included as a whole (fi_getinfo(3), CAPABILITIES). Capabilities that name no kind
+     * of transfer include messages.
+     *
+     * @param caps capabilities, bits of {@link Flags}.
+     * @return the direction bits.
+     */
+    public static long directions(long caps) {
         boolean accesses = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
         boolean exchanges = !accesses || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
-        long messages = caps & (Flags.SEND | Flags.RECV);
-        long memory = caps & (Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE);
-        return exchanges && (messages == 0 || (messages & ofMessages) != 0)
-            || accesses && (memory == 0 || (memory & ofMemory) != 0);
+        return (exchanges ? named(caps, MESSAGES) : 0) | (accesses ? named(caps, ACCESSES) : 0);
+    }
+
+    private static long named(long caps, long group) {
+        return (caps & group) == 0 ? group : caps & group;
     }
 }

@@ -107,7 +107,10 @@ final class CloseObjectCommand extends Command {
         unmapped = List.of(counter.file());
         unwatched = counter.waitResource();
         unbound = counter.waitSet();
-        onProgress(() -> context().progress().removeCounter(session().progress(), counter.writer()));
+        onProgress(() -> {
+            counter.regions().forEach(region -> region.unbind(counter.writer()));
+            context().progress().removeCounter(session().progress(), counter.writer());
+        });
     }
 
     private void closeWaitSet() {
@@ -145,6 +148,7 @@ final class CloseObjectCommand extends Command {
         RegionResource region = session().regions().get((int) objectId);
         requireOpen("region", objectId == (int) objectId ? region : null);
         session().regions().remove((int) objectId);
+        session().counters().values().forEach(counter -> counter.regions().remove(region.region()));
         context().counters().add(SystemCounter.REGIONS, -1);
         if (region.file() != null) {
             region.file().delete();

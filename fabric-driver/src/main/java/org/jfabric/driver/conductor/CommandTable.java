@@ -5,6 +5,7 @@ import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
 import org.jfabric.codec.control.EnableEndpointDecoder;
+import org.jfabric.codec.control.EnableRegionDecoder;
 import org.jfabric.codec.control.ExplainPathDecoder;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.JoinGroupDecoder;
@@ -39,6 +40,7 @@ final class CommandTable {
         add(InsertAddressDecoder.TEMPLATE_ID, InsertAddressDecoder.BLOCK_LENGTH, 1, InsertAddressCommand::new);
         add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
         add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
+        add(EnableRegionDecoder.TEMPLATE_ID, EnableRegionDecoder.BLOCK_LENGTH, 1, EnableRegionCommand::new);
         add(EnableEndpointDecoder.TEMPLATE_ID, EnableEndpointDecoder.BLOCK_LENGTH, 9, EnableEndpointCommand::new);
         add(PublishServiceDecoder.TEMPLATE_ID, PublishServiceDecoder.BLOCK_LENGTH, 1, PublishServiceCommand::new);
         add(CloseObjectDecoder.TEMPLATE_ID, CloseObjectDecoder.BLOCK_LENGTH, 0, CloseObjectCommand::new);

@@ -1,6 +1,9 @@
 package org.jfabric.driver.conductor;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A counter of a client. Owner: conductor; the writer belongs to the progress thread. */
@@ -10,6 +13,7 @@ final class CounterResource {
     private final CounterWriter writer;
     private final WaitResource waitResource;
     private final WaitSetResource waitSet;
+    private final Set<RegisteredRegion> regions = new HashSet<>();
     private int bound;
 
     /**
@@ -82,6 +86,15 @@ final class CounterResource {
      */
     int bound() {
         return bound;
+    }
+
+    /**
+     * Open regions whose accesses are counted here. They do not keep it open.
+     *
+     * @return changed by those that bind and close regions.
+     */
+    Set<RegisteredRegion> regions() {
+        return regions;
     }
 
     /** A side of an endpoint counts here. */

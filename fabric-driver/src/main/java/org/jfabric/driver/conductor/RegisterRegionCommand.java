@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegionKey;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
@@ -91,9 +92,10 @@ final class RegisterRegionCommand extends Command {
                 "a region of " + Long.toUnsignedString(length) + " bytes, allowed are 1 to "
                     + MemoryRegionDescriptor.MAX_LENGTH, "Register several smaller regions.");
         }
-        if (flags != 0) {
+        if ((flags & ~Flags.RMA_EVENT) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags 0x" + Long.toHexString(flags) + " of a region, needed 0", "Register it without flags.");
+                "flags 0x" + Long.toHexString(flags) + " of a region, known is FI_RMA_EVENT",
+                "Register it without flags, or with FI_RMA_EVENT to bind it.");
         }
         if (nativeAddress != 0 && !session().isEmbedded()) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -131,6 +133,9 @@ final class RegisterRegionCommand extends Command {
     }
 
     private void add() {
+        if ((flags & Flags.RMA_EVENT) != 0) {
+            region.bind(RegionBinding.DISABLED);
+        }
         index = session().progress().session().regions().add(region);
         if (index == -FabricErrno.ENOKEY) {
             throw new FabricException(FabricErrno.ENOKEY,

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.resource.AccessCounter;
 
 import static org.jfabric.layout.CounterDescriptor.COUNTED_ERRORS_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
@@ -11,7 +12,7 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
  *
  * <p>Owner: progress agent.
  */
-public final class CounterWriter extends BatchWriter {
+public final class CounterWriter extends BatchWriter implements AccessCounter {
     private final long fileAddress;
     private final WaitPoint waitPoint;
     private long successes;
@@ -32,6 +33,7 @@ public final class CounterWriter extends BatchWriter {
     }
 
     /** An operation has reached its completion level. */
+    @Override
     public void success() {
         successes++;
         changed();

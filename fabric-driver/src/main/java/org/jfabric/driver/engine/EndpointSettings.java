@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 
 /**
  * The settings of an enabled endpoint, after all checks.
@@ -149,11 +150,7 @@ public record EndpointSettings(
      * @return {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE}, both, or 0 without that capability.
      */
     long remoteRights(long kind) {
-        if ((caps & kind) == 0) {
-            return 0;
-        }
-        long both = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-        return (caps & (both | Flags.READ | Flags.WRITE)) == 0 ? both : caps & both;
+        return (caps & kind) == 0 ? 0 : Info.directions(caps) & (Flags.REMOTE_READ | Flags.REMOTE_WRITE);
     }
 
     /**

@@ -188,14 +188,15 @@ final class PeerRemote extends RemoteHandler {
     }
 
     @Override
-    public void end(long right, long length, boolean hasData, long data) {
+    public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
         RemoteTarget target = context.remoteTarget();
         if (hasData || target.reportsAll()) {
             reserved--;
             target.reportReserved(
-                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), length, hasData ? data : 0);
+                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), ranges.totalBytes(),
+                hasData ? data : 0);
         }
-        target.count(right);
+        target.count(ranges, right);
     }
 
     /** An access of a wire that is not read meanwhile waits for a slot. */
@@ -370,7 +371,7 @@ final class PeerRemote extends RemoteHandler {
             }
             answers[at + SENT] = sent + bytes;
             if (isLast) {
-                target.endRead(this, length);
+                target.endRead(this, region, length);
                 return true;
             }
         }

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.KeyTable;
+import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
@@ -33,6 +34,7 @@ final class RemoteTarget implements QuotaMember {
     private static final int IDLE = -1;
 
     private final KeyTable keys;
+    private final long endpointId;
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CounterWriter reads;
@@ -46,6 +48,8 @@ final class RemoteTarget implements QuotaMember {
     private UnsafeBuffer oldValues;
     /** Native addresses of the ranges of the atomic operation that is executed. */
     private final long[] targets = new long[RemoteRanges.MAX_RANGES];
+    /** What their regions are bound to, null for most. */
+    private final RegionBinding[] bindings = new RegionBinding[RemoteRanges.MAX_RANGES];
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
@@ -58,6 +62,7 @@ final class RemoteTarget implements QuotaMember {
         EndpointSettings settings, KeyTable keys, CompletionWriter completions, int completionIndex,
         EndpointCounters counters) {
         this.keys = keys;
+        this.endpointId = settings.id();
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.reads = counters.remoteReads();
@@ -112,6 +117,9 @@ final class RemoteTarget implements QuotaMember {
             if (writes != null) {
                 writes.success();
             }
+            if (region.binding() != null) {
+                region.binding().onWrite();
+            }
             peer.answer(access.operation(), 0);
         }
         inHandErrno = IDLE;
@@ -125,7 +133,10 @@ final class RemoteTarget implements QuotaMember {
      */
     void execute(PeerRemote peer, RemoteAccess access, long length, long operands) {
         boolean isBase = access.form() == AtomicForm.BASE;
-        int refusal = locate(access, isBase);
+        boolean isPlainRead = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
+        long right = isBase ? Flags.REMOTE_WRITE
+            : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+        int refusal = locate(access, right);
         if (refusal != 0) {
             peer.answer(access.operation(), refusal);
             return;
@@ -150,6 +161,7 @@ final class RemoteTarget implements QuotaMember {
         if (counts != null) {
             counts.success();
         }
+        countBound(access.ranges(), right);
         if (isBase) {
             peer.answer(access.operation(), 0);
         } else {
@@ -159,27 +171,34 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /** Finds the first element of each range; returns 0 or why a range may not be used, a positive errno. */
-    private int locate(RemoteAccess access, boolean isBase) {
-        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
-        boolean isPlainRead = access.atomicOperation() == AtomicOperation.ATOMIC_READ.code();
-        long right = isBase ? Flags.REMOTE_WRITE
-            : isPlainRead ? Flags.REMOTE_READ : Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    private int locate(RemoteAccess access, long right) {
         if ((atomicRights & right) != right) {
             return FabricErrno.EACCES;
         }
+        int size = AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation());
         RemoteRanges ranges = access.ranges();
         for (int i = 0; i < ranges.count(); i++) {
             RegisteredRegion region = keys.find(
-                ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size);
+                ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size, endpointId);
             if (region == null) {
-                return keys.refusal(ranges.key(i), right);
+                return keys.refusal(ranges.key(i), right, endpointId);
             }
             targets[i] = region.address() + ranges.address(i);
             if ((targets[i] & (size - 1)) != 0) {
                 return FabricErrno.EINVAL;
             }
+            bindings[i] = region.binding();
         }
         return 0;
+    }
+
+    /** Counts an atomic operation once at each region that it names and that has a counter. */
+    private void countBound(RemoteRanges ranges, long right) {
+        for (int i = 0; i < ranges.count(); i++) {
+            if (bindings[i] != null && !ranges.isNamedBefore(i)) {
+                countBound(bindings[i], right);
+            }
+        }
     }
 
     private void apply(RemoteAccess access, long length, long operands, long results) {
@@ -209,12 +228,13 @@ final class RemoteTarget implements QuotaMember {
      * @return null if {@link #refusal} has the reason why there is none.
      */
     RegisteredRegion find(long key, long right, long address, long length) {
-        return (rights & right) == 0 ? null : keys.find(key, right, address, length);
+        return (rights & right) == 0 ? null : keys.find(
+            key, right, address, length, endpointId);
     }
 
     /** Why {@link #find} found no region, a positive fabric errno. */
     int refusal(long key, long right) {
-        return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right);
+        return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right, endpointId);
     }
 
     /**
@@ -256,11 +276,17 @@ final class RemoteTarget implements QuotaMember {
         writeReport(peer, flags, length, data);
     }
 
-    /** Counts an access that has succeeded. */
-    void count(long right) {
+    /** Counts an access that has succeeded, at the endpoint and once at each region. */
+    void count(RemoteRanges ranges, long right) {
         CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
         if (counts != null) {
             counts.success();
+        }
+        for (int i = 0; i < ranges.count(); i++) {
+            RegisteredRegion region = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
+            if (region != null && region.binding() != null && !ranges.isNamedBefore(i)) {
+                countBound(region.binding(), right);
+            }
         }
     }
 
@@ -270,12 +296,15 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /** The last bytes of a read were sent. */
-    void endRead(PeerRemote peer, long length) {
+    void endRead(PeerRemote peer, RegisteredRegion region, long length) {
         if (reportsAll) {
             report(peer, Flags.RMA | Flags.REMOTE_READ, length, 0);
         }
         if (reads != null) {
             reads.success();
+        }
+        if (region.binding() != null) {
+            region.binding().onRead();
         }
     }
 
@@ -337,6 +366,16 @@ final class RemoteTarget implements QuotaMember {
         completions.success(
             completionIndex, quota == null ? 0 : CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0, flags, length,
             0, data, 0, reportsSource ? peer.source() : -1L);
+    }
+
+    /** An atomic operation may change the region and bring old values: then it counts as both. */
+    private static void countBound(RegionBinding binding, long right) {
+        if ((right & Flags.REMOTE_READ) != 0) {
+            binding.onRead();
+        }
+        if ((right & Flags.REMOTE_WRITE) != 0) {
+            binding.onWrite();
+        }
     }
 
     private boolean hasSlot() {

@@ -81,10 +81,10 @@ public abstract class RemoteHandler {
     /**
      * All bytes of an access that had begun are in place, or were sent.
      *
+     * @param ranges  as for {@link #find}, which has found them in this poll.
      * @param right   as for {@link #find}.
-     * @param length  bytes of all ranges.
      * @param hasData as for {@link #begin}.
      * @param data    remote CQ data.
      */
-    public abstract void end(long right, long length, boolean hasData, long data);
+    public abstract void end(RemoteRanges ranges, long right, boolean hasData, long data);
 }

@@ -82,6 +82,21 @@ public final class RemoteRanges {
     }
 
     /**
+     * Whether an earlier range lies in the same region.
+     *
+     * @param range below the count.
+     * @return true if one has its key.
+     */
+    public boolean isNamedBefore(int range) {
+        for (int i = 0; i < range; i++) {
+            if (key(i) == key(range)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * The length of all ranges.
      *
      * @return bytes; meaningless unless the ranges were found to be inside their regions.

@@ -13,6 +13,8 @@ public final class RegisteredRegion {
     private final long lengthBytes;
     private final RegionKey key;
     private final Runnable release;
+    /** Null of a region that all endpoints of its domain give access to, and whose accesses are not counted. */
+    private RegionBinding binding;
     private int useCount;
     private boolean closed;
 
@@ -56,6 +58,35 @@ public final class RegisteredRegion {
      */
     public RegionKey key() {
         return key;
+    }
+
+    /**
+     * What the region is bound to.
+     *
+     * @return null if peers of all endpoints of its domain may access it and nothing counts these accesses.
+     */
+    public RegionBinding binding() {
+        return binding;
+    }
+
+    /**
+     * Replaces the binding.
+     *
+     * @param newBinding {@link RegionBinding#DISABLED} until the region is enabled.
+     */
+    public void bind(RegionBinding newBinding) {
+        binding = newBinding;
+    }
+
+    /**
+     * Counts no more accesses there.
+     *
+     * @param counter that is closed.
+     */
+    public void unbind(AccessCounter counter) {
+        if (binding != null) {
+            binding = binding.without(counter);
+        }
     }
 
     /**

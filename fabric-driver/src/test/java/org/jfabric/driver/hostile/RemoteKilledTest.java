@@ -27,7 +27,6 @@ import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("hostile")
 @Timeout(120)
 class RemoteKilledTest {
+    private static final String[] OPTIONS = {"jfabric.tcp.interface=lo"};
     private static final int LENGTH = 1 << 20;
     private static final int GUARD = 4096;
     private static final int ACCESSES = 8;
@@ -59,7 +59,7 @@ class RemoteKilledTest {
     void start() {
         System.out.println("seed " + seed);
         base = TestDirectory.create();
-        alpha = opened(DriverProcess.start(base.resolve("alpha")));
+        alpha = opened(DriverProcess.start(base.resolve("alpha"), OPTIONS));
         bystanders = opened(new Bystanders("loopback", alpha.directory(), alpha.directory()));
     }
 
@@ -90,7 +90,7 @@ class RemoteKilledTest {
 
     /** The driver of the other side: the same for loopback. */
     private DriverProcess other(String link) {
-        return link.equals("loopback") ? alpha : opened(DriverProcess.start(base.resolve("beta")));
+        return link.equals("loopback") ? alpha : opened(DriverProcess.start(base.resolve("beta"), OPTIONS));
     }
 
     private static MemoryRegion expose(FabricNode node, int length) {
@@ -141,7 +141,7 @@ class RemoteKilledTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"loopback", "shm"})
+    @ValueSource(strings = {"loopback", "shm", "tcp"})
     void shouldEndEachAccessToTheMemoryOfAClientThatIsKilled(String link) {
         DriverProcess other = other(link);
         FabricNode node = node(link, alpha.directory());
@@ -172,7 +172,7 @@ class RemoteKilledTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"loopback", "shm"})
+    @ValueSource(strings = {"loopback", "shm", "tcp"})
     void shouldKeepTheBytesAroundTheRangeWhenTheInitiatorIsKilled(String link) {
         DriverProcess other = other(link);
         FabricNode node = node(link, alpha.directory());
@@ -191,12 +191,13 @@ class RemoteKilledTest {
         assertUntouched(node.memory, 0, FabricNode.MEMORY);
     }
 
-    @Test
-    void shouldEndEachAccessWhenTheDriverOfTheTargetIsKilled() {
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void shouldEndEachAccessWhenTheDriverOfTheTargetIsKilled(String link) {
         for (int round = 0; round < 4; round++) {
-            DriverProcess beta = opened(DriverProcess.start(base.resolve("beta")));
-            FabricNode node = node("shm", alpha.directory());
-            FabricNode there = node("shm", beta.directory());
+            DriverProcess beta = opened(DriverProcess.start(base.resolve("beta"), OPTIONS));
+            FabricNode node = node(link, alpha.directory());
+            FabricNode there = node(link, beta.directory());
             expose(there, LENGTH);
             long to = node.av.insert(there.endpoint.name());
             post(node, to);

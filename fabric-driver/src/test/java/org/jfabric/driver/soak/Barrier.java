@@ -46,6 +46,8 @@ final class Barrier {
         int more = world.readAll();
         world.check(more == 0, () -> more + " entries came although all credit is back");
         world.endpoints.forEach(this::account);
+        world.endpoints.forEach(this::checkAccessed);
+        world.clients.forEach(this::countReports);
         world.endpoints.forEach(endpoint -> endpoint.client.count(endpoint));
         world.await("the counts of what has ended", this::haveCounted);
     }
@@ -88,6 +90,7 @@ final class Barrier {
             world.check(message.ended || silent, () -> message + " has no entry");
             world.release(endpoint, message);
         }
+        accountForAccesses(endpoint);
         if (endpoint.buffered != null) {
             endpoint.buffered.account();
             return;
@@ -105,6 +108,54 @@ final class Barrier {
             world.check(receive.message.length <= receive.length, () -> receive + " has no entry of its truncation");
             world.verify(endpoint, receive, receive.message.length);
         }
+    }
+
+    /** All accesses have ended: those without an entry have succeeded, and the memory is as the model has it. */
+    private void accountForAccesses(SoakEndpoint endpoint) {
+        for (SoakAccess access : endpoint.accesses) {
+            if (!access.ended) {
+                world.check(!access.wantsEntry && access.mustFailWith == 0, () -> access + " has no entry");
+                // an inject to memory that was closed has an entry that does not name it
+                world.end(access, 0);
+            }
+            boolean mayBeRefused = access.memory.closed && !access.wantsEntry;
+            int reports = access.hasData && access.errno == 0 ? 1 : 0;
+            world.check(access.reports == reports || mayBeRefused && access.reports == 0,
+                () -> access + " has " + access.reports + " reports");
+            access.memory.onEnded(access);
+        }
+    }
+
+    private void checkAccessed(SoakEndpoint endpoint) {
+        if (endpoint.accessed != null) {
+            int differs = endpoint.accessed.differs();
+            world.check(differs < 0, () -> "byte " + differs + " of the memory of e" + endpoint.index
+                + " is not as the model has it: " + endpoint.accessed);
+        }
+    }
+
+    /** Entries without data at the client whose memory is accessed, if it has one for each access. */
+    private void countReports(SoakClient client) {
+        long[] least = new long[2];
+        long[] most = new long[2];
+        for (SoakEndpoint endpoint : world.endpoints) {
+            for (SoakAccess access : endpoint.accesses) {
+                if (world.endpoints.get(access.to).client == client && client.reports && !access.hasData
+                    && access.errno == 0) {
+                    int kind = access.reads() ? 0 : 1;
+                    most[kind]++;
+                    least[kind] += access.memory.closed && !access.wantsEntry ? 0 : 1;
+                }
+            }
+        }
+        long[] reported = {client.reportedReads, client.reportedWrites};
+        for (int kind = 0; kind < 2; kind++) {
+            int index = kind;
+            world.check(reported[kind] >= least[kind] && reported[kind] <= most[kind], () -> reported[index]
+                + (index == 0 ? " reads" : " writes") + " were reported instead of " + most[index]);
+        }
+        client.reportedReads = 0;
+        client.reportedWrites = 0;
     }
 
     /** From one endpoint to another: its last message before the barrier, with a receive of its own. */

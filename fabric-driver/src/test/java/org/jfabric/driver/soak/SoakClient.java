@@ -33,6 +33,11 @@ final class SoakClient {
     final boolean packs;
     /** Its endpoints have buffered receives. */
     final boolean buffers;
+    /** Its endpoints get an entry for each access of a peer. */
+    final boolean reports;
+    /** Entries of accesses without data. */
+    long reportedReads;
+    long reportedWrites;
     /** Of all endpoints of this client. */
     final Counter sent;
     final Counter received;
@@ -60,8 +65,10 @@ final class SoakClient {
         locks = world.setup.isInvoker() ? world.locks : random.nextInt(3) == 0;
         selectiveSends = random.nextBoolean();
         selectiveReceives = random.nextBoolean();
+        reports = world.accesses && random.nextInt(4) == 0;
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0)
-            | (packs ? Flags.MULTI_RECV : 0));
+            | (packs ? Flags.MULTI_RECV : 0) | (world.accesses ? Flags.RMA | Flags.ATOMIC : 0)
+            | (reports ? Flags.RMA_EVENT : 0));
         if (buffers) {
             hints.mode(Mode.BUFFERED_RECV);
         }
@@ -110,9 +117,18 @@ final class SoakClient {
             endpoint.endpoint.setopt(EndpointOption.BUFFERED_MIN, endpoint.buffered.least);
             rx.shows = true;
         }
+        if (world.accesses) {
+            endpoint.replaceAccessed();
+        }
         endpoint.endpoint.enable();
         endpoint.onEnabled();
         return endpoint;
+    }
+
+    /** Memory with a key that no region of this world has had. */
+    AccessedMemory allocateAccessed() {
+        // at most that many endpoints, some of which may not be open yet
+        return new AccessedMemory(domain, world.nextId++, SoakWorld.MOST_ENDPOINTS);
     }
 
     /** Until the driver has ended the step that it is in. */
@@ -182,6 +198,9 @@ final class SoakClient {
     void close(SoakEndpoint endpoint) {
         endpoint.endpoint.close();
         endpoint.memory.region().close();
+        if (endpoint.accessed != null) {
+            endpoint.accessed.close();
+        }
         for (SoakQueue queue : List.of(endpoint.tx, endpoint.rx)) {
             queue.senders.remove(endpoint);
             queue.receivers.remove(endpoint);

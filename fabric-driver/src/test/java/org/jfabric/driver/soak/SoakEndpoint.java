@@ -46,7 +46,11 @@ final class SoakEndpoint {
     final List<SoakReceive> cancels = new ArrayList<>();
     /** Messages that others have posted to it, in the order of the calls. */
     final List<SoakMessage> inbound = new ArrayList<>();
-    /** Sends that are not known to have ended. */
+    /** Accesses to the memory of others, in posting order. */
+    final List<SoakAccess> accesses = new ArrayList<>();
+    /** Memory that others access; null in a world without accesses. */
+    AccessedMemory accessed;
+    /** Sends and accesses that are not known to have ended. */
     int openSends;
     private final SendClaim claim = new SendClaim();
     private final TurnedPieces pieces = new TurnedPieces();
@@ -61,6 +65,14 @@ final class SoakEndpoint {
         this.rx = rx;
         tx.senders.add(this);
         rx.receivers.add(this);
+    }
+
+    /** Closes the memory that others access, whatever they do, and has other memory from now on. */
+    void replaceAccessed() {
+        if (accessed != null) {
+            accessed.close();
+        }
+        accessed = client.allocateAccessed();
     }
 
     void onEnabled() {
@@ -208,6 +220,7 @@ final class SoakEndpoint {
             tx.paused || rx.paused ? ", paused" : ""));
         sends.stream().filter(each -> !each.ended && each.mustFailWith != FabricErrno.EAGAIN)
             .forEach(each -> text.append("  ").append(each).append('\n'));
+        accesses.stream().filter(each -> !each.ended).forEach(each -> text.append("  ").append(each).append('\n'));
         Stream.of(receives, looks, settlements).flatMap(List::stream).filter(each -> !each.ended)
             .forEach(each -> text.append("  ").append(each).append('\n'));
         if (buffered != null) {

@@ -5,6 +5,7 @@ import org.jfabric.MemoryRegion;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -158,6 +159,13 @@ final class SoakMemory {
             }
         }
         return -1;
+    }
+
+    /** The first byte that is not one of these, or -1. */
+    int mismatch(int offset, byte[] expected) {
+        byte[] bytes = new byte[expected.length];
+        region.buffer().getBytes(offset, bytes);
+        return Arrays.mismatch(bytes, expected);
     }
 
     /** Looks at the bytes of a slot that do not belong to its message; the first that was written to, or -1. */

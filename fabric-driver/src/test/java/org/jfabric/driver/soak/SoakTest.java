@@ -27,6 +27,7 @@ class SoakTest {
         long done = 0;
         long refused = 0;
         long found = 0;
+        long accessed = 0;
         long packed = 0;
         long shown = 0;
         long lent = 0;
@@ -37,6 +38,7 @@ class SoakTest {
                 done += world.operations;
                 refused += world.refused;
                 found += world.found;
+                accessed += world.accessed;
                 packed += world.packed;
                 shown += world.shown;
                 lent += world.lent;
@@ -44,9 +46,9 @@ class SoakTest {
             }
         }
         System.out.printf(
-            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d packed, %,d in slabs, "
-                + "%,d lent, %,d barriers, %,d ms%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, found, packed, shown, lent, windows,
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d accesses, %,d packed, "
+                + "%,d in slabs, %,d lent, %,d barriers, %,d ms%n",
+            setup, SoakOptions.seed(), seed - 1, done, refused, found, accessed, packed, shown, lent, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 

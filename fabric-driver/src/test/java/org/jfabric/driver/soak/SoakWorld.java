@@ -24,6 +24,7 @@ final class SoakWorld implements AutoCloseable {
     static final long BARRIER_TAG = 1L << 63;
     /** Only receives with this bit in their tag, and none of it ignored, may end without an entry. */
     static final long SILENT_TAG = 1L << 62;
+    static final int MOST_ENDPOINTS = 4;
     /** Untagged messages that an endpoint can always have on the way into buffers. */
     private static final int MOST_ON_THE_WAY = 60;
     private static final long DEADLINE_NS = Deadline.ns(30);
@@ -37,7 +38,10 @@ final class SoakWorld implements AutoCloseable {
     final List<SoakEndpoint> endpoints = new ArrayList<>();
     final Long2ObjectHashMap<SoakMessage> sends = new Long2ObjectHashMap<>();
     final Long2ObjectHashMap<SoakReceive> receives = new Long2ObjectHashMap<>();
+    final Long2ObjectHashMap<SoakAccess> accessesById = new Long2ObjectHashMap<>();
     final long[] tags;
+    /** Endpoints access each other's memory. */
+    final boolean accesses;
     /** Domains that are embedded in one driver are all for one thread, or all for several. */
     final boolean locks;
     /** Untagged receives may end without an entry; untagged messages then carry their id. */
@@ -48,6 +52,8 @@ final class SoakWorld implements AutoCloseable {
     long refused;
     /** Looks that found a message. */
     long found;
+    /** Accesses to memory that were checked. */
+    long accessed;
     /** Messages behind others in a multi-receive buffer. */
     long packed;
     /** Messages in slabs. */
@@ -72,6 +78,7 @@ final class SoakWorld implements AutoCloseable {
         }
         untaggedSilent = random.nextBoolean();
         locks = random.nextInt(3) == 0;
+        accesses = random.nextBoolean();
         try {
             open();
         } catch (RuntimeException | Error e) {
@@ -81,7 +88,7 @@ final class SoakWorld implements AutoCloseable {
     }
 
     private void open() {
-        int count = 2 + random.nextInt(3);
+        int count = 2 + random.nextInt(MOST_ENDPOINTS - 1);
         for (int i = 0; i < Math.min(count, 3); i++) {
             Fabric fabric = drivers.open(i % setup.drivers());
             clients.add(new SoakClient(this, fabric, random));
@@ -182,6 +189,7 @@ final class SoakWorld implements AutoCloseable {
             endpoint.settlements.clear();
             endpoint.cancels.clear();
             endpoint.inbound.clear();
+            endpoint.accesses.clear();
             endpoint.openSends = 0;
             if (endpoint.buffered != null) {
                 endpoint.buffered.forget();
@@ -189,6 +197,7 @@ final class SoakWorld implements AutoCloseable {
         }
         sends.clear();
         receives.clear();
+        accessesById.clear();
     }
 
     /** Drivers that nobody mistreats have nothing to complain of. */
@@ -281,11 +290,40 @@ final class SoakWorld implements AutoCloseable {
         history.add(operation);
     }
 
+    /** A call that posts an operation. */
+    interface Call {
+        int post();
+    }
+
+    /** Posts an access; false if it was refused. */
+    boolean post(SoakAccess access, Call call) {
+        SoakEndpoint from = endpoints.get(access.from);
+        long left = setup.isInvoker() ? from.endpoint.txSizeLeft() : 0;
+        // an engine that is called directly may end it before the call returns
+        accessesById.put(access.id, access);
+        from.accesses.add(access);
+        from.openSends++;
+        int result = call.post();
+        if (result != 0) {
+            accessesById.remove(access.id);
+            from.accesses.removeLast();
+            from.openSends--;
+            refused(result, left, access);
+            return false;
+        }
+        accepted(access);
+        return true;
+    }
+
     /** An entry was read. */
     void onEntry(SoakQueue queue, SoakEntry entry) {
         entriesHash = entriesHash * 31 + entry.stableHash();
         if (entry.context() < 0) {
             onShown(queue, entry);
+        } else if ((entry.flags() & (Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0) {
+            onReport(queue, entry);
+        } else if ((entry.flags() & (Flags.RMA | Flags.ATOMIC)) != 0) {
+            onAccessed(queue, entry);
         } else if ((entry.flags() & Flags.SEND) != 0) {
             onSent(queue, entry);
         } else {
@@ -300,6 +338,71 @@ final class SoakWorld implements AutoCloseable {
         SoakEndpoint at = queue.receivers.stream().filter(each -> each.endpoint == shown.endpoint()).findFirst()
             .orElseThrow(() -> new AssertionError(entry + " in another queue than that of " + shown.endpoint()));
         at.buffered.onShown(entry, shown);
+    }
+
+    /** A peer has accessed the memory of an endpoint of this queue. */
+    private void onReport(SoakQueue queue, SoakEntry entry) {
+        check(entry.errno() == 0 && entry.context() == 0, () -> "an access was reported as " + entry);
+        boolean hasData = (entry.flags() & Flags.REMOTE_CQ_DATA) != 0;
+        SoakAccess access = hasData ? accessesById.get(entry.data()) : null;
+        SoakEndpoint at = access != null ? endpoints.get(access.to)
+            : queue.receivers.stream().filter(each -> each.client.reports).findFirst().orElse(null);
+        check(at != null && at.rx == queue && (access != null) == hasData, () -> "no access for " + entry);
+        long kind = entry.flags() & ~Flags.REMOTE_CQ_DATA;
+        if (hasData) {
+            access.reports++;
+            check(access.reports == 1, () -> access + " was reported again: " + entry);
+            check(kind == (Flags.RMA | Flags.REMOTE_WRITE) && entry.length() == access.length
+                && entry.source() == at.addresses[access.from], () -> access + " was reported as " + entry);
+        } else if ((kind & Flags.REMOTE_READ) != 0) {
+            at.client.reportedReads++;
+        } else {
+            at.client.reportedWrites++;
+        }
+    }
+
+    private void onAccessed(SoakQueue queue, SoakEntry entry) {
+        if (entry.context() >= ENDPOINT_CONTEXT) {
+            SoakEndpoint from = endpoints.get((int) (entry.context() - ENDPOINT_CONTEXT));
+            check(from.tx == queue && entry.errno() == FabricErrno.EKEYREJECTED
+                && from.accesses.stream().anyMatch(each -> each.slot == null && each.memory.closed),
+                () -> "an inject failed: " + entry);
+            from.openSends--;
+            return;
+        }
+        SoakAccess access = accessesById.get(entry.context());
+        check(access != null, () -> "no access for " + entry);
+        SoakEndpoint from = endpoints.get(access.from);
+        check(from.tx == queue, () -> access + " reported in another queue: " + entry);
+        check(!access.ended, () -> access + " reported again: " + entry);
+        check(access.wantsEntry || entry.errno() != 0, () -> access + " wants no entry: " + entry);
+        check(entry.equals(new SoakEntry(access.id, access.entryFlags, 0, 0, 0, -1L, entry.errno(), 0, 0)),
+            () -> access + " has " + entry);
+        boolean mayBe = access.mustFailWith != 0 ? entry.errno() == access.mustFailWith
+            : entry.errno() == 0 || access.memory.closed && entry.errno() == FabricErrno.EKEYREJECTED;
+        check(mayBe, () -> access + " failed: " + entry);
+        from.openSends--;
+        end(access, entry.errno());
+    }
+
+    /** An access has ended, as its entry or the room of its endpoint says: checks what it brought. */
+    void end(SoakAccess access, int errno) {
+        SoakEndpoint from = endpoints.get(access.from);
+        access.ended = true;
+        access.errno = errno;
+        accessed++;
+        if (errno == 0 && access.isSum()) {
+            access.old = from.memory.region().buffer().getLong(AccessKind.broughtTo(access));
+        }
+        if (access.slot != null) {
+            int brought = AccessKind.broughtTo(access);
+            int differs = errno != 0 || access.expected == null ? -1
+                : from.memory.mismatch(brought, access.expected);
+            check(differs < 0, () -> "byte " + differs + " is not as the model has it: " + access);
+            from.memory.restore(access.slot.offset(), access.slot.length());
+            from.memory.give(access.slot);
+            access.slot = null;
+        }
     }
 
     private void onSent(SoakQueue queue, SoakEntry entry) {

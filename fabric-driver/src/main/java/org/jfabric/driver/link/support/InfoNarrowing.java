@@ -27,8 +27,6 @@ public final class InfoNarrowing {
     /** Granted to every application, because they cost nothing. */
     private static final long FREE_CAPS = Flags.FENCE | Flags.LOCAL_COMM;
 
-    private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-
     private InfoNarrowing() {
     }
 
@@ -90,11 +88,7 @@ public final class InfoNarrowing {
 
     /** Capabilities that an endpoint may use if it requests these. Without a direction both directions are granted. */
     static long requested(long caps) {
-        boolean accesses = (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
-        boolean exchanges = !accesses || (caps & (Flags.MSG | Flags.TAGGED)) != 0;
-        boolean bothDirections = exchanges && (caps & (Flags.SEND | Flags.RECV)) == 0;
-        boolean everyAccess = accesses && (caps & ACCESSES) == 0;
-        return caps | FREE_CAPS | (bothDirections ? Flags.SEND | Flags.RECV : 0) | (everyAccess ? ACCESSES : 0);
+        return caps | FREE_CAPS | Info.directions(caps);
     }
 
     /** Capabilities of one direction; for a request of 0 all of the endpoint's that apply to it. */

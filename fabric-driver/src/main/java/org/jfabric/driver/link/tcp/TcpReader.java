@@ -379,8 +379,7 @@ final class TcpReader {
             return;
         }
         if (isWrite()) {
-            connection.remote().end(
-                Flags.REMOTE_WRITE, header.payloadLength(), header.hasData(), header.data());
+            connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
         } else if (!wasAborted) {
             connection.streams().onPlaced(placement);
         }

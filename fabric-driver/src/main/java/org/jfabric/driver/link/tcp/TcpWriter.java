@@ -322,11 +322,12 @@ final class TcpWriter {
         if (longOperation != null && longSent == longOperation.length) {
             longOperation = null;
         } else if (answered != null && longSent == answerLength) {
-            exposed.give(answered);
+            RemoteRanges ranges = answered;
             answered = null;
             if (answersAccess) {
-                connection.remote().end(Flags.REMOTE_READ, answerLength, false, 0);
+                connection.remote().end(ranges, Flags.REMOTE_READ, false, 0);
             }
+            exposed.give(ranges);
         }
         isBlocked = written < wanted;
     }

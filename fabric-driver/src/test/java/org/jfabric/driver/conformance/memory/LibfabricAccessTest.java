@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("slow")
 @Timeout(120)
 class LibfabricAccessTest {
-    private static final int[] LENGTHS = {1, 8, 5000, 90_000, 3_000_000};
-    private static final int REGION = 4 << 20;
+    private static final int[] LENGTHS = {1, 8, 5000, 90_000, 1_500_000};
+    private static final int REGION = 2 << 20;
     private static final int OFFSET = 64;
     private static final int GUARD = 64;
     private static final long KEY = 7;
@@ -219,8 +219,8 @@ class LibfabricAccessTest {
     @CsvSource({"tcp,msg,NETWORK_EMBEDDED", "net,rdm,NETWORK_EMBEDDED", "net,rdm,NETWORK_DAEMON"})
     @Requirement("REF-033")
     void shouldEndTheConnectionWhereTheCProgramMayNotAccessMemory(String provider, String type, Setup setup) {
-        String[] commands = {"write 8 0 8 d", "read 8 0 8", "write 8 4194297 7 d", "read 9 4194296 7",
-            "write 8 0xfffffffffffffff8 7 d", "read 8 0x7fffffffffffffff 7", "write 100000 4194300 7 d",
+        String[] commands = {"write 8 0 8 d", "read 8 0 8", "write 8 2097145 7 d", "read 9 2097144 7",
+            "write 8 0xfffffffffffffff8 7 d", "read 8 0x7fffffffffffffff 7", "write 100000 2097148 7 d",
             "write 8 0 6 d", "read 8 0 5"};
         boolean isMsg = type.equals("msg");
         for (int from = 0; from < commands.length; from += isMsg ? 1 : commands.length) {

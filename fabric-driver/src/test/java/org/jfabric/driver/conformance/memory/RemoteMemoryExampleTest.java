@@ -9,6 +9,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
+import org.jfabric.Counter;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
@@ -17,10 +18,12 @@ import org.jfabric.RemoteMemory;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -63,6 +66,18 @@ class RemoteMemoryExampleTest {
         check(endpoint.trecv(memory.address(), 16, FabricAddress.ADDR_UNSPEC, KEYS, 0, 1));
         check(-next(queue));
         return memory.buffer().getLong(0);
+    }
+    // end of example
+
+    // example: binding
+    /** A region that only peers of this endpoint may write, and whose writes are counted. */
+    static MemoryRegion inbox(Domain domain, Endpoint endpoint, Counter writes, long key) {
+        MemoryRegion region = domain.allocate(1 << 16, new MemoryRegionAttr()
+            .access(Flags.REMOTE_WRITE).requestedKey(key).flags(Flags.RMA_EVENT));
+        region.bind(writes, Flags.REMOTE_WRITE);
+        region.bind(endpoint, 0);
+        region.enable();
+        return region;
     }
     // end of example
 
@@ -158,8 +173,25 @@ class RemoteMemoryExampleTest {
         }
     }
 
+    @Tag("link")
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "LOOPBACK_DAEMON", "SHM_DAEMON"})
+    void shouldCountWritesOfTheEndpointsPeers(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup, hints(), 64)) {
+            Counter writes = pair.b.domain.openCounter(new CounterAttr());
+            MemoryRegion region = inbox(pair.b.domain, pair.b.endpoint, writes, 78);
+            check(pair.a.endpoint.remoteMemory().write(pair.a.memory.address(), 8, pair.toB, 0, region.key(), 1));
+            assertEquals(0, next(pair.a.cq));
+            Deadline deadline = Deadline.usual();
+            while (writes.read() != 1) {
+                deadline.check("the count of the write", writes::toString);
+                pair.pump();
+            }
+        }
+    }
+
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 5);
+        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 6);
     }
 }

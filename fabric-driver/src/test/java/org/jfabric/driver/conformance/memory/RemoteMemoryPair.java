@@ -158,7 +158,12 @@ final class RemoteMemoryPair implements AutoCloseable {
 
     /** The peer has refused the access: libfabric's wire tells that only by the end of the connection. */
     void assertRefused(FabricNode.Entry entry, long context, long direction, int errno) {
-        assertError(entry, context, direction, pair.setup.isForeign() ? FabricErrno.ECONNRESET : errno);
+        assertError(entry, context, direction, refusal(errno));
+    }
+
+    /** The errno of an access that the peer has refused with that one. */
+    int refusal(int errno) {
+        return pair.setup.isForeign() ? FabricErrno.ECONNRESET : errno;
     }
 
     static int errno(Executable call) {

@@ -90,12 +90,14 @@ class FidTest {
         assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(allocated, 0)));
         assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(null, 0)));
         ((Endpoint) endpoint).enable();
+        assertEquals(FabricErrno.EINVAL, errno(() -> allocated.bind(completions, 0)));
+        assertEquals(FabricErrno.EOPBADSTATE, errno(() -> allocated.bind(endpoint, 0)), "enabled from the start");
         assertEquals(FabricErrno.EINVAL, errno(() -> vector.bind(completions, 0)));
         // the right kind for a vector that has no events
         assertEquals(FabricErrno.EINVAL, errno(() -> vector.bind(events, 0)));
         Fid asynchronous = domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
         asynchronous.bind(events, 0);
-        for (Fid other : List.of(fabric, domain, completions, counts, events, allocated, waits, polls)) {
+        for (Fid other : List.of(fabric, domain, completions, counts, events, waits, polls)) {
             assertEquals(FabricErrno.ENOSYS, errno(() -> other.bind(endpoint, 0)), other::toString);
         }
     }

@@ -226,8 +226,8 @@ final class RemoteNode implements AutoCloseable {
         }
 
         @Override
-        public void end(long right, long length, boolean hasData, long data) {
-            note("end", length);
+        public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
+            note("end", ranges.totalBytes());
         }
     }
 

@@ -1,0 +1,7 @@
+package org.jfabric.driver.resource;
+
+/** Counts accesses of peers to a region. Owner: progress agent. */
+public interface AccessCounter {
+    /** An access has succeeded. */
+    void success();
+}
