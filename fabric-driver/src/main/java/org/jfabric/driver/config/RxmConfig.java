@@ -11,7 +11,7 @@ public final class RxmConfig {
         .defaultsTo(16L << 10)
         .range(1L << 10, 63L << 10)
         .why("Longest payload of one packet. Has to be the same at both ends: a peer with another one is refused. C "
-            + "programs use 16 KiB, or what FI_OFI_RXM_BUFFER_SIZE says.");
+            + "programs use 16 KiB, or what FI_OFI_RXM_BUFFER_SIZE says. Atomic operations need 2144 bytes.");
 
     /** {@code jfabric.rxm.segmentedLimitBytes}. */
     public static final Option<Long> SEGMENTED_LIMIT_BYTES = Option.bytes("jfabric.rxm.segmentedLimitBytes")
