@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -263,6 +266,41 @@ class TcpRemoteGarbageTest {
             socket.getOutputStream().write(frame(2, 0, new byte[0], each));
             awaitEnd(socket);
             assertEquals(++refused, refusals(), () -> Arrays.toString(each));
+        }
+    }
+
+    /** The memory is the application's again when the region is closed: not a byte of the rest arrives there. */
+    @Test
+    @Requirement("REF-033")
+    void shouldWriteNothingAfterTheRegionIsClosed() throws IOException {
+        for (int half : new int[] {100, 3000, LENGTH / 2}) {
+            try (Arena arena = Arena.ofShared()) {
+                MemorySegment memory = arena.allocate(LENGTH, 64);
+                memory.fill(GUARD);
+                MemoryRegion region = pair.b.domain.register(
+                    memory, new MemoryRegionAttr().access(BOTH).requestedKey(80));
+                Socket socket = peer();
+                byte[] frame = frame(4, 0, bytes(LENGTH), 0, LENGTH, 80);
+                int sent = 40 + half;
+                long refused = refusals();
+                socket.getOutputStream().write(frame, 0, sent);
+                Deadline deadline = Deadline.usual();
+                while (memory.get(ValueLayout.JAVA_BYTE, half - 1) == GUARD) {
+                    deadline.check("the first bytes", socket::toString);
+                    pair.pump();
+                }
+                region.close();
+                try {
+                    socket.getOutputStream().write(frame, sent, frame.length - sent);
+                } catch (IOException e) {
+                    assertTrue(e.getMessage() != null);
+                }
+                awaitEnd(socket);
+                assertEquals(refused + 1, refusals());
+                for (int i = half; i < LENGTH; i++) {
+                    assertEquals(GUARD, memory.get(ValueLayout.JAVA_BYTE, i), "byte " + i);
+                }
+            }
         }
     }
 
