@@ -568,8 +568,18 @@ class ShmHostileRemoteTest {
         assertTrue(view.errors().size() < 40
             && view.errors().stream().allMatch(error -> error.contains("FabricException")),
             () -> view.errors() + ", seed " + seed);
+        awaitDrained();
         connect();
         assertGoOn();
+    }
+
+    /** Until the victim has executed what was sent last, which may still end the connection. */
+    private void awaitDrained() {
+        for (int i = 0; i < 100_000 && mallory.channel != null
+            && !mallory.link.connection(victim.endpoint.name()).isDrained(); i++) {
+            pump();
+        }
+        steps(10);
     }
 
     private void any(Random random) {
