@@ -135,7 +135,7 @@ class RxmAtomicPacketsTest {
         }
 
         @Override
-        public void end(long right, long length, boolean hasData, long data) {
+        public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
             throw new AssertionError("not sent");
         }
     }
