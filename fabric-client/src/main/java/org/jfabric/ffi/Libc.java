@@ -244,7 +244,7 @@ public final class Libc {
      *
      * <p>File systems without fallocate get the blocks by writing (posix_fallocate). If signals keep interrupting the
      * call (tmpfs gives up the whole call then) it continues in smaller pieces. After an error some blocks may be
-     * reserved.
+     * reserved, but none if the file system has less room than the file is to grow by.
      *
      * @param fd descriptor open for reading and writing.
      * @param offset first byte.
@@ -257,6 +257,14 @@ public final class Libc {
             return -LinuxErrno.EINVAL;
         }
         long end = offset + lengthBytes;
+        long free = freeBytes(fd);
+        if (free < 0) {
+            return (int) free;
+        }
+        // a disk is filled completely before fallocate finds that it is too small, and nobody else finds room meanwhile
+        if (end - FileStatus.of(fd).sizeBytes() > free) {
+            return -LinuxErrno.ENOSPC;
+        }
         long position = offset;
         long pieceBytes = lengthBytes;
         while (position < end) {

@@ -157,6 +157,11 @@ public enum Setup {
         assumeTrue(!isForeign() || link.endsWith("rxm"), "the wire has no atomic operations");
     }
 
+    /** Skips a test of writes that end when they are on stable storage. */
+    public void assumeCommits() {
+        assumeTrue(!isForeign(), "libfabric's links have no commits");
+    }
+
     /** Skips a test of accesses that are refused with an errno of their own. */
     public void assumeErrorReplies() {
         assumeTrue(!isForeign(), "libfabric's wire has no answer with an errno: a refused access ends the connection");

@@ -199,8 +199,12 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
      * @return number of requests that were answered, or abandoned by their peers.
      */
     public int poll(SocketName local) {
+        if (held.isEmpty()) {
+            // in each poll of a link: without an iterator
+            return 0;
+        }
         int answered = 0;
-        for (String address : held.isEmpty() ? List.<String>of() : List.copyOf(held.keySet())) {
+        for (String address : List.copyOf(held.keySet())) {
             R request = held.remove(address);
             if (request == null) {
                 continue;

@@ -53,7 +53,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     /** The wire has no atomic operations. */
     @Override
     protected long remoteCaps() {
-        return REMOTE_CAPS & ~Flags.ATOMIC;
+        return REMOTE_CAPS & ~(Flags.ATOMIC | Flags.RMA_PMEM);
     }
 
     @Override

@@ -38,7 +38,7 @@ class MissingCapabilityTest {
                 }
             }
         }
-        assertTrue(asked > 5, "the document names " + asked + " conditions");
+        assertTrue(asked > 0, "the document names no condition");
     }
 
     /** Offers and calls that take it. */

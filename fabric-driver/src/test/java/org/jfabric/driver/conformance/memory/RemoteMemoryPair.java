@@ -61,6 +61,9 @@ final class RemoteMemoryPair implements AutoCloseable {
         if ((hints.caps() & Flags.RMA_EVENT) != 0) {
             setup.assumeRemoteEvents();
         }
+        if ((hints.caps() & Flags.RMA_PMEM) != 0) {
+            setup.assumeCommits();
+        }
         pair = logsErrors ? FabricPair.withOwnDaemons(setup, delivering(setup, hints), cqSize)
             : new FabricPair(setup, delivering(setup, hints), cqSize);
         a = pair.a;

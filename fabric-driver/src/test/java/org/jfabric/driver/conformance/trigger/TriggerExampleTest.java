@@ -116,7 +116,7 @@ class TriggerExampleTest {
             pair.nextTag();
             b.assertFilled(0, 64, 8);
             pair.awaitValue(forwarded, 1);
-            assertEquals(1, sent.read());
+            pair.awaitValue(sent, 1);
 
             Counter steps = a.domain.openCounter(new CounterAttr());
             Counter both = a.domain.openCounter(new CounterAttr());

@@ -124,6 +124,11 @@ final class TriggerPair implements AutoCloseable {
         await("value " + value, () -> awaited.read() == value, awaited::toString);
     }
 
+    /** Counters are written behind the entries. */
+    void awaitErrors(Counter awaited, long count) {
+        await(count + " errors", () -> awaited.readErr() == count, awaited::toString);
+    }
+
     void assertFailed(long context, int errno) {
         FabricNode.Entry entry = a.await();
         assertEquals(FabricErrno.name(errno), FabricErrno.name(entry.err()));

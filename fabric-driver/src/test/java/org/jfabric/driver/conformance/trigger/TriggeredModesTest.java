@@ -24,6 +24,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.Order;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -164,7 +165,7 @@ class TriggeredModesTest {
             }
             assertEquals(64, entry.len());
             pair.b.assertFilled(0, 64, 6);
-            assertEquals(1, done.read());
+            Deadline.await("the count of the message", () -> done.read() == 1, done::toString);
         }
     }
 }

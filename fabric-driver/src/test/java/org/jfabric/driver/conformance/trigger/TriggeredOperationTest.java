@@ -60,8 +60,8 @@ class TriggeredOperationTest {
             FabricNode.Entry second = pair.b.await();
             assertEquals(77, first.tag() + second.tag());
             assertEquals(77, pair.b.memory.buffer().getLong(0));
-            assertEquals(3, pair.counter.read());
-            assertEquals(1, sends.read());
+            pair.awaitValue(pair.counter, 3);
+            pair.awaitValue(sends, 1);
         }
     }
 
