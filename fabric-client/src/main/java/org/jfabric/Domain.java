@@ -281,7 +281,7 @@ public final class Domain implements Fid {
      * {@link Flags#REMOTE_WRITE} among the rights, peers of this domain's endpoints access it by its key.
      *
      * @param lengthBytes bytes, 1 to 2^40.
-     * @param attr        rights, key and context; read before the return.
+     * @param attr        rights, key, flags and context; read before the return.
      * @return the region.
      * @throws FabricException as {@link #allocate(long, long)}; {@link FabricErrno#ENOKEY} if another region of the
      *     domain has the key, {@link FabricErrno#EINVAL} for other bits among the rights, {@link FabricErrno#EBADFLAGS}
@@ -366,7 +366,7 @@ public final class Domain implements Fid {
      * Registers memory of this process, as {@link #register(MemorySegment, long)}, with rights and a key for peers.
      *
      * @param memory native; its scope must stay alive until the region is closed and its operations have ended.
-     * @param attr   rights, key and context; read before the return.
+     * @param attr   rights, key, flags and context; read before the return.
      * @return the region.
      * @throws FabricException as {@link #register(MemorySegment, long)} and {@link #allocate(long, MemoryRegionAttr)}.
      */

@@ -178,7 +178,7 @@ final class DomainRegions {
         requireKnown(attr, Flags.RMA_EVENT);
         if (attr.isBindable() && domain.hasCardKeys()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "the flags are RMA_EVENT, but the card tells nobody of accesses to a region",
+                "the flags are RMA_EVENT, but a card does not report accesses to a region",
                 "Register it without flags, or open the domain over another link.");
         }
         // only the card has keys in such a domain: the driver's table would give a second way to the region

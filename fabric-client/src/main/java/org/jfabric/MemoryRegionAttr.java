@@ -66,7 +66,8 @@ public final class MemoryRegionAttr {
     /**
      * Flags of the registration (the argument flags of fi_mr_reg). {@link Flags#RMA_EVENT}: the region is registered
      * disabled, so that counters and endpoints can be bound to it; peers can access it after {@link
-     * MemoryRegion#enable()}. The owner's own operations can use it at once. Default 0: enabled from the start.
+     * MemoryRegion#enable()}. The owner's own operations can use it at once. Refused
+     * with {@code FI_EOPNOTSUPP} where a card chooses the keys. Default 0: enabled from the start.
      *
      * @return the bits.
      */

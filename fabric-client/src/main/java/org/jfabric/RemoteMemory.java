@@ -19,11 +19,11 @@ import org.jfabric.info.Info;
  * on every access. An access that it refuses touches no byte and ends with an error entry: {@code FI_EKEYREJECTED} for
  * a key that no open region of the peer's domain has, {@code FI_EACCES} for rights that the region or the endpoint does
  * not give, {@code FI_EFAULT} for a range that is not inside the region. If the region is closed meanwhile, part of the
- * range may have been accessed. On links with libfabric's wire, such as tcp, a refused access ends the connection
+ * range may have been accessed. Over tcp and rxm, whose wire is libfabric's, a refused access ends the connection
  * instead, and the operations to that peer end with {@code FI_ECONNRESET} or {@code FI_ESHUTDOWN}.
  *
  * <p>A success entry of a read says that its bytes are here, one of a write that its bytes are in the peer's memory:
- * {@code FI_DELIVERY_COMPLETE} in both cases. Over tcp that holds for writes that ask for it or for
+ * {@code FI_DELIVERY_COMPLETE} in both cases. Over tcp and rxm that holds for writes that ask for it or for
  * {@code FI_TRANSMIT_COMPLETE}; the default there is {@code FI_INJECT_COMPLETE}. The peer gets no entry, except for a
  * write with data, or if its endpoint has {@link Flags#RMA_EVENT}. Operations take effect in the order of posting,
  * messages to the same peer included, as far as {@code msg_order} of the match says: all of it over loopback and shm.

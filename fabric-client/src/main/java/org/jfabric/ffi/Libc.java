@@ -261,7 +261,7 @@ public final class Libc {
         if (free < 0) {
             return (int) free;
         }
-        // a disk is filled completely before fallocate finds that it is too small, and nobody else finds room meanwhile
+        // a disk is filled completely before fallocate finds that it is too small: other writers get ENOSPC meanwhile
         if (end - FileStatus.of(fd).sizeBytes() > free) {
             return -LinuxErrno.ENOSPC;
         }

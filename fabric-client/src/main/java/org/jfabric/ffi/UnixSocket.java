@@ -195,7 +195,7 @@ public final class UnixSocket {
      * @param fd connected socket.
      * @param descriptor to be copied; stays open here.
      * @return 0; {@code -ECONNRESET} if the peer is gone; {@code -EBADF}; {@code -ETOOMANYREFS} if this user has passed
-     *     too many descriptors that nobody has received.
+     *     too many descriptors that were not received yet.
      */
     public static int sendDescriptor(int fd, int descriptor) {
         CallState state = CallState.current();

@@ -156,6 +156,21 @@ class VerbsMemoryTest {
     }
 
     @Test
+    void shouldRefuseTheLevelDeliveryThatTheCardDoesNotConfirm() {
+        MemoryRegion target = b.expose(VerbsMemoryNode.BOTH, LENGTH);
+        RemoteRequest request = new RemoteRequest().memory(a.memory.address(), 8).destAddr(0)
+            .remote(target.remoteAddress(), target.key()).flags(Flags.DELIVERY_COMPLETE | Flags.COMPLETION);
+        a.fill(0, 8, 5);
+        ok(ofA.remoteMemory().writemsg(request.opContext(1)));
+        Entry refused = a.next(b);
+        assertEquals(1, refused.context());
+        assertEquals(FabricErrno.name(FabricErrno.EBADFLAGS), FabricErrno.name(refused.err()));
+        assertEquals(0, target.buffer().getLong(0));
+        ok(ofA.remoteMemory().readmsg(request.opContext(2)));
+        assertEntry(2, Flags.RMA | Flags.READ, a.next(b));
+    }
+
+    @Test
     @Requirement("REF-009")
     void shouldTakeAPostedReceiveForAWriteWithData() {
         assertEquals(Mode.RX_CQ_DATA, b.domain.info().mode());

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import org.jfabric.codec.control.RegisterWithCardDecoder;
 import org.jfabric.driver.link.ExposureHandler;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -52,9 +53,7 @@ final class RegisterWithCardCommand extends Command {
                     "Name an open region, and remote reads, writes or both.");
             }
             isBegun = true;
-            onProgress(() -> context().engine().links(List.of(linkName)).getFirst().expose(
-                region.region(), access,
-                session().progress().session().regions().keys(region.region().key().domain()), where, new Answer()));
+            onProgress(() -> expose(region.region()));
             return Step.AGAIN;
         }
         if (!isAnswered) {
@@ -65,6 +64,16 @@ final class RegisterWithCardCommand extends Command {
         }
         session().proxy().cardKeyReady(correlationId(), key, address);
         return Step.ENDED;
+    }
+
+    private void expose(RegisteredRegion region) {
+        if (region.binding() != null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "region " + regionIndex + " is bound or not enabled, and a card does not report accesses to it",
+                "Register it without FI_RMA_EVENT.");
+        }
+        context().engine().links(List.of(linkName)).getFirst().expose(region, access,
+            session().progress().session().regions().keys(region.key().domain()), where, new Answer());
     }
 
     private final class Answer implements ExposureHandler {

@@ -15,7 +15,7 @@ final class Commit extends SyncWaiter {
     /** The next free record of the target. */
     Commit nextFree;
     private PeerRemote peer;
-    /** Number of the peer's connection: a later one knows nothing of the write. */
+    /** Number of the peer's connection: a later connection gets no answer to this write. */
     private int connection;
     private RegisteredRegion region;
     private long operation;

@@ -25,7 +25,7 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     private boolean abandoned;
     /** Null until work waits for the counter for the first time. */
     private WorkQueue work;
-    /** Whether the client was told that work waits. */
+    /** Whether the word awaited in the file is 1. */
     private boolean isAwaited;
 
     /**

@@ -27,7 +27,7 @@ public final class Engine {
     private long violations;
     private long lastRequestId;
     private InternalError fault;
-    /** Those that owe a peer an answer, which the next poll sends. */
+    /** Peers with answers that are held back until the next poll. */
     private PeerRemote firstOwing;
     /** Whether work arrives in {@link #quickRing} only; if that is null, in no link. */
     private boolean quick;

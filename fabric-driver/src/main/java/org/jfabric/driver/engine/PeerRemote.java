@@ -430,8 +430,10 @@ final class PeerRemote extends RemoteHandler {
     }
 
     /** A write of this connection does not wait any more. */
-    void endCommit() {
+    void endCommit(long operation, int errno) {
         commits--;
+        // not as a refusal: pieces of a later write that was refused may follow
+        add(operation, 0, 0, ~(long) errno, 0);
     }
 
     /** Drops everything, because the channel is down. */

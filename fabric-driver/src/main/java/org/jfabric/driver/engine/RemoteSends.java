@@ -277,12 +277,10 @@ final class RemoteSends {
             sender.fail(operation, FabricErrno.EOPNOTSUPP);
             return true;
         }
-        if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
-            boolean isWrite = !operation.isRead() && !operation.isAtomic();
-            if (!isWrite || !channel.carriesCommits()) {
-                sender.fail(operation, isWrite ? FabricErrno.EOPNOTSUPP : FabricErrno.EBADFLAGS);
-                return true;
-            }
+        int refusal = refusedLevel(peer, operation, channel);
+        if (refusal != 0) {
+            sender.fail(operation, refusal);
+            return true;
         }
         if (operation.isRead()) {
             if (readMapped(peer, operation, channel)) {
@@ -316,6 +314,17 @@ final class RemoteSends {
         }
         own(peer, operation, mayWait);
         return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
+    }
+
+    /** Why the peer cannot confirm the level that an access asks for, a positive errno; 0 if it can. */
+    private static int refusedLevel(Peer peer, TransmitOperation operation, RemoteChannel channel) {
+        if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
+            return operation.isRead() || operation.isAtomic() ? FabricErrno.EBADFLAGS
+                : channel.carriesCommits() ? 0 : FabricErrno.EOPNOTSUPP;
+        }
+        // what brings bytes here has always been executed there
+        return (operation.flags & Flags.DELIVERY_COMPLETE) == 0 || (operation.flags & Flags.READ) != 0
+            || (peer.channel().limits().levels() & Flags.DELIVERY_COMPLETE) != 0 ? 0 : FabricErrno.EBADFLAGS;
     }
 
     /**
@@ -376,6 +385,10 @@ final class RemoteSends {
         if (operation.state == TransmitOperation.ENDED) {
             // its entry waits for those of earlier operations
             return true;
+        }
+        if (!operation.isAtomic() && peer.remoteMemory().keepsOrder()) {
+            // the link still moves the bytes, and onEnded() follows: an answer to it is none
+            return false;
         }
         boolean isSent = operation.state == TransmitOperation.REMOTE;
         if (errno != 0) {

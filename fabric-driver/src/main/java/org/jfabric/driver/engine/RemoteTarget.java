@@ -163,14 +163,13 @@ final class RemoteTarget implements QuotaMember {
         if (peer == null || isClosed) {
             return;
         }
-        peer.endCommit();
         if (errno == 0) {
             if (reports) {
                 reportWrite(peer, commit.hasData(), commit.lengthBytes(), commit.data());
             }
             countWrite(region);
         }
-        peer.answer(commit.operation(), errno);
+        peer.endCommit(commit.operation(), errno);
     }
 
     private void reportWrite(PeerRemote peer, boolean hasData, long length, long data) {

@@ -119,7 +119,7 @@ public abstract class RemoteChannel {
     }
 
     /**
-     * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_EOPNOTSUPP} as the
+     * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_ENODATA} as the
      * answer requests the bytes by {@link #write}.
      *
      * @param operation with remote address, key, data and length.

@@ -5,8 +5,8 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * The syncs of one persistent region, one at a time. Those who come while one is running wait for the next one, which
- * serves all of them.
+ * The syncs of one persistent region, one at a time. Waiters that are added while one is running wait for the next one,
+ * which serves all of them.
  *
  * <p>After a failure the region is failed for ever: the kernel shows an error of the storage once and then takes the
  * bytes for written, so a later sync proves nothing about them.
@@ -53,7 +53,7 @@ public final class RegionSync {
     }
 
     /**
-     * The syncs of a region that nobody has written to.
+     * The syncs of a region without writes.
      *
      * @param storage      of the region.
      * @param resource     runs the syncs.

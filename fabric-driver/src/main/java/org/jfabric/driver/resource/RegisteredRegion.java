@@ -109,7 +109,7 @@ public final class RegisteredRegion {
     }
 
     /**
-     * What the region is bound to.
+     * The counters and endpoints that the region is bound to.
      *
      * @return null if peers of all endpoints of its domain may access it and nothing counts these accesses.
      */

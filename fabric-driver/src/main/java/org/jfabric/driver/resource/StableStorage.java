@@ -1,6 +1,6 @@
 package org.jfabric.driver.resource;
 
-/** What is behind a persistent region. */
+/** The storage of a persistent region. */
 public interface StableStorage {
     /**
      * Writes all bytes that were stored so far, and waits until they are on stable storage. Resource thread.

@@ -198,15 +198,30 @@ final class ShmRemote extends RemoteChannel {
         }
         long bytes = connection.regions().find(grant.number, grant.generation, offset, length);
         if (bytes == 0) {
+            // not mapped yet, or the file is gone and another region may have the key: the next request asks again
+            forget(grant);
             return -FabricErrno.EAGAIN;
         }
-        long closed = bytes - offset - MemoryRegionDescriptor.DATA_OFFSET + MemoryRegionDescriptor.CLOSED_OFFSET;
+        try {
+            return copy(operation, grant, bytes, length);
+        } catch (InternalError e) {
+            // later reads are requests, which the peer's driver refuses
+            forget(grant);
+            connection.regions().dropCut();
+            throw e;
+        }
+    }
+
+    private int copy(TransmitOperation operation, ReadGrant grant, long bytes, long length) {
+        long closed = bytes - operation.remoteAddress - MemoryRegionDescriptor.DATA_OFFSET
+            + MemoryRegionDescriptor.CLOSED_OFFSET;
         if (UnsafeApi.getLongAcquire(null, closed) != 0) {
             // another region may have the key now
             forget(grant);
             return -FabricErrno.EAGAIN;
         }
         operation.copyFrom(0, bytes, length);
+        FaultPoint.pass();
         // the bytes are read before the word is read again
         UnsafeApi.loadFence();
         if (UnsafeApi.getLongAcquire(null, closed) != 0) {

@@ -42,7 +42,7 @@ final class TcpReader {
     /** The peer's write that is being placed. */
     private final RemoteRanges written = new RemoteRanges();
     private final PieceList writtenPieces = new PieceList();
-    /** The pieces were found since the last poll began; until the next one nobody closes a region. */
+    /** The pieces were found since the last poll began; no region is closed before the next one. */
     private boolean areFound;
     /** Bytes are being copied to or from memory of an access; still true afterwards if that memory has failed. */
     private boolean isCopying;
@@ -108,6 +108,10 @@ final class TcpReader {
     int poll(int limit) {
         int work = 0;
         areFound = false;
+        if (isCopying) {
+            // a fault has interrupted the copy; the rest of the payload may not pass through the buffer
+            abort();
+        }
         if (isPaused) {
             if (!isResumed()) {
                 return 0;
@@ -244,7 +248,7 @@ final class TcpReader {
         begun++;
         areFound = false;
         if (header.asksForCommit()) {
-            connection.refused("asks for a write to be persistent", FabricErrno.EOPNOTSUPP);
+            connection.refused("requested a persistent write", FabricErrno.EOPNOTSUPP);
         } else {
             placeWrite();
         }

@@ -49,7 +49,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     private static final long DIRECTIONS = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
     /** Bytes of a card's key. */
     private static final int KEY_BYTES = 4;
-    /** What a reliable queue pair keeps: a read may see what a later write or message has changed. */
+    /** The orders of a reliable queue pair: a read may see what a later write or message has changed. */
     private static final long ORDER = Order.RAR | Order.RAW | Order.RAS | Order.WAW | Order.WAS | Order.SAW | Order.SAS
         | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAW;
     /** What an application has to know whose peers access its memory by the card. */

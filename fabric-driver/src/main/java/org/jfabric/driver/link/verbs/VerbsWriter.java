@@ -9,6 +9,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -73,6 +74,8 @@ final class VerbsWriter {
         ring.begin(slot, operation);
         if (isCopied) {
             ring.copy(slot, operation);
+            // a memory fault must not come after the request is posted
+            FaultPoint.pass();
         } else {
             int result = gather(slot, operation);
             if (result < 0) {
@@ -218,6 +221,8 @@ final class VerbsWriter {
             part.compares.copyTo(0, memory, Long.BYTES);
             compare = UnsafeApi.getLong(memory);
         }
+        // as above
+        FaultPoint.pass();
         requests.begin(slot, isSwap ? VerbsConstants.WR_ATOMIC_CMP_AND_SWP : VerbsConstants.WR_ATOMIC_FETCH_AND_ADD, 0);
         requests.atomic(slot, operation.remoteAddress, (int) operation.key, isSwap ? compare : operand, operand);
         ring.receiveValue(slot);
@@ -355,7 +360,7 @@ final class VerbsWriter {
                 operations[slot], 0, false, 0, ring.memory(slot), Long.BYTES);
             case PULL -> channel.protocol().onPulled(operations[slot], 0);
             default -> {
-                // nothing was promised
+                // no completion is reported for this request
             }
         }
     }
