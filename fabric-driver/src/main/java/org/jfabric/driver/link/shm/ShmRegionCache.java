@@ -157,6 +157,17 @@ final class ShmRegionCache {
         services.submit(new MapTask(entry, others));
     }
 
+    /**
+     * Returns whether a region cannot be mapped, or not any more.
+     *
+     * @param number of the region's file; any value.
+     * @return false also while it is being mapped, and if that was never tried.
+     */
+    boolean cannotMap(long number) {
+        Entry entry = entries.get(number);
+        return entry != null && !entry.isBeingMapped && entry.address == 0;
+    }
+
     /** Makes room for one region; the resource thread unmaps the old one before it maps later ones. */
     private boolean evict() {
         Entry oldest = null;

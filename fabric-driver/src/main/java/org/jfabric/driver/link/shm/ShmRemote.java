@@ -198,8 +198,10 @@ final class ShmRemote extends RemoteChannel {
         }
         long bytes = connection.regions().find(grant.number, grant.generation, offset, length);
         if (bytes == 0) {
-            // not mapped yet, or the file is gone and another region may have the key: the next request asks again
-            forget(grant);
+            if (connection.regions().cannotMap(grant.number)) {
+                // the file is gone, and another region may have the key: the next request asks again
+                forget(grant);
+            }
             return -FabricErrno.EAGAIN;
         }
         try {
