@@ -119,8 +119,8 @@ public final class Endpoint implements Fid {
 
     private int state;
     /**
-     * Where sends go; null while none is taken, so that sends need no tests of their own: {@link #refused()}. Each call
-     * reads it once, because the end of a connection sets it to null, on the client's thread.
+     * The queue of sends; null while none is accepted, so that sends need no tests of their own: {@link #refused()}.
+     * Each call reads it once, because the end of a connection sets it to null, on the client's thread.
      */
     private Submission transmit;
     /** The same for accesses to remote memory. */
@@ -1291,7 +1291,7 @@ public final class Endpoint implements Fid {
         return triggers;
     }
 
-    /** Where sends go; null while none is taken, {@link #refused()}. */
+    /** The queue of sends; null while none is accepted, {@link #refused()}. */
     Submission sends() {
         return isUsable() ? transmit : null;
     }

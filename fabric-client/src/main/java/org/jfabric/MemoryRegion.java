@@ -145,9 +145,9 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * Where peers find the first byte: they add the offset that they mean, and give the sum as {@code remoteAddr}. With
-     * {@link org.jfabric.info.MrMode#VIRT_ADDR} it is a virtual address, which the application sends to its peers as it
-     * does the key.
+     * The remote address of the first byte: peers add the offset that they mean, and give the sum as {@code
+     * remoteAddr}. With {@link org.jfabric.info.MrMode#VIRT_ADDR} it is a virtual address, which the application
+     * sends to its peers as it does the key.
      *
      * @return 0 where peers give offsets.
      */

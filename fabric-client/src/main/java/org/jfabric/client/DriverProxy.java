@@ -522,12 +522,12 @@ public final class DriverProxy {
     }
 
     /**
-     * Cancels queued work, or asks for it.
+     * Cancels queued work, or checks that none uses a counter.
      *
      * @param domain    number of the domain.
      * @param action    what to do.
      * @param workId    work to cancel.
-     * @param counterId counter whose work is flushed or asked for; 0 to flush that of all counters of the domain.
+     * @param counterId counter whose work is flushed or checked; 0 to flush that of all counters of the domain.
      */
     public void controlWork(long domain, WorkAction action, long workId, long counterId) {
         call(DriverEvent.Done.class, "asking for queued work: " + action, id -> {

@@ -60,9 +60,9 @@ abstract class PeerContext {
     abstract void schedule(Peer peer);
 
     /**
-     * Asks for {@link PeerRemote#settleInTurn()} at the begin of the next poll.
+     * Schedules {@link PeerRemote#settleInTurn()} for the begin of the next poll.
      *
-     * @param remote that owes answers, in no list.
+     * @param remote has answers that are held back; in no list.
      */
     abstract void owe(PeerRemote remote);
 

@@ -186,7 +186,7 @@ final class PeerRemote extends RemoteHandler {
         }
     }
 
-    /** Removes this from the engine's list of those that owe answers, and answers. */
+    /** Removes this from the engine's list of held-back answers, and sends them. */
     PeerRemote settleInTurn() {
         PeerRemote next = nextOwing;
         nextOwing = null;

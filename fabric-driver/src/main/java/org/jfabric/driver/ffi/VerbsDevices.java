@@ -90,7 +90,7 @@ public final class VerbsDevices {
     }
 
     /**
-     * What atomic operations all devices have.
+     * The atomic capability that all devices have in common.
      *
      * @param libraries bound.
      * @return {@link VerbsConstants#ATOMIC_NONE} also without a device, or if one cannot be opened.

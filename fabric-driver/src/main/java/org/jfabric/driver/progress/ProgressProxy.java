@@ -25,7 +25,7 @@ public final class ProgressProxy {
     }
 
     /**
-     * Where the progress thread gets the results of slow work that it has requested itself.
+     * Inbox for the results of slow work that the progress thread has requested itself.
      *
      * @return its inbox.
      */

@@ -40,7 +40,7 @@ public final class InfoNarrowing {
      */
     public static Info narrow(Info hints, Info offered) {
         if (hints.caps() == 0) {
-            // one turns successes into errors, one takes slots of queues, one is for those who have persistent regions
+            // these turn successes into errors, take slots of queues, and are of use only with persistent regions
             offered.caps(offered.caps() & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM));
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));

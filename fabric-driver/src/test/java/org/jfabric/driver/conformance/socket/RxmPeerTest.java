@@ -17,10 +17,13 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.RemoteRequest;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -391,6 +394,31 @@ class RxmPeerTest {
             assertEquals(0, target.getLong(i) | readOnly.getLong(i));
         }
         node.assertQuiet(20);
+    }
+
+    /** An atomic response that names the endpoint's own write: the bytes are still on their way, so it ends nothing. */
+    @Test
+    void shouldEndAConnectionThatAnswersAWriteAsAnAtomicOperation() throws IOException {
+        withRemoteMemory();
+        long toPeer = node.av.insert("fi_sockaddr_in://127.0.0.1:5000");
+        assertEquals(0, node.endpoint.atomics().atomic(
+            node.memory.address(), 1, toPeer, 0, KEY, AtomicDatatype.INT64, AtomicOperation.SUM, 1));
+        ByteBuffer request = ByteBuffer.wrap(read(MESSAGE_HEADER_LENGTH + HEADER_LENGTH + 96 + 8))
+            .order(ByteOrder.LITTLE_ENDIAN);
+        assertEquals(4, request.get(MESSAGE_HEADER_LENGTH + 1), "an atomic request");
+        long operation = request.getLong(MESSAGE_HEADER_LENGTH + 16);
+        peer.getOutputStream().write(packet(5, 6, connection, operation, 8).array());
+        assertEquals(0, node.await(1).err());
+
+        // not acknowledged, so that it is outstanding; the record is used once more
+        assertEquals(0, node.endpoint.remoteMemory().writemsg(new RemoteRequest().memory(node.memory.address(), 8)
+            .destAddr(toPeer).remote(0, KEY).opContext(2).flags(Flags.DELIVERY_COMPLETE | Flags.COMPLETION)));
+        read(MESSAGE_HEADER_LENGTH + 24 + 8);
+        peer.getOutputStream().write(packet(5, 6, connection, operation + (1L << 32), 8).array());
+        FabricNode.Entry ended = node.await();
+        assertEquals(2, ended.context());
+        assertEquals(FabricErrno.EIO, ended.err(), "by the end of the connection");
+        awaitEnd();
     }
 
     /** A message of the connection that writes to memory (4) or reads it (2). */
