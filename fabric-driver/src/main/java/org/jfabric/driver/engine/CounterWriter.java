@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.resource.AccessCounter;
+import org.jfabric.driver.resource.FaultPoint;
 
 import static org.jfabric.layout.CounterDescriptor.ADDED_ERRORS_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.ADDED_OFFSET;
@@ -27,6 +28,12 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     private WorkQueue work;
     /** Whether the word awaited in the file is 1. */
     private boolean isAwaited;
+    /** The client's words as far as work has been started for them, see {@link #takeChanges()}. */
+    private long clientAdded;
+    private long clientAddedErrors;
+    private Runnable takePosted = () -> { };
+    /** Work that is queued now was posted before the change that is taken over. */
+    private boolean isTaking;
 
     /**
      * A writer of a fresh counter.
@@ -83,14 +90,44 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
         changed();
     }
 
-    /** The value that the client sees after the next {@link #flush()}; reads a word of the client. */
+    /** The value that decides which work is due. */
     long value() {
-        return successes + added(ADDED_OFFSET) & Long.MAX_VALUE;
+        return successes + clientAdded & Long.MAX_VALUE;
     }
 
     /** As {@link #value()}, for the error value. */
     long errorValue() {
-        return errors + added(ADDED_ERRORS_OFFSET) & Long.MAX_VALUE;
+        return errors + clientAddedErrors & Long.MAX_VALUE;
+    }
+
+    /**
+     * Names what executes the client's posted requests.
+     *
+     * @param newTakePosted called in {@link #publish()} before a change of the client takes effect.
+     */
+    public void takePosted(Runnable newTakePosted) {
+        takePosted = newTakePosted;
+    }
+
+    /**
+     * Takes over what the client has added. Work that it posted before has its place by threshold among the work that
+     * this starts, but its record may still be in a queue: the words are read first, then the queues are emptied.
+     */
+    private void takeChanges() {
+        long added = added(ADDED_OFFSET);
+        long addedErrors = added(ADDED_ERRORS_OFFSET);
+        // a fault in reading the client's words is raised here, where nothing has changed
+        FaultPoint.pass();
+        if (added != clientAdded || addedErrors != clientAddedErrors) {
+            isTaking = true;
+            try {
+                takePosted.run();
+            } finally {
+                isTaking = false;
+            }
+            clientAdded = added;
+            clientAddedErrors = addedErrors;
+        }
     }
 
     private long added(int offset) {
@@ -110,7 +147,10 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
             // a client that does not see the word has changed the counter before it is read below
             UnsafeApi.fullFence();
         }
-        startDue();
+        // else the next publish() starts it, in its place among what the change starts
+        if (isTaking || added(ADDED_OFFSET) == clientAdded && added(ADDED_ERRORS_OFFSET) == clientAddedErrors) {
+            startDue();
+        }
     }
 
     /** Takes work out that has not started. */
@@ -137,7 +177,11 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     @Override
     int publish() {
         flush();
-        return work == null ? 0 : startDue();
+        if (work == null) {
+            return 0;
+        }
+        takeChanges();
+        return startDue();
     }
 
     @Override

@@ -57,6 +57,10 @@ final class FlushList {
                 continue;
             }
             work += writer.publish();
+            if (!writer.isIn(this)) {
+                // what it has started has ended its owner
+                continue;
+            }
             if (writer.staysListed()) {
                 listed[kept++] = writer;
             } else {

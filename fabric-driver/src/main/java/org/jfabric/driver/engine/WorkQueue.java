@@ -1,7 +1,6 @@
 package org.jfabric.driver.engine;
 
 import java.util.PriorityQueue;
-import org.jfabric.driver.resource.FaultPoint;
 
 /**
  * The work that waits for one counter, in the order of the thresholds, then of submission. Triggered operations wait
@@ -46,8 +45,6 @@ final class WorkQueue {
         int started = 0;
         while (started < BURST && !isEmpty()) {
             WaitingWork next = due(counter.value(), counter.errorValue());
-            // a fault in reading the client's words is raised here, where nothing has changed
-            FaultPoint.pass();
             if (next == null) {
                 break;
             }

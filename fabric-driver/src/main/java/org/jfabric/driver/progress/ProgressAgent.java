@@ -289,6 +289,7 @@ public final class ProgressAgent implements Agent {
      */
     public void addCounter(ProgressClient client, long counterId, CounterWriter writer) {
         client.counters().add(writer);
+        writer.takePosted(() -> poller.takePosted(client));
         client.session().work().add(counterId, writer);
         engine.addCounter(writer);
     }

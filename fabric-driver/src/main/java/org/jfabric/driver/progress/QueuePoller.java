@@ -412,13 +412,15 @@ public final class QueuePoller {
     }
 
     /**
-     * Executes the requests that a client had posted before a command that concerns them; at most one ring full of each
-     * queue.
+     * Executes the requests that a client had posted before a command, or a change of a counter, that concerns them; at
+     * most one ring full of each queue.
      *
      * @param client served.
      */
     void takePosted(ProgressClient client) {
-        for (EndpointQueues queues : all) {
+        // without an iterator: also called in a duty cycle
+        for (int i = 0; i < all.size(); i++) {
+            EndpointQueues queues = all.get(i);
             if (queues.client == client && !client.session().isEnded()
                 && catchUp(queues, false, queues.transmit.position() + queues.transmitBuffer.capacity())) {
                 catchUp(queues, true, queues.receive.position() + queues.receiveBuffer.capacity());
