@@ -384,7 +384,11 @@ public final class Fabric implements Fid {
             // sends that failed before have their entries already; from here on a failed one was not drained
             domains.forEach(Domain::onDrainBegins);
             open = false;
+            boolean isIdle = outstandingSends() == 0;
             unfinished = drain(System.nanoTime() + timeoutNs);
+            if (!isIdle && unfinished == 0) {
+                awaitEntries();
+            }
             for (Domain domain : domains) {
                 unfinished += domain.failedSinceDrainBegan();
             }
@@ -545,6 +549,23 @@ public final class Fabric implements Fid {
             unfinished = outstandingSends();
         }
         return unfinished;
+    }
+
+    /**
+     * A driver counts a send as ended before it writes its entry, and answers a command behind both: without this an
+     * error of the last one might be missing. The endpoint is closed next anyway.
+     */
+    private void awaitEntries() {
+        Endpoint endpoint = domains.stream().flatMap(domain -> domain.endpoints().stream())
+            .filter(each -> each.state() == Endpoint.ENABLED).findFirst().orElse(null);
+        if (endpoint == null) {
+            return;
+        }
+        try {
+            closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+        } catch (FabricException noAnswer) {
+            // nothing is left to wait for: the end of the connection is next, and closes it as well
+        }
     }
 
     private long outstandingSends() {
