@@ -17,6 +17,9 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
  * <p>Owner: progress agent.
  */
 public final class CounterWriter extends BatchWriter implements AccessCounter {
+    /** A client that changes the counter all the time does not keep its driver here. */
+    private static final int MAX_CHANGES = 8;
+
     private final long fileAddress;
     private final WaitPoint waitPoint;
     private long successes;
@@ -32,7 +35,7 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     private long clientAdded;
     private long clientAddedErrors;
     private Runnable takePosted = () -> { };
-    /** Work that is queued now was posted before the change that is taken over. */
+    /** Work that is queued now starts behind the call, when it is known which value counts for it. */
     private boolean isTaking;
 
     /**
@@ -111,14 +114,18 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
 
     /**
      * Takes over what the client has added. Work that it posted before has its place by threshold among the work that
-     * this starts, but its record may still be in a queue: the words are read first, then the queues are emptied.
+     * this starts, but its record may still be in a queue: the words are read, then the queues are emptied. If the
+     * words have changed meanwhile, records that came may have been posted behind that change, so it is taken over too.
      */
     private void takeChanges() {
-        long added = added(ADDED_OFFSET);
-        long addedErrors = added(ADDED_ERRORS_OFFSET);
-        // a fault in reading the client's words is raised here, where nothing has changed
-        FaultPoint.pass();
-        if (added != clientAdded || addedErrors != clientAddedErrors) {
+        for (int i = 0; i < MAX_CHANGES; i++) {
+            long added = added(ADDED_OFFSET);
+            long addedErrors = added(ADDED_ERRORS_OFFSET);
+            // a fault in reading the client's words is raised here, where nothing has changed
+            FaultPoint.pass();
+            if (added == clientAdded && addedErrors == clientAddedErrors) {
+                return;
+            }
             isTaking = true;
             try {
                 takePosted.run();
@@ -148,7 +155,7 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
             UnsafeApi.fullFence();
         }
         // else the next publish() starts it, in its place among what the change starts
-        if (isTaking || added(ADDED_OFFSET) == clientAdded && added(ADDED_ERRORS_OFFSET) == clientAddedErrors) {
+        if (!isTaking && added(ADDED_OFFSET) == clientAdded && added(ADDED_ERRORS_OFFSET) == clientAddedErrors) {
             startDue();
         }
     }

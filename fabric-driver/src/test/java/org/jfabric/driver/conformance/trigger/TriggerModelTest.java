@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 class TriggerModelTest {
     private static final long ANY = -1L;
     private static final int COUNTERS = 3;
-    private static final int STEPS = 1000;
+    private static final int STEPS = 300;
     private static final int MOST_WAITING = 60;
     /** Greatest lead of a threshold before the value. */
     private static final int LEAD = 12;
