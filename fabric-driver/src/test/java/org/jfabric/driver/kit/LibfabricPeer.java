@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jfabric.test.Deadline;
 
 /**
- * A process of {@code src/test/c/fabric_peer.c}: a program of libfabric that does what it is told by lines, which that
- * file lists. It is compiled when first needed.
+ * A process of {@code src/test/c/fabric_peer.c}: a program of libfabric that executes commands, one for each
+ * line, which that file lists. It is compiled when first needed.
  */
 public final class LibfabricPeer implements AutoCloseable {
     private static final Path SOURCE = Path.of("src", "test", "c", "fabric_peer.c");

@@ -15,7 +15,7 @@ import org.jfabric.info.Flags;
 /**
  * Memory of an endpoint that all endpoints access, with a model of its bytes. Each initiator has a lane of its own: its
  * accesses take effect in the order of posting, so the model changes when they are posted. Behind the lanes are sums
- * that all add to, and around everything are bytes that nobody may touch.
+ * that all add to, and around everything are bytes that no access may change.
  */
 final class AccessedMemory {
     /** Bytes of a lane. */

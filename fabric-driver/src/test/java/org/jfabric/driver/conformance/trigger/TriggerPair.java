@@ -88,7 +88,7 @@ final class TriggerPair implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("no message");
             }
-            // the driver of the sender goes on only by its own calls if it is embedded
+            // an embedded driver of the sender makes progress only in its own calls
             counter.read();
             pair.pump();
             entry = b.poll();
