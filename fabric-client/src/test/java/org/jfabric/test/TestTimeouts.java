@@ -21,6 +21,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  * annotation is turned off in {@code junit-platform.properties}. What is over tells what all threads were doing.
  */
 public final class TestTimeouts implements InvocationInterceptor {
+    private static final int FRAMES = 20;
     private static final ScheduledExecutorService TIMER = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "test timeouts");
         thread.setDaemon(true);
@@ -124,19 +125,24 @@ public final class TestTimeouts implements InvocationInterceptor {
     }
 
     private static TimeoutException timeout(Thread test, long ns) {
-        StringBuilder text = new StringBuilder("the test did not end within " + TimeUnit.NANOSECONDS.toMillis(ns)
-            + " ms, slowness " + Deadline.slowness() + "; threads:");
+        TimeoutException result = new TimeoutException("the test did not end within "
+            + TimeUnit.NANOSECONDS.toMillis(ns) + " ms, slowness " + Deadline.slowness() + "; threads:" + threads());
+        result.setStackTrace(test.getStackTrace());
+        return result;
+    }
+
+    /** What all threads of this JVM do, a line for each frame. */
+    static String threads() {
+        StringBuilder text = new StringBuilder();
         Map<String, StackTraceElement[]> stacks = new TreeMap<>();
         Thread.getAllStackTraces().forEach((thread, stack) -> stacks.put(
             thread.getName() + ' ' + thread.threadId() + ' ' + thread.getState(), stack));
         stacks.forEach((name, stack) -> {
             text.append('\n').append(name);
-            for (int i = 0; i < Math.min(stack.length, 12); i++) {
+            for (int i = 0; i < Math.min(stack.length, FRAMES); i++) {
                 text.append("\n    at ").append(stack[i]);
             }
         });
-        TimeoutException result = new TimeoutException(text.toString());
-        result.setStackTrace(test.getStackTrace());
-        return result;
+        return text.toString();
     }
 }
