@@ -11,23 +11,25 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Ends the test JVM when one test runs for longer than any test may, and when no test begins or ends for as long. It
- * says which tests run, what all threads do and which processes the tests have started. A build that hangs instead
- * ends at the limit of whoever waits for it, and nobody learns why.
+ * Ends the test JVM when a test or a class of tests runs for longer than any may, and when nothing begins or ends for as
+ * long. A class counts too, because each of its many cases may end at a deadline of its own. It says which tests run,
+ * what all threads do and which processes the tests have started. A build that hangs instead ends at the limit of
+ * whoever waits for it, and nobody learns why.
  */
 public final class HangingTests implements TestExecutionListener {
-    /** The longest test takes a tenth of this on a quiet machine. */
+    /** The longest class takes a fourth of this on a quiet machine. */
     private static final long LIMIT_S = 300;
     /** Of the limit, between two checks. */
     private static final int PAUSES = 50;
     private static final int STATUS = 3;
 
-    /** Of each running test, {@link System#nanoTime()}. */
+    /** Of each running test and class, {@link System#nanoTime()}. */
     private final Map<String, Long> begins = new ConcurrentHashMap<>();
     private final long limitNs;
     private volatile long lastEventNs = System.nanoTime();
@@ -69,7 +71,7 @@ public final class HangingTests implements TestExecutionListener {
     @Override
     public void executionStarted(TestIdentifier identifier) {
         lastEventNs = System.nanoTime();
-        if (identifier.isTest()) {
+        if (identifier.isTest() || identifier.getSource().orElse(null) instanceof ClassSource) {
             begins.put(identifier.getUniqueId(), lastEventNs);
         }
     }
@@ -100,7 +102,7 @@ public final class HangingTests implements TestExecutionListener {
         StringBuilder text = new StringBuilder();
         begins.forEach((test, beginNs) -> {
             if (nowNs - beginNs > limitNs) {
-                text.append("\nthe test ").append(test);
+                text.append("\n").append(test);
             }
         });
         if (text.isEmpty() && nowNs - lastEventNs <= limitNs) {
