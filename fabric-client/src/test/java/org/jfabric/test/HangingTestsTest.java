@@ -1,6 +1,7 @@
 package org.jfabric.test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
@@ -48,7 +49,7 @@ class HangingTestsTest {
     @Test
     void shouldNameTheTestThatRunsForTooLong() {
         HangingTests hanging = new HangingTests(LIMIT_NS);
-        String[] said = new String[2];
+        String[] said = new String[3];
         run(new TestExecutionListener() {
             @Override
             public void executionStarted(TestIdentifier identifier) {
@@ -61,13 +62,13 @@ class HangingTestsTest {
             @Override
             public void executionFinished(TestIdentifier identifier, TestExecutionResult result) {
                 hanging.executionFinished(identifier, result);
-                if (identifier.isTest()) {
-                    said[1] = hanging.hanging(System.nanoTime() + LIMIT_NS + 1);
-                }
+                said[identifier.isTest() ? 1 : 2] = hanging.hanging(System.nanoTime() + LIMIT_NS + 1);
             }
         });
         assertTrue(said[0].contains("shouldNotEnd"), said[0]);
-        assertTrue(said[1].contains("around []"), said[1]);
+        assertFalse(said[1].contains("shouldNotEnd"), said[1]);
+        assertTrue(said[1].contains("Endless"), "its class goes on: " + said[1]);
+        assertTrue(said[2].contains("around []"), said[2]);
     }
 
     @Test
