@@ -8,7 +8,6 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
@@ -37,7 +36,7 @@ class HangingTestsTest {
         }
 
         public static void main(String[] args) {
-            run(new HangingTests(TimeUnit.MILLISECONDS.toNanos(100)));
+            run(new HangingTests(Deadline.ns(2)));
         }
     }
 
