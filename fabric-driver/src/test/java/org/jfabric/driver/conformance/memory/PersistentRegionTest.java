@@ -221,7 +221,10 @@ class PersistentRegionTest {
             int posted = 0;
             int reported = 0;
             int ended = 0;
+            Deadline deadline = Deadline.usual();
             while (ended < count || reported < count) {
+                String state = posted + " posted, " + ended + " ended, " + reported + " reported";
+                deadline.check("the end of all writes", () -> state);
                 request.clear().memory(pair.a.memory.address(), 8).destAddr(pair.toB).remote(8L * posted, region.key())
                     .opContext(posted).flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE);
                 if (posted < count && pair.remote.writemsg(request) == 0) {

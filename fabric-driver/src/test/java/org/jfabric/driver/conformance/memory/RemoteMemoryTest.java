@@ -100,9 +100,12 @@ class RemoteMemoryTest {
             UnsafeBuffer source = new UnsafeBuffer(new byte[64]);
             for (int i = 0; i < 100; i++) {
                 source.putLong(8, i + 1);
-                while (pair.remote.injectWrite(source, 8, 8, pair.toB, 8L * i, pair.key) != 0) {
+                int result = pair.remote.injectWrite(source, 8, 8, pair.toB, 8L * i, pair.key);
+                while (result == -FabricErrno.EAGAIN) {
                     pair.a.assertQuiet(1);
+                    result = pair.remote.injectWrite(source, 8, 8, pair.toB, 8L * i, pair.key);
                 }
+                assertEquals(0, result);
                 source.putLong(8, -1);
             }
             // behind all of them

@@ -11,6 +11,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -214,7 +215,10 @@ class RemoteOrderTest {
             int posted = 0;
             int seen = 0;
             int ended = 0;
+            Deadline deadline = Deadline.usual();
             while (seen < count) {
+                String state = posted + " posted, " + ended + " ended, " + seen + " reported";
+                deadline.check("all reports", () -> state);
                 while (posted < count) {
                     pair.a.memory.buffer().putLong(8 * (posted % 512), posted);
                     int result = pair.remote.writedata(
