@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import java.util.Arrays;
 import org.jfabric.info.Flags;
 
 /**
@@ -17,13 +16,10 @@ import org.jfabric.info.Flags;
 final class Acknowledgements {
     /** Twice what the greatest tx_attr.size allows: one for the message and one for its fence. */
     private static final int LIMIT = 1 << 17;
-    private static final int WORDS = 2;
 
     private final Peer peer;
-    /** Pairs of operation id and (levels, errno); a ring whose length is a power of two. */
-    private long[] waiting = new long[0];
-    private int head;
-    private int count;
+    /** Pairs of operation id and (levels, errno). */
+    private final GrowingQueue waiting = new GrowingQueue(2);
     private long fenceOperation;
     private int fenceRemaining;
     private int fenceErrno;
@@ -43,15 +39,11 @@ final class Acknowledgements {
         if (!peer.isUp()) {
             return;
         }
-        if (count * WORDS == waiting.length) {
-            grow();
-        }
-        int index = (head + count) * WORDS & (waiting.length - 1);
-        waiting[index] = operation;
-        waiting[index + 1] = levels << Integer.SIZE | errno;
-        count++;
+        int at = waiting.add();
+        waiting.set(at, operation);
+        waiting.set(at + 1, levels << Integer.SIZE | errno);
         // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
-        if (count > 1 || !flush()) {
+        if (waiting.count() > 1 || !flush()) {
             peer.schedule();
         }
     }
@@ -90,29 +82,27 @@ final class Acknowledgements {
 
     /** Sends the queued acknowledgements; returns false if the channel became full before the queue was empty. */
     boolean flush() {
-        while (count != 0) {
-            int index = head * WORDS;
-            long facts = waiting[index + 1];
-            if (!trySend(waiting[index], facts >>> Integer.SIZE, (int) facts)) {
-                if (count > LIMIT) {
+        while (waiting.count() != 0) {
+            int at = waiting.first();
+            long facts = waiting.get(at + 1);
+            if (!trySend(waiting.get(at), facts >>> Integer.SIZE, (int) facts)) {
+                if (waiting.count() > LIMIT) {
                     peer.violation("does not take the acknowledgements of more messages than it may have outstanding");
                 }
                 return false;
             }
-            if (count == 0) {
+            if (waiting.count() == 0) {
                 // the channel went down inside the call, which cleared the queue
                 return true;
             }
-            head = head + 1 & waiting.length / WORDS - 1;
-            count--;
+            waiting.removeFirst();
         }
         return true;
     }
 
     /** Drops everything that is queued, because the channel is down. */
     void clear() {
-        head = 0;
-        count = 0;
+        waiting.clear();
         fenceRemaining = 0;
     }
 
@@ -122,15 +112,5 @@ final class Acknowledgements {
             return false;
         }
         return true;
-    }
-
-    private void grow() {
-        int length = waiting.length;
-        long[] longer = Arrays.copyOf(waiting, Math.max(16 * WORDS, length * 2));
-        int fromHead = length - head * WORDS;
-        System.arraycopy(waiting, head * WORDS, longer, 0, fromHead);
-        System.arraycopy(waiting, 0, longer, fromHead, head * WORDS);
-        waiting = longer;
-        head = 0;
     }
 }

@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import java.util.Arrays;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -68,9 +67,7 @@ final class PeerRemote extends RemoteHandler {
 
     private final Peer peer;
     private final PeerContext context;
-    private long[] answers = new long[0];
-    private int head;
-    private int count;
+    private final GrowingQueue answers = new GrowingQueue(WORDS);
     /** The channel is copying bytes of the read at the head of the queue, which may raise a memory fault. */
     private boolean isCopying;
     /** The read at the head has sent all but its last piece, and waits for a completion slot for its report. */
@@ -334,7 +331,7 @@ final class PeerRemote extends RemoteHandler {
     /** Answers a fetching atomic operation with the old values. They are copied if the answer has to wait. */
     void answerWithValues(long operation, long address, long length) {
         settle();
-        if (count == 0 && peer.isUp() && reply(operation, 0, 0, address, length)) {
+        if (answers.count() == 0 && peer.isUp() && reply(operation, 0, 0, address, length)) {
             return;
         }
         if (valuesCount == AtomicForm.MAX_FETCHES) {
@@ -385,29 +382,28 @@ final class PeerRemote extends RemoteHandler {
      */
     boolean flush() {
         left = RemoteSends.PIECE_BURST;
-        while (count != 0 && !readWaits && left > 0) {
-            int at = head * WORDS;
-            boolean sent = answers[at + LENGTH] < 0
-                ? reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0)
-                : answers[at + SENT] == VALUES ? sendValues(at)
-                : answers[at + SENT] == PLACED ? sendPlaced(at) : serve(at);
-            if (count == 0) {
+        while (answers.count() != 0 && !readWaits && left > 0) {
+            int at = answers.first();
+            boolean sent = answers.get(at + LENGTH) < 0
+                ? reply(answers.get(at + OPERATION), (int) ~answers.get(at + LENGTH), 0, 0, 0)
+                : answers.get(at + SENT) == VALUES ? sendValues(at)
+                : answers.get(at + SENT) == PLACED ? sendPlaced(at) : serve(at);
+            if (answers.count() == 0) {
                 // the channel went down inside the call, which cleared the queue
                 return true;
             }
             if (!sent) {
                 return readWaits;
             }
-            head = head + 1 & answers.length / WORDS - 1;
-            count--;
+            answers.removeFirst();
         }
-        return count == 0 || readWaits;
+        return answers.count() == 0 || readWaits;
     }
 
     /** An access to shared memory failed: if a read was being copied, it is answered by an error. */
     void recover() {
-        if (isCopying && count != 0) {
-            answers[head * WORDS + LENGTH] = ~(long) FabricErrno.EIO;
+        if (isCopying && answers.count() != 0) {
+            answers.set(answers.first() + LENGTH, ~(long) FabricErrno.EIO);
         }
         isCopying = false;
         settle();
@@ -440,8 +436,7 @@ final class PeerRemote extends RemoteHandler {
     void clear() {
         connection++;
         commits = 0;
-        head = 0;
-        count = 0;
+        answers.clear();
         firstValues = 0;
         valuesCount = 0;
         isCopying = false;
@@ -462,7 +457,7 @@ final class PeerRemote extends RemoteHandler {
 
     /** Sends old values, and frees their place; false if the channel is full. */
     private boolean sendValues(int at) {
-        boolean sent = reply(answers[at + OPERATION], 0, 0, answers[at + ADDRESS], answers[at + LENGTH]);
+        boolean sent = reply(answers.get(at + OPERATION), 0, 0, answers.get(at + ADDRESS), answers.get(at + LENGTH));
         if (sent && valuesCount != 0) {
             firstValues = (firstValues + 1) % AtomicForm.MAX_FETCHES;
             valuesCount--;
@@ -472,12 +467,12 @@ final class PeerRemote extends RemoteHandler {
 
     private boolean sendPlaced(int at) {
         left--;
-        int result = peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+        int result = peer.remoteMemory().placed(answers.get(at + OPERATION), peer.grant());
         if (result == -FabricErrno.EOPNOTSUPP) {
             // the credit does not fit a short record: the next frame carries it
             peer.grantNotSent();
             result = peer.frames().sendGrant(peer.grant()) < 0 ? -FabricErrno.EAGAIN
-                : peer.remoteMemory().placed(answers[at + OPERATION], peer.grant());
+                : peer.remoteMemory().placed(answers.get(at + OPERATION), peer.grant());
         }
         if (result < 0) {
             peer.grantNotSent();
@@ -489,17 +484,17 @@ final class PeerRemote extends RemoteHandler {
     /** Sends some bytes of a read; true once the last ones, or why there are none, were accepted. */
     private boolean serve(int at) {
         RemoteTarget target = context.remoteTarget();
-        long length = answers[at + LENGTH];
+        long length = answers.get(at + LENGTH);
         long limit = peer.remoteMemory().pieceLimitBytes();
         while (left > 0) {
-            long sent = answers[at + SENT];
+            long sent = answers.get(at + SENT);
             long bytes = Math.min(length - sent, limit);
             // looked up for each piece: the region may have been closed since the last one
             RegisteredRegion region = target.find(
-                answers[at + KEY], Flags.REMOTE_READ, answers[at + ADDRESS], length);
+                answers.get(at + KEY), Flags.REMOTE_READ, answers.get(at + ADDRESS), length);
             if (region == null) {
-                answers[at + LENGTH] = ~(long) target.refusal(answers[at + KEY], Flags.REMOTE_READ);
-                return reply(answers[at + OPERATION], (int) ~answers[at + LENGTH], 0, 0, 0);
+                answers.set(at + LENGTH, ~(long) target.refusal(answers.get(at + KEY), Flags.REMOTE_READ));
+                return reply(answers.get(at + OPERATION), (int) ~answers.get(at + LENGTH), 0, 0, 0);
             }
             boolean isLast = sent + bytes == length;
             if (isLast && !target.mayEndRead()) {
@@ -509,17 +504,17 @@ final class PeerRemote extends RemoteHandler {
                 }
                 return false;
             }
-            if (isLast && answers[at + GRANT] != 0) {
+            if (isLast && answers.get(at + GRANT) != 0) {
                 grant(at, region);
             }
             isCopying = true;
             boolean accepted = reply(
-                answers[at + OPERATION], 0, sent, region.address() + answers[at + ADDRESS] + sent, bytes);
+                answers.get(at + OPERATION), 0, sent, region.address() + answers.get(at + ADDRESS) + sent, bytes);
             isCopying = false;
-            if (!accepted || count == 0) {
+            if (!accepted || answers.count() == 0) {
                 return false;
             }
-            answers[at + SENT] = sent + bytes;
+            answers.set(at + SENT, sent + bytes);
             if (isLast) {
                 target.endRead(this, region, length);
                 return true;
@@ -541,9 +536,9 @@ final class PeerRemote extends RemoteHandler {
 
     /** The peer asks again if the channel does not accept the grant now. */
     private void grant(int at, RegisteredRegion region) {
-        answers[at + GRANT] = 0;
+        answers.set(at + GRANT, 0);
         if (context.remoteTarget().mayGrant(region)
-            && peer.remoteMemory().grantRead(answers[at + KEY], region, peer.grant()) < 0) {
+            && peer.remoteMemory().grantRead(answers.get(at + KEY), region, peer.grant()) < 0) {
             peer.grantNotSent();
         }
     }
@@ -560,34 +555,20 @@ final class PeerRemote extends RemoteHandler {
         if (!peer.isUp()) {
             return;
         }
-        if (count == LIMIT) {
+        if (answers.count() == LIMIT) {
             peer.violation("does not take the answers to its remote accesses");
             return;
         }
-        if (count * WORDS == answers.length) {
-            grow();
-        }
-        int at = (head + count) * WORDS & (answers.length - 1);
-        answers[at + OPERATION] = operation;
-        answers[at + KEY] = key;
-        answers[at + ADDRESS] = address;
-        answers[at + LENGTH] = length;
-        answers[at + SENT] = sent;
-        answers[at + GRANT] = asksForGrant;
-        count++;
+        int at = answers.add();
+        answers.set(at + OPERATION, operation);
+        answers.set(at + KEY, key);
+        answers.set(at + ADDRESS, address);
+        answers.set(at + LENGTH, length);
+        answers.set(at + SENT, sent);
+        answers.set(at + GRANT, asksForGrant);
         // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
-        if (count > 1 || !flush()) {
+        if (answers.count() > 1 || !flush()) {
             peer.schedule();
         }
-    }
-
-    private void grow() {
-        int length = answers.length;
-        long[] longer = Arrays.copyOf(answers, Math.max(16 * WORDS, length * 2));
-        int fromHead = length - head * WORDS;
-        System.arraycopy(answers, head * WORDS, longer, 0, fromHead);
-        System.arraycopy(answers, 0, longer, fromHead, head * WORDS);
-        answers = longer;
-        head = 0;
     }
 }

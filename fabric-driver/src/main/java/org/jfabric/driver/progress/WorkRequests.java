@@ -1,13 +1,10 @@
 package org.jfabric.driver.progress;
 
-import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.codec.queue.WorkRequestDecoder;
-import org.jfabric.driver.engine.AtomicExecutor;
 import org.jfabric.info.Flags;
-import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
@@ -78,7 +75,7 @@ final class WorkRequests {
             return false;
         }
         work.count = (int) count;
-        take(behind, work.pieces, work.count);
+        AtomicOperands.takePieces(behind, work.pieces, work.count);
         return true;
     }
 
@@ -103,38 +100,9 @@ final class WorkRequests {
         access.datatype = request.datatype();
         access.operation = request.operation();
         access.count = request.count();
-        int size = AtomicExecutor.sizeBytes(access.form, access.datatype, access.operation);
-        long direction = access.form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
-        if (size == 0 || access.count < 0 || access.count > AtomicForm.MAX_BYTES / size
-            || (access.flags & KINDS) != Flags.ATOMIC || (access.flags & DIRECTIONS) != direction) {
-            return false;
-        }
-        if ((access.flags & Flags.INJECT) != 0) {
-            access.injected = behind;
-            access.operandPieces = 0;
-            access.resultPieces = 0;
-            access.comparePieces = 0;
-            return bytes == access.count * size && access.form == AtomicForm.BASE;
-        }
         access.operandPieces = request.operandPieces();
         access.resultPieces = request.resultPieces();
         access.comparePieces = request.comparePieces();
-        int most = VectorRequestDescriptor.MAX_PIECES;
-        int all = access.operandPieces + access.resultPieces + access.comparePieces;
-        if (access.operandPieces > most || access.resultPieces > most || access.comparePieces > most
-            || bytes != all * VectorRequestDescriptor.PIECE_LENGTH) {
-            return false;
-        }
-        long next = take(behind, access.operands, access.operandPieces);
-        next = take(next, access.results, access.resultPieces);
-        take(next, access.compares, access.comparePieces);
-        return true;
-    }
-
-    private static long take(long at, long[] pieces, int count) {
-        for (int i = 0; i < 2 * count; i++) {
-            pieces[i] = UnsafeApi.getLong(at + (long) i * Long.BYTES);
-        }
-        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
+        return AtomicOperands.take(access, behind, bytes);
     }
 }
