@@ -219,9 +219,9 @@ class EndpointAliasTest {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long flags : new long[] {Flags.PEER_TRANSFER, Flags.TRANSMIT, 1L << 62}) {
                 assertEquals(FabricErrno.EBADFLAGS, errno(
-                    () -> pair.a.domain.openEndpoint2(pair.a.info, flags, 9)));
+                    () -> pair.a.domain.openEndpoint2(pair.a.info, 9, flags)));
             }
-            Endpoint endpoint = pair.a.domain.openEndpoint2(pair.a.info, 0, 9);
+            Endpoint endpoint = pair.a.domain.openEndpoint2(pair.a.info, 9, 0);
             assertEquals(9, endpoint.context());
             CompletionQueue queue = pair.a.cq;
             endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
