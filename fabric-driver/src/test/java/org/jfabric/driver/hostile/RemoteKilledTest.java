@@ -122,7 +122,8 @@ class RemoteKilledTest {
         int failed = 0;
         for (int i = 0; i < count; i++) {
             FabricNode.Entry entry = Deadline.awaitValue("an access' end", node::poll);
-            assertTrue(entry.err() == 0 || LOST.contains(entry.err()),
+            // the driver closes the regions of a client that is gone before its endpoints
+            assertTrue(entry.err() == 0 || entry.err() == FabricErrno.EKEYREJECTED || LOST.contains(entry.err()),
                 () -> FabricErrno.name(entry.err()) + ", seed " + seed);
             ended.set((int) entry.context());
             failed += entry.err() == 0 ? 0 : 1;
