@@ -122,7 +122,7 @@ class RemoteKilledTest {
         int failed = 0;
         for (int i = 0; i < count; i++) {
             FabricNode.Entry entry = Deadline.awaitValue("an access' end", node::poll);
-            // the driver closes the regions of a client that is gone before its endpoints
+            // over shm a read from a mapping of its own may find the region closed while it copies
             assertTrue(entry.err() == 0 || entry.err() == FabricErrno.EKEYREJECTED || LOST.contains(entry.err()),
                 () -> FabricErrno.name(entry.err()) + ", seed " + seed);
             ended.set((int) entry.context());
