@@ -614,7 +614,7 @@ public final class Domain implements Fid {
     void close(Endpoint endpoint) {
         synchronized (lock()) {
             boolean enabled = endpoint.state() == Endpoint.ENABLED;
-            if (!endpoint.closeAlias() && endpoints.remove(endpoint)) {
+            if (endpoints.remove(endpoint)) {
                 endpoint.markClosed();
                 fabric.onClosed(endpoint);
                 if (enabled) {
