@@ -19,15 +19,20 @@ import org.jfabric.client.TransmitQueue;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
+import org.jfabric.info.CounterEvents;
+import org.jfabric.info.DomainAttr;
+import org.jfabric.info.FabricAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.MrMode;
+import org.jfabric.info.Progress;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.Threading;
@@ -81,7 +86,8 @@ public final class Domain implements Fid {
         this.reports = new DomainReports(this, conductor, driver);
         this.regions = new DomainRegions(this, conductor);
         this.work = new DomainWork(this, conductor, info.caps());
-        this.locks = needsLocks(info.domainAttr().threading(), connection().embedded() != null);
+        this.locks = needsLocks(
+            info.domainAttr().threading(), connection().embedded() != null && !isUnified(info.domainAttr()));
         if (connection().embedded() != null) {
             connection().embedded().onDomainOpened(locks);
         }
@@ -138,11 +144,17 @@ public final class Domain implements Fid {
      * @param attr    attributes.
      * @param context of the counter itself, returned by {@link Counter#context()}.
      * @return the counter, both of its values 0.
-     * @throws FabricException {@link FabricErrno#EINVAL} for flags, none are defined; for wait objects as
+     * @throws FabricException {@link FabricErrno#EINVAL} for flags, none are defined, and for
+     *     {@link CounterEvents#BYTES} before API version 2.0; for wait objects as
      *     {@link #openCompletionQueue(CompletionQueueAttr)}; or what the driver answers.
      */
     public Counter openCounter(CounterAttr attr, long context) {
         CounterAttr wanted = Codes.required(attr, "attr").copy();
+        if (wanted.events() == CounterEvents.BYTES && !info.fabricAttr().isVersion2()) {
+            throw new FabricException(FabricErrno.EINVAL, "the counter's events are BYTES, API version "
+                + FabricAttr.versionText(info.fabricAttr().apiVersion()) + " counts only operations",
+                "Open the domain with an info of API version 2.0 or later.");
+        }
         synchronized (lock()) {
             requireOpen();
             return reports.openCounter(wanted, context);
@@ -209,7 +221,8 @@ public final class Domain implements Fid {
      *
      * @param flags 0, reserved.
      * @return an empty set.
-     * @throws FabricException {@link FabricErrno#EINVAL} for flags, {@link FabricErrno#EOPBADSTATE} if closed.
+     * @throws FabricException {@link FabricErrno#EINVAL} for flags, {@link FabricErrno#EOPBADSTATE} if closed, {@link
+     *     FabricErrno#ENOSYS} from API version 2.0 on.
      */
     public PollSet openPollSet(long flags) {
         if (flags != 0) {
@@ -218,6 +231,9 @@ public final class Domain implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
+            if (info.fabricAttr().isVersion2()) {
+                throw Fabric.setsRemoved(info.fabricAttr().apiVersion());
+            }
             return reports.openPollSet();
         }
     }
@@ -244,6 +260,10 @@ public final class Domain implements Fid {
      */
     public AddressVector openAddressVector(AddressVectorAttr attr, long context) {
         AddressVectorAttr wanted = Codes.required(attr, "attr").copy();
+        if (info.fabricAttr().isVersion2() && wanted.type() == AddressVectorType.MAP) {
+            // there is only one type left; applications of the other one work with it
+            wanted.type(AddressVectorType.TABLE);
+        }
         synchronized (lock()) {
             requireOpen();
             DriverEvent.AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
@@ -398,7 +418,7 @@ public final class Domain implements Fid {
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed, {@link FabricErrno#ENOSYS} and
-     *     {@link FabricErrno#EINVAL} for an API version that is not the fabric's, {@link FabricErrno#EINVAL} for an
+     *     {@link FabricErrno#EINVAL} for an API version that is not the domain's, {@link FabricErrno#EINVAL} for an
      *     info of another domain or of none, for {@code tx_attr} or {@code rx_attr} with a capability or a mode bit
      *     that the info itself has not, for an unknown traffic class, and for a {@link Info#handle()} that is neither a
      *     connection request nor a passive endpoint of the same fabric; {@link FabricErrno#EOPBADSTATE} if that is
@@ -420,7 +440,7 @@ public final class Domain implements Fid {
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
-        fabric.requireVersion(wanted);
+        Fabric.requireVersion(wanted, info.fabricAttr().apiVersion(), "domain");
         EndpointInfo.settle(wanted, info, fabric.driverName());
         // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
@@ -769,6 +789,12 @@ public final class Domain implements Fid {
         return locks;
     }
 
+    /** Whether the application serializes what drives the domain forward. */
+    private static boolean isUnified(DomainAttr attr) {
+        return attr.controlProgress() == Progress.CONTROL_UNIFIED || attr.dataProgress() == Progress.CONTROL_UNIFIED;
+    }
+
+    /** With FI_THREAD_COMPLETION threads with queues of their own share an embedded driver, unless they take turns. */
     private static boolean needsLocks(Threading threading, boolean embedded) {
         return switch (threading) {
             case SAFE, FID, ENDPOINT -> true;

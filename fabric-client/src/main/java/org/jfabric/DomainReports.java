@@ -161,6 +161,9 @@ final class DomainReports {
 
     /** Checks what the driver cannot know; it checks everything else itself. */
     private void requireOffered(WaitObject waitObject) {
+        if (waitObject == WaitObject.SET && domain.info().fabricAttr().isVersion2()) {
+            throw Fabric.setsRemoved(domain.info().fabricAttr().apiVersion());
+        }
         if (!waitObject.existsHere() || waitObject == WaitObject.POLLFD) {
             throw new FabricException(FabricErrno.ENOSYS, "the wait object is " + waitObject
                 + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");

@@ -4,6 +4,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.BufferedMode;
+import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -1153,9 +1154,12 @@ public final class Endpoint implements Fid {
         injectSize = ready.injectSize();
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
-        submission = new Submission(
-            port, info.transmits() ? bindings.txCq().credits() : null,
-            bindings.receiveCredits(), memory, maxMsgSize, injectSize, !info.connects(), context);
+        CompletionCredits sends = info.transmits() ? bindings.txCq().credits() : null;
+        submission = CheckedSubmission.isNeeded(info)
+            ? new CheckedSubmission(
+                port, sends, bindings.receiveCredits(), memory, maxMsgSize, injectSize, info, context)
+            : new Submission(
+                port, sends, bindings.receiveCredits(), memory, maxMsgSize, injectSize, !info.connects(), context);
         onConnection(!info.connects());
         receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
             ? submission : null;

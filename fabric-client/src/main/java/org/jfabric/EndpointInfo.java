@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -33,6 +34,11 @@ final class EndpointInfo {
                 + ", the domain is one of " + driverName,
                 "Open endpoints with a match of Fabric.info of the same fabric, or with a copy of one.");
         }
+        if (wanted.fabricAttr().isVersion2() && (wanted.mode() & Mode.REMOVED_BY_2) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "mode has " + Mode.toString(wanted.mode() & Mode.REMOVED_BY_2)
+                + ", which API version " + FabricAttr.versionText(wanted.fabricAttr().apiVersion()) + " has not",
+                "Open it with the mode of a match, or use API version 1.18.");
+        }
         requireSubset("tx_attr", wanted, wanted.txAttr().caps(), wanted.txAttr().mode());
         requireSubset("rx_attr", wanted, wanted.rxAttr().caps(), wanted.rxAttr().mode());
         requireSameKeys(wanted, domain);
@@ -48,7 +54,7 @@ final class EndpointInfo {
         long own = wanted.caps() | ((wanted.caps() & directions) == 0 ? directions : 0);
         if (wanted.caps() != 0 && (caps & ~own) != 0) {
             throw new FabricException(FabricErrno.EINVAL, part + ".caps has "
-                + Flags.toString(caps & ~own, Flags.Kind.CAPABILITY) + ", which caps has not",
+                + Flags.toString(caps & ~own, wanted.fabricAttr().capabilityKind()) + ", which caps has not",
                 "Leave " + part + ".caps 0 after editing caps, or edit both.");
         }
         if ((mode & ~wanted.mode()) != 0) {

@@ -27,7 +27,9 @@ import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
+import org.jfabric.info.Reason;
 import org.jfabric.info.Threading;
+import org.jfabric.info.Verdict;
 import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.layout.FileType;
@@ -97,8 +99,8 @@ public final class Fabric implements Fid {
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
-     *     does not answer, {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
-     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
+     *     does not answer, {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that
+     *     is not {@link FabricAttr#isOffered offered}, or why the driver refuses this client.
      */
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
@@ -114,8 +116,8 @@ public final class Fabric implements Fid {
      * @param embedded the driver.
      * @param config   timeouts and listener; the directory is the driver's.
      * @return an open fabric.
-     * @throws FabricException {@link FabricErrno#ENOSYS} for {@link FabricConfig#apiVersion()} above
-     *     {@link FabricAttr#API_VERSION}, or why the driver refuses this client.
+     * @throws FabricException {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that
+     *     is not {@link FabricAttr#isOffered offered}, or why the driver refuses this client.
      */
     // called by the driver, which sees the package of the parameter
     @SuppressWarnings("exports")
@@ -150,8 +152,8 @@ public final class Fabric implements Fid {
      *                a number; without it names are resolved.
      * @return matches, the best one first; perhaps none.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#ENOSYS} for hints with
-     *     an API version above {@link FabricAttr#API_VERSION}, {@link FabricErrno#EINVAL} for another one than this
-     *     fabric's, or what the driver answers.
+     *     an API version that the library does not have, {@link FabricErrno#EINVAL} for another one than this
+     *     fabric's (a fabric of version 1.18 takes hints of 2.x too), or what the driver answers.
      */
     public InfoResult info(Info hints, String node, String service, long flags) {
         Info wanted = hints == null ? new Info() : hints.copy();
@@ -162,7 +164,8 @@ public final class Fabric implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            return conductor.commands().queryInfo(wanted, flags, node, service);
+            InfoResult result = conductor.commands().queryInfo(wanted, flags, node, service);
+            return wanted.domainAttr().avAuthKey() ? withoutVectorKeys(result) : result;
         }
     }
 
@@ -194,12 +197,17 @@ public final class Fabric implements Fid {
      * @return an empty domain.
      * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
      *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
+     *     {@link FabricErrno#ENODATA} for {@link org.jfabric.info.DomainAttr#avAuthKey()};
      *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and has an open domain whose
      *     {@link Threading} needs locks while this one's needs none, or the other way round.
      */
     public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
         requireVersion(wanted);
+        if (wanted.domainAttr().avAuthKey()) {
+            throw new FabricException(FabricErrno.ENODATA, "domain_attr.auth_key_size is FI_AV_AUTH_KEY, no link has"
+                + " keys in address vectors", "Open it with one authorization key, or without.");
+        }
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
@@ -296,6 +304,9 @@ public final class Fabric implements Fid {
         WaitSetAttr wanted = Codes.required(attr, "attr").copy();
         synchronized (lock()) {
             requireOpen();
+            if (Integer.compareUnsigned(apiVersion, FabricAttr.VERSION_2) >= 0) {
+                throw setsRemoved(apiVersion);
+            }
             requireShareable(wanted.waitObject());
             DriverEvent.WaitSetReady ready = conductor.commands().openWaitSet(wanted);
             WaitSet waitSet = null;
@@ -424,12 +435,20 @@ public final class Fabric implements Fid {
     /** An info may leave the version out; one that names it expects its rules, and those are the fabric's. */
     void requireVersion(Info info) {
         int named = info.fabricAttr().apiVersion();
-        if (named != 0 && FabricAttr.offered(named) != apiVersion) {
+        boolean isOptIn = apiVersion == FabricAttr.API_VERSION && info.fabricAttr().isVersion2();
+        requireVersion(info, isOptIn ? FabricAttr.offered(named) : apiVersion, "fabric");
+    }
+
+    /** Checks that an info names no other version than that of the object that it is for. */
+    static void requireVersion(Info info, int version, String owner) {
+        int named = info.fabricAttr().apiVersion();
+        if (named != 0 && FabricAttr.offered(named) != version) {
             throw new FabricException(FabricErrno.EINVAL, "fabric_attr.api_version is "
-                + FabricAttr.versionText(named) + ", the fabric was opened with " + FabricAttr.versionText(apiVersion),
-                "Leave it 0, or open the fabric with FabricConfig.apiVersion.");
+                + FabricAttr.versionText(named) + ", the " + owner + " was opened with "
+                + FabricAttr.versionText(version),
+                "Leave it 0, or open the " + owner + " with that version.");
         }
-        info.fabricAttr().apiVersion(apiVersion);
+        info.fabricAttr().apiVersion(version);
         if (info.fabricAttr().precedes(1, 5)) {
             // the members did not exist: whatever is there means nothing
             info.epAttr().authKey(null);
@@ -488,6 +507,12 @@ public final class Fabric implements Fid {
         }
     }
 
+    /** The answer to a wait set or a poll set from API version 2.0 on. */
+    static FabricException setsRemoved(int version) {
+        return new FabricException(FabricErrno.ENOSYS, "wait sets and poll sets are not part of API version "
+            + FabricAttr.versionText(version), "Wait for each object by its own descriptor, or use API version 1.18.");
+    }
+
     /** A lock can only be shared with a driver in this process. */
     void requireShareable(WaitObject waitObject) {
         DriverConnection connection = conductor.connection();
@@ -540,6 +565,19 @@ public final class Fabric implements Fid {
                 connection.close();
             }
         }
+    }
+
+    /** The answer to a request for keys in address vectors, which no link has whatever else it offers. */
+    private static InfoResult withoutVectorKeys(InfoResult result) {
+        Reason missing = new Reason("domain_attr.auth_key_size", "at most 128", "FI_AV_AUTH_KEY",
+            "Ask with one authorization key for each endpoint or domain");
+        List<Verdict> verdicts = new ArrayList<>();
+        for (Verdict verdict : result.verdicts()) {
+            List<Reason> reasons = new ArrayList<>(verdict.reasons());
+            reasons.add(missing);
+            verdicts.add(new Verdict(verdict.linkName(), false, verdict.score(), reasons));
+        }
+        return new InfoResult(List.of(), verdicts);
     }
 
     private long drain(long deadlineNs) {

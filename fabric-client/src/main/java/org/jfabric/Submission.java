@@ -19,9 +19,11 @@ import org.jfabric.layout.Words;
  * Submits the operations of an enabled endpoint: checks their arguments, takes completion credit and posts them into
  * the endpoint's port.
  *
+ * <p>{@link CheckedSubmission} is the only subclass; endpoints without its checks do not pay for them.
+ *
  * <p>Owner: for each direction the one submitting thread of its completion queue; with a lock any thread.
  */
-final class Submission {
+class Submission {
     private final EndpointPort port;
     /** Null if the endpoint does not send. */
     private final CompletionCredits sends;

@@ -24,6 +24,10 @@ public final class BufferedMode {
      * @return true if it receives and the mode of the receiving side has {@link Mode#BUFFERED_RECV}.
      */
     public static boolean isAskedFor(Info info) {
+        if (info.fabricAttr().isVersion2()) {
+            // the mode was removed: the bit says nothing, and is cleared in matches
+            return false;
+        }
         long receive = info.rxAttr().mode();
         if ((info.caps() & (Flags.SEND | Flags.RECV)) == Flags.SEND) {
             return false;

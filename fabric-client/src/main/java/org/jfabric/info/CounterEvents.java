@@ -5,11 +5,14 @@ package org.jfabric.info;
  *
  * <p>Use: {@code new CounterAttr().events(CounterEvents.COMP)}.
  *
- * <p>Source: fi_cntr(3), section fi_cntr_open; codes of libfabric 1.18.
+ * <p>Source: fi_cntr(3), section fi_cntr_open; codes of libfabric 1.18 and 2.x.
  */
 public enum CounterEvents {
     /** Completed operations. */
-    COMP(0);
+    COMP(0),
+
+    /** API version 2.0 and later: bytes of completed operations, without CQ data; an error still counts as one. */
+    BYTES(1);
 
     private static final CounterEvents[] VALUES = values();
 

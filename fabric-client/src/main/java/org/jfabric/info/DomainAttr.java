@@ -33,6 +33,7 @@ public final class DomainAttr {
     private long caps;
     private long mode;
     private byte[] authKey = NO_KEY;
+    private boolean avAuthKey;
     private long maxErrDataSize;
     private long mrCnt;
     private int tclass;
@@ -66,6 +67,7 @@ public final class DomainAttr {
         caps = from.caps;
         mode = from.mode;
         authKey = from.authKey.clone();
+        avAuthKey = from.avAuthKey;
         maxErrDataSize = from.maxErrDataSize;
         mrCnt = from.mrCnt;
         tclass = from.tclass;
@@ -326,6 +328,20 @@ public final class DomainAttr {
         return authKey.length;
     }
 
+    /**
+     * Whether keys are inserted into address vectors instead, one for each group of peers (auth_key_size
+     * FI_AV_AUTH_KEY of API version 2.0 and later). No link offers it. Default false.
+     */
+    public boolean avAuthKey() {
+        return avAuthKey;
+    }
+
+    /** Sets {@link #avAuthKey()}; returns this object. */
+    public DomainAttr avAuthKey(boolean avAuthKey) {
+        this.avAuthKey = avAuthKey;
+        return this;
+    }
+
     /** Most bytes of error data in an error entry. Default 0. */
     public long maxErrDataSize() {
         return maxErrDataSize;
@@ -374,6 +390,7 @@ public final class DomainAttr {
             + ", maxEpStxCtx=" + maxEpStxCtx + ", maxEpSrxCtx=" + maxEpSrxCtx + ", cntrCnt=" + cntrCnt
             + ", mrIovLimit=" + mrIovLimit + ", caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY)
             + ", mode=" + Mode.toString(mode) + ", authKey=" + Codes.describeKey(authKey)
+            + (avAuthKey ? ", avAuthKey" : "")
             + ", maxErrDataSize=" + maxErrDataSize + ", mrCnt=" + mrCnt + ", tclass=" + Codes.hex(tclass) + '}';
     }
 }

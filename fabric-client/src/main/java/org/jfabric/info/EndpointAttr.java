@@ -152,7 +152,9 @@ public final class EndpointAttr {
 
     /**
      * Usable tag bits as alternating runs of ones and zeros, one run per field, behind leading zeros for bits that are
-     * not usable; 0 is no requirement, {@link FabricAddress#TAG_FORMAT_GENERIC} an unstructured tag. Default 0.
+     * not usable; 0 is no requirement, {@link FabricAddress#TAG_FORMAT_GENERIC} an unstructured tag. From API version
+     * 2.0 on a number below {@link TagFormat#MAX_FORMAT} names a format: {@link TagFormat#BITS} or
+     * {@link TagFormat#MPI}. Default 0.
      */
     public long memTagFormat() {
         return memTagFormat;

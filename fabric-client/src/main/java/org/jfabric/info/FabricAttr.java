@@ -13,10 +13,19 @@ import org.jfabric.Fabric;
  */
 public final class FabricAttr {
     /**
-     * Version of the interface that this library offers, 1.18: the newest one whose constants and rules it follows. An
-     * application that asks for a newer one is refused.
+     * Version of the interface that an application gets which names none, 1.18: its constants and rules are those of
+     * this library, except where an application asks for {@link #VERSION_2}.
      */
     public static final int API_VERSION = 1 << 16 | 18;
+
+    /**
+     * Version 2.0 of the interface. An application that asks for it, or for a later one up to
+     * {@link #NEWEST_API_VERSION}, gets what libfabric 2.x added and is refused what it removed.
+     */
+    public static final int VERSION_2 = 2 << 16;
+
+    /** The newest version that an application may ask for, 2.6. */
+    public static final int NEWEST_API_VERSION = 2 << 16 | 6;
 
     private static final int HALF_BITS = 16;
     private static final int HALF_MASK = 0xffff;
@@ -74,7 +83,8 @@ public final class FabricAttr {
 
     /**
      * Version of the API that the application was written for. In hints, and in an info that something is opened with,
-     * 0 or {@link Fabric#apiVersion()}; in matches the latter. Default 0.
+     * 0 for {@link Fabric#apiVersion()}, the same, or 2.x on a fabric of version 1.18; in matches the version that they
+     * follow. Default 0.
      */
     public int apiVersion() {
         return apiVersion;
@@ -96,6 +106,24 @@ public final class FabricAttr {
      */
     public boolean precedes(int major, int minor) {
         return apiVersion != 0 && Integer.compareUnsigned(apiVersion, version(major, minor)) < 0;
+    }
+
+    /**
+     * Whether the rules of libfabric 2.x hold: {@link #apiVersion()} is {@link #VERSION_2} or later.
+     *
+     * @return false for older versions and for 0.
+     */
+    public boolean isVersion2() {
+        return Integer.compareUnsigned(apiVersion, VERSION_2) >= 0;
+    }
+
+    /**
+     * What capabilities of this version are called.
+     *
+     * @return {@link Flags.Kind#CAPABILITY_2} from {@link #VERSION_2} on, else {@link Flags.Kind#CAPABILITY}.
+     */
+    public Flags.Kind capabilityKind() {
+        return isVersion2() ? Flags.Kind.CAPABILITY_2 : Flags.Kind.CAPABILITY;
     }
 
     /** An independent copy, nested objects included; changing one does not change the other. */
@@ -129,17 +157,31 @@ public final class FabricAttr {
     /**
      * The API version that an application gets for the one that it asks for.
      *
-     * @param version two halves of 16 bits, major first; 0 is the newest.
+     * @param version two halves of 16 bits, major first; 0 is {@link #API_VERSION}.
      * @return the version.
-     * @throws FabricException {@link FabricErrno#ENOSYS} if it is newer than this library.
+     * @throws FabricException {@link FabricErrno#ENOSYS} unless {@link #isOffered}.
      */
     public static int offered(int version) {
-        if (Integer.compareUnsigned(version, API_VERSION) > 0) {
+        if (!isOffered(version)) {
             throw new FabricException(FabricErrno.ENOSYS, "API version " + versionText(version)
-                + " is newer than this library's " + versionText(API_VERSION),
-                "Ask for at most that version, or use a newer library.");
+                + " is not one of this library, which has those up to " + versionText(API_VERSION) + " and from "
+                + versionText(VERSION_2) + " to " + versionText(NEWEST_API_VERSION),
+                "Ask for one of them, or use a newer library.");
         }
         return version == 0 ? API_VERSION : version;
+    }
+
+    /**
+     * Whether an application may ask for a version.
+     *
+     * @param version two halves of 16 bits, major first; 0 is {@link #API_VERSION}.
+     * @return true up to {@link #API_VERSION}, and from {@link #VERSION_2} to {@link #NEWEST_API_VERSION}. The versions
+     *     between have a part of what 2.x added beside all that it removed.
+     */
+    public static boolean isOffered(int version) {
+        return Integer.compareUnsigned(version, API_VERSION) <= 0
+            || Integer.compareUnsigned(version, VERSION_2) >= 0
+                && Integer.compareUnsigned(version, NEWEST_API_VERSION) <= 0;
     }
 
     /**

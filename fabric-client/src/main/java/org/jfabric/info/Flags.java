@@ -190,11 +190,31 @@ public final class Flags {
     /** Bit 46. Registration flag: device memory that only the device can access. */
     public static final long HMEM_DEVICE_ONLY = 0x4000_0000_0000L;
 
+    /**
+     * Bit 45. Capability of API version 2.0 and later: as {@link #DIRECTED_RECV}, for tagged receives only. Not
+     * offered.
+     */
+    public static final long TAGGED_DIRECTED_RECV = 0x2000_0000_0000L;
+
+    /**
+     * Bit 46. Capability of API version 2.0 and later: tagged receives may post buffers that take several messages.
+     */
+    public static final long TAGGED_MULTI_RECV = 0x4000_0000_0000L;
+
     /** Bit 47. Capability: transfers to and from device memory. */
     public static final long HMEM = 0x8000_0000_0000L;
 
-    /** Bit 48. Capability: messages of a size that the receiver does not know in advance. */
+    /**
+     * Bit 48. Capability up to API version 1.18: messages of a size that the receiver does not know in advance. Same
+     * bit as {@link #EXACT_DIRECTED_RECV}.
+     */
     public static final long VARIABLE_MSG = 0x1_0000_0000_0000L;
+
+    /**
+     * Bit 48. Capability of API version 2.0 and later: every receive names its source, and
+     * {@link FabricAddress#ADDR_UNSPEC} is refused. Same bit as {@link #VARIABLE_MSG}.
+     */
+    public static final long EXACT_DIRECTED_RECV = 0x1_0000_0000_0000L;
 
     /** Bit 49. Capability and registration flag: persistent memory as target of RMA. */
     public static final long RMA_PMEM = 0x2_0000_0000_0000L;
@@ -279,6 +299,14 @@ public final class Flags {
             "AV_USER_ID", AV_USER_ID, "XPU", XPU, "HMEM", HMEM, "VARIABLE_MSG", VARIABLE_MSG, "RMA_PMEM", RMA_PMEM,
             "SOURCE_ERR", SOURCE_ERR, "LOCAL_COMM", LOCAL_COMM, "REMOTE_COMM", REMOTE_COMM, "SHARED_AV", SHARED_AV,
             "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV);
+        define(Kind.CAPABILITY_2,
+            "MSG", MSG, "RMA", RMA, "TAGGED", TAGGED, "ATOMIC", ATOMIC, "MULTICAST", MULTICAST, "COLLECTIVE",
+            COLLECTIVE, "READ", READ, "WRITE", WRITE, "RECV", RECV, "SEND", SEND, "REMOTE_READ", REMOTE_READ,
+            "REMOTE_WRITE", REMOTE_WRITE, "MULTI_RECV", MULTI_RECV, "TRIGGER", TRIGGER, "FENCE", FENCE,
+            "AV_USER_ID", AV_USER_ID, "TAGGED_DIRECTED_RECV", TAGGED_DIRECTED_RECV, "TAGGED_MULTI_RECV",
+            TAGGED_MULTI_RECV, "HMEM", HMEM, "EXACT_DIRECTED_RECV", EXACT_DIRECTED_RECV, "RMA_PMEM", RMA_PMEM,
+            "SOURCE_ERR", SOURCE_ERR, "LOCAL_COMM", LOCAL_COMM, "REMOTE_COMM", REMOTE_COMM, "SHARED_AV", SHARED_AV,
+            "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV);
         define(Kind.COMPLETION,
             "MSG", MSG, "RMA", RMA, "TAGGED", TAGGED, "ATOMIC", ATOMIC, "MULTICAST", MULTICAST, "READ", READ,
             "WRITE", WRITE, "RECV", RECV, "SEND", SEND, "REMOTE_READ", REMOTE_READ, "REMOTE_WRITE", REMOTE_WRITE,
@@ -335,6 +363,9 @@ public final class Flags {
     public enum Kind {
         /** Capabilities: {@code caps} of info, domain, transmit and receive attributes. */
         CAPABILITY,
+
+        /** As {@link #CAPABILITY}, in an info of API version 2.0 or later. */
+        CAPABILITY_2,
 
         /** Completion flags: the flags member of a completion or error entry. */
         COMPLETION,

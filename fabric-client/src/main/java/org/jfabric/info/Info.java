@@ -51,7 +51,7 @@ public final class Info {
         fabricAttr = from.fabricAttr.copy();
     }
 
-    /** Capabilities, {@link Flags} of the kind {@link Flags.Kind#CAPABILITY}. Default 0. */
+    /** Capabilities, {@link Flags} of the kind {@link FabricAttr#capabilityKind()}. Default 0. */
     public long caps() {
         return caps;
     }
@@ -204,9 +204,10 @@ public final class Info {
 
     @Override
     public String toString() {
-        return "Info{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
+        return "Info{caps=" + Flags.toString(caps, fabricAttr.capabilityKind()) + ", mode=" + Mode.toString(mode)
             + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
-            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr + ", rxAttr=" + rxAttr
+            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr
+            + ", rxAttr=" + rxAttr.toString(fabricAttr.capabilityKind())
             + ", epAttr=" + epAttr + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
     }
 

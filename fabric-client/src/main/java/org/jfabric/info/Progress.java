@@ -5,7 +5,7 @@ package org.jfabric.info;
  *
  * <p>Use: {@code hints.domainAttr().dataProgress(Progress.AUTO)}.
  *
- * <p>Source: fi_domain(3), section Progress Models; codes of libfabric 1.18.
+ * <p>Source: fi_domain(3), section Progress Models; codes of libfabric 1.18 and 2.x.
  */
 public enum Progress {
     /** In hints: any. */
@@ -15,7 +15,13 @@ public enum Progress {
     AUTO(1),
 
     /** The calls of the application that read or wait; an embedded driver without threads. */
-    MANUAL(2);
+    MANUAL(2),
+
+    /**
+     * API version 2.0 and later: as {@link #MANUAL}, and the application never makes two calls at the same time that
+     * drive data or control operations forward, so that none of them needs a lock.
+     */
+    CONTROL_UNIFIED(3);
 
     private static final Progress[] VALUES = values();
 

@@ -141,7 +141,12 @@ public final class RxAttr {
 
     @Override
     public String toString() {
-        return "RxAttr{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
+        return toString(Flags.Kind.CAPABILITY);
+    }
+
+    /** The text, with the names that capabilities have in the version of an info. */
+    String toString(Flags.Kind capabilities) {
+        return "RxAttr{caps=" + Flags.toString(caps, capabilities) + ", mode=" + Mode.toString(mode)
             + ", opFlags=" + Flags.toString(opFlags, Flags.Kind.OPERATION)
             + ", msgOrder=" + Order.toString(msgOrder) + ", compOrder=" + Order.toString(compOrder)
             + ", totalBufferedRecv=" + totalBufferedRecv + ", size=" + size + ", iovLimit=" + iovLimit + '}';

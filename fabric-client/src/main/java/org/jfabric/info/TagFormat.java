@@ -10,9 +10,30 @@ package org.jfabric.info;
  * has 64 of one bit. An ignore mask covers a field entirely or not at all. JFabric itself compares all 64 bits under
  * any mask; this class is for applications that are meant to run elsewhere too.
  *
- * <p>Immutable, any thread.
+ * <p>From API version 2.0 on the attribute may name a format instead: {@link #BITS} or {@link #MPI}.
+ *
+ * <p>Immutable, any thread. Source: fi_endpoint(3), section Endpoint Attributes, mem_tag_format.
  */
 public final class TagFormat {
+    /** Of API version 2.0 and later: bits under any mask (FI_TAG_BITS). In hints also "no format asked for". */
+    public static final long BITS = 0;
+
+    /**
+     * Of API version 2.0 and later: two fields, a message tag of 32 bits below a payload identifier of 8 bits
+     * (FI_TAG_MPI), see {@link #mpi}. A call with other bits in its tag, or with an ignore mask that covers a part of a
+     * field, is refused with {@link FabricErrno#EINVAL}.
+     */
+    public static final long MPI = 1;
+
+    /** Of API version 2.0 and later: from this value on the attribute describes fields (FI_TAG_MAX_FORMAT). */
+    public static final long MAX_FORMAT = 1L << 16;
+
+    /** Mask that ignores the message tag of {@link #MPI}. */
+    public static final long MPI_IGNORE_TAG = 0xffff_ffffL;
+
+    /** Mask that ignores the payload identifier of {@link #MPI}. */
+    public static final long MPI_IGNORE_PAYLOAD = 0xff_0000_0000L;
+
     private final long format;
 
     /**
@@ -22,6 +43,44 @@ public final class TagFormat {
      */
     public TagFormat(long memTagFormat) {
         this.format = memTagFormat;
+    }
+
+    /**
+     * A tag of the format {@link #MPI} (fi_tag_mpi).
+     *
+     * @param messageTag any number.
+     * @param payloadId  identifier of the operation or of the kind of payload, 0 to 255.
+     * @return the tag.
+     * @throws FabricException {@link FabricErrno#EINVAL} for another identifier.
+     */
+    public static long mpi(int messageTag, int payloadId) {
+        if (payloadId < 0 || payloadId > 0xff) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "the payload identifier is " + payloadId + ", needed is one from 0 to 255");
+        }
+        return (long) payloadId << Integer.SIZE | messageTag & MPI_IGNORE_TAG;
+    }
+
+    /**
+     * Whether a tag has no bits beyond the fields of {@link #MPI}.
+     *
+     * @param tag of a message or a receive.
+     * @return false for a call that is refused.
+     */
+    public static boolean isMpiTag(long tag) {
+        return (tag & ~(MPI_IGNORE_PAYLOAD | MPI_IGNORE_TAG)) == 0;
+    }
+
+    /**
+     * Whether a mask covers each field of {@link #MPI} entirely or not at all.
+     *
+     * @param ignore of a receive; bits outside of the fields do not count.
+     * @return false for a call that is refused.
+     */
+    public static boolean isMpiMask(long ignore) {
+        long tagBits = ignore & MPI_IGNORE_TAG;
+        long payloadBits = ignore & MPI_IGNORE_PAYLOAD;
+        return (tagBits == 0 || tagBits == MPI_IGNORE_TAG) && (payloadBits == 0 || payloadBits == MPI_IGNORE_PAYLOAD);
     }
 
     /**

@@ -139,7 +139,7 @@ final class InfoCommand implements Callable<Integer> {
             text.append(info.fabricAttr().provName()).append('\n');
             line(text, "endpoint", info.epAttr().type() + ", protocol " + info.epAttr().protocol()
                 + ", messages up to " + grouped(info.epAttr().maxMsgSize()) + " bytes");
-            line(text, "capabilities", Flags.toString(info.caps(), Flags.Kind.CAPABILITY));
+            line(text, "capabilities", Flags.toString(info.caps(), info.fabricAttr().capabilityKind()));
             line(text, "transmit", grouped(info.txAttr().size()) + " operations, inject up to "
                 + grouped(info.txAttr().injectSize()) + " bytes, order " + Order.toString(info.txAttr().msgOrder())
                 + ", level " + Flags.toString(info.txAttr().opFlags(), Flags.Kind.OPERATION_DEFAULT));
@@ -169,7 +169,7 @@ final class InfoCommand implements Callable<Integer> {
         for (Info info : result.matches()) {
             writer.beginObject()
                 .member("link", info.fabricAttr().provName())
-                .member("caps", Flags.toString(info.caps(), Flags.Kind.CAPABILITY))
+                .member("caps", Flags.toString(info.caps(), info.fabricAttr().capabilityKind()))
                 .member("endpointType", info.epAttr().type().toString())
                 .member("protocol", info.epAttr().protocol().toString())
                 .member("maxMsgSize", info.epAttr().maxMsgSize())

@@ -51,7 +51,7 @@ final class QueryInfoCommand extends Command {
 
     @Override
     protected Step step(long nowNs) {
-        if (Integer.compareUnsigned(hints.fabricAttr().apiVersion(), FabricAttr.API_VERSION) > 0) {
+        if (!FabricAttr.isOffered(hints.fabricAttr().apiVersion())) {
             session().proxy().infoEnd(correlationId(), FabricErrno.ENOSYS);
             return Step.ENDED;
         }

@@ -195,10 +195,10 @@ public record EndpointSettings(
     /**
      * Returns whether the source address of a receive is matched.
      *
-     * @return true with FI_DIRECTED_RECV.
+     * @return true with FI_DIRECTED_RECV or FI_EXACT_DIRECTED_RECV; the client refuses receives without a source.
      */
     boolean directedReceive() {
-        return (caps & Flags.DIRECTED_RECV) != 0;
+        return (caps & (Flags.DIRECTED_RECV | Flags.EXACT_DIRECTED_RECV)) != 0;
     }
 
     /**

@@ -33,9 +33,11 @@ public final class InfoComparison {
     private static final int MAX_AUTH_KEY_BYTES = 128;
 
     private final List<Reason> reasons = new ArrayList<>();
+    /** What capabilities are called in the version of the hints. */
+    private final Flags.Kind capabilities;
 
-    /** A comparison without differences. */
-    public InfoComparison() {
+    private InfoComparison(Flags.Kind capabilities) {
+        this.capabilities = capabilities;
     }
 
     /**
@@ -47,8 +49,10 @@ public final class InfoComparison {
      * @return one reason for each condition that does not hold; empty if the link suits.
      */
     public static List<Reason> compare(Info hints, Info offered, long levels) {
-        InfoComparison comparison = new InfoComparison();
-        comparison.bits("caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        InfoComparison comparison = new InfoComparison(hints.fabricAttr().capabilityKind());
+        SecondProfile.extend(hints, offered);
+        SecondProfile.refuse(hints, comparison.reasons);
+        comparison.bits("caps", hints.caps(), offered.caps(), comparison.capabilities);
         if ((hints.caps() & (Flags.SOURCE | Flags.SOURCE_ERR)) == Flags.SOURCE_ERR) {
             comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
                 "Ask for SOURCE too: SOURCE_ERR must be combined with it"));
@@ -102,8 +106,8 @@ public final class InfoComparison {
     private void subset(String context, Info hints, long caps, long mode) {
         long requested = InfoNarrowing.requested(hints.caps());
         if (hints.caps() != 0 && (caps & ~requested) != 0) {
-            reasons.add(new Reason(context + ".caps", Flags.toString(caps, Flags.Kind.CAPABILITY),
-                Flags.toString(caps & requested, Flags.Kind.CAPABILITY),
+            reasons.add(new Reason(context + ".caps", Flags.toString(caps, capabilities),
+                Flags.toString(caps & requested, capabilities),
                 "Ask for these capabilities in caps too, or leave those of the context 0"));
         }
         if ((mode & ~hints.mode()) != 0) {
@@ -121,6 +125,11 @@ public final class InfoComparison {
             reasons.add(new Reason("caps", "caps without MULTI_RECV", "MULTI_RECV",
                 "Post a buffer for each message to the shared receive context"));
         }
+        if (hints.fabricAttr().isVersion2() && (hints.caps() & SecondProfile.ON_REQUEST) != 0) {
+            String names = Flags.toString(hints.caps() & SecondProfile.ON_REQUEST, capabilities);
+            reasons.add(new Reason("caps", "caps without " + names, names,
+                "Post receives of one message, of any source, to the shared receive context"));
+        }
         if (BufferedMode.isAskedFor(hints)) {
             reasons.add(new Reason("mode", Mode.toString(0), Mode.toString(Mode.BUFFERED_RECV),
                 "Post buffers to the shared receive context"));
@@ -135,7 +144,7 @@ public final class InfoComparison {
         long excluded = hints.caps() & BufferedMode.EXCLUDED_CAPS;
         if (BufferedMode.isAskedFor(hints) && excluded != 0) {
             reasons.add(new Reason("mode", Mode.toString(0), Mode.toString(Mode.BUFFERED_RECV),
-                "Ask for the mode without the capabilities " + Flags.toString(excluded, Flags.Kind.CAPABILITY)));
+                "Ask for the mode without the capabilities " + Flags.toString(excluded, capabilities)));
         }
     }
 
@@ -147,7 +156,7 @@ public final class InfoComparison {
     }
 
     private void transmit(TxAttr hints, TxAttr offered, long levels) {
-        bits("tx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        bits("tx_attr.caps", hints.caps(), offered.caps(), capabilities);
         bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT | levels
                 | offered.caps() & Flags.MULTICAST,
             Flags.Kind.OPERATION);
@@ -161,7 +170,7 @@ public final class InfoComparison {
     }
 
     private void receive(RxAttr hints, RxAttr offered, long multiReceive) {
-        bits("rx_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        bits("rx_attr.caps", hints.caps(), offered.caps(), capabilities);
         bits("rx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | multiReceive,
             Flags.Kind.OPERATION);
         order("rx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
@@ -204,7 +213,7 @@ public final class InfoComparison {
             && offered.avType() != AddressVectorType.UNSPEC) {
             differs("domain_attr.av_type", offered.avType(), hints.avType());
         }
-        bits("domain_attr.caps", hints.caps(), offered.caps(), Flags.Kind.CAPABILITY);
+        bits("domain_attr.caps", hints.caps(), offered.caps(), capabilities);
     }
 
     private void domainLimits(DomainAttr hints, DomainAttr offered) {
@@ -230,7 +239,7 @@ public final class InfoComparison {
      */
     private void registration(Info hints, long needed) {
         long able = hints.domainAttr().mrMode();
-        if ((hints.mode() & Mode.LOCAL_MR) != 0) {
+        if ((hints.mode() & Mode.LOCAL_MR) != 0 && !hints.fabricAttr().isVersion2()) {
             able |= MrMode.LOCAL;
         }
         if (hints.domainAttr().mrMode() != 0 && (needed & ~able) != 0) {

@@ -24,7 +24,7 @@ public final class InfoNarrowing {
     public static final long RECEIVE_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.REMOTE_READ
         | Flags.REMOTE_WRITE | Flags.RECV | Flags.HMEM | Flags.TRIGGER | Flags.RMA_PMEM | Flags.DIRECTED_RECV
         | Flags.VARIABLE_MSG | Flags.MULTI_RECV | Flags.SOURCE | Flags.RMA_EVENT | Flags.SOURCE_ERR | Flags.COLLECTIVE
-        | Flags.XPU;
+        | Flags.XPU | Flags.TAGGED_MULTI_RECV;
     /** Granted to every application, because they cost nothing. */
     private static final long FREE_CAPS = Flags.FENCE | Flags.LOCAL_COMM;
 
@@ -40,9 +40,11 @@ public final class InfoNarrowing {
      * @return the same object.
      */
     public static Info narrow(Info hints, Info offered) {
+        SecondProfile.extend(hints, offered);
         if (hints.caps() == 0) {
             // these turn successes into errors, take slots of queues, and are of use only with persistent regions
-            offered.caps(offered.caps() & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM));
+            offered.caps(offered.caps()
+                & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM | SecondProfile.ON_REQUEST));
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }
@@ -51,7 +53,7 @@ public final class InfoNarrowing {
         }
         if (hints.epAttr().rxCtxCnt() == FabricAddress.SHARED_CONTEXT) {
             offered.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
-            offered.caps(offered.caps() & ~Flags.MULTI_RECV);
+            offered.caps(offered.caps() & ~(Flags.MULTI_RECV | SecondProfile.ON_REQUEST));
         }
         if (BufferedMode.isAskedFor(hints)) {
             // the only mode that is granted on request: it costs a slab and changes the meaning of receives
@@ -87,6 +89,7 @@ public final class InfoNarrowing {
         if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
             offered.domainAttr().avType(hints.domainAttr().avType());
         }
+        SecondProfile.narrow(hints, offered);
         if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
             // no link depends on it: only the client decides by it whether it counts the slots
             offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
