@@ -389,7 +389,7 @@ class SharedContextTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement("SHR-003")
+    @Requirement({"SHR-003", "EP-152", "EP-154"})
     void shouldBeOfferedByTheDomainThatSaysSo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertTrue(pair.a.info.domainAttr().maxEpStxCtx() > 1);
