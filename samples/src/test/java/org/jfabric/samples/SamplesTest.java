@@ -178,8 +178,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "gateway", "book", "doorbell", "sequence", "log",
-                "counters", "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "gateway", "book", "doorbell", "sequence",
+                "log", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 
