@@ -2,6 +2,8 @@ package org.jfabric;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.TxAttr;
 
@@ -59,9 +61,22 @@ public final class SharedTransmitContext implements Fid {
     }
 
     /**
+     * Refuses: what reports operations is bound to the endpoints.
+     *
+     * @param object of any class.
+     * @param flags  of any value.
+     * @throws FabricException {@link FabricErrno#EINVAL} always.
+     */
+    @Override
+    public void bind(Fid object, long flags) {
+        throw new FabricException(FabricErrno.EINVAL, "nothing can be bound to a shared transmit context",
+            "Bind queues and counters to the endpoints that use it.");
+    }
+
+    /**
      * Closes the context. Has no effect if it is already closed.
      *
-     * @throws org.jfabric.info.FabricException {@link org.jfabric.info.FabricErrno#EBUSY} while endpoints that use it
+     * @throws FabricException {@link FabricErrno#EBUSY} while endpoints that use it
      *     are open.
      */
     @Override
