@@ -58,7 +58,7 @@ class CounterSleepAndWakeTest {
     private static void count(MemorySegment memory, TestProcess sleeper) {
         SplittableRandom random = new SplittableRandom(SEED);
         long line = memory.address() + CounterDescriptor.WAIT_OFFSET;
-        CounterWriter writer = new CounterWriter(memory.address(), new WaitPoint(line));
+        CounterWriter writer = new CounterWriter(memory.address(), new WaitPoint(line), false);
         for (long round = 0; round < ROUNDS; round++) {
             long deadline = System.nanoTime() + STUCK_NS;
             // an error that comes before the wait is no change that ends it
@@ -75,7 +75,7 @@ class CounterSleepAndWakeTest {
                 if (left == 1 && SleepingCounterMain.fails(round)) {
                     writer.error();
                 } else {
-                    writer.success();
+                    writer.success(0);
                 }
                 // one by one or all at once
                 if (left == 1 || random.nextBoolean()) {

@@ -51,7 +51,8 @@ final class OpenCounterCommand extends Command {
             }
             case MADE -> {
                 writer = new CounterWriter(
-                    file.address(), wait.point(file.address() + CounterDescriptor.WAIT_OFFSET));
+                    file.address(), wait.point(file.address() + CounterDescriptor.WAIT_OFFSET),
+                    eventsCode == CounterEvents.BYTES.code());
                 state = State.SERVED;
                 onProgress(() -> context().progress().addCounter(session().progress(), id, writer));
             }

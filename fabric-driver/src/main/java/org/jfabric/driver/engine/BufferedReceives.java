@@ -137,7 +137,7 @@ final class BufferedReceives extends ReceiveMode {
         if (!lent.lend(lender, ring, address, length, entries.source(peer))) {
             return false;
         }
-        entries.lent();
+        entries.lent(length);
         peer.passed(length);
         return true;
     }

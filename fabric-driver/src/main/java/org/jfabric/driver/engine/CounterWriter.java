@@ -22,6 +22,8 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
 
     private final long fileAddress;
     private final WaitPoint waitPoint;
+    /** Whether bytes are counted (FI_CNTR_EVENTS_BYTES) and not operations. */
+    private final boolean countsBytes;
     private long successes;
     private long errors;
     private long publishedSuccesses;
@@ -43,16 +45,22 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
      *
      * @param fileAddress native address of the {@code .cntr} file.
      * @param waitPoint   woken when something was counted, or null if the counter was opened without a wait object.
+     * @param countsBytes whether the bytes of operations are counted and not the operations; errors count as one each.
      */
-    public CounterWriter(long fileAddress, WaitPoint waitPoint) {
+    public CounterWriter(long fileAddress, WaitPoint waitPoint, boolean countsBytes) {
         this.fileAddress = fileAddress;
         this.waitPoint = waitPoint;
+        this.countsBytes = countsBytes;
     }
 
-    /** An operation has reached its completion level. */
+    /**
+     * An operation has reached its completion level.
+     *
+     * @param lengthBytes bytes that it has transferred, without CQ data.
+     */
     @Override
-    public void success() {
-        successes++;
+    public void success(long lengthBytes) {
+        successes += countsBytes ? lengthBytes : 1;
         changed();
     }
 

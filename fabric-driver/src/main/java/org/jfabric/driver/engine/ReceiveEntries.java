@@ -74,9 +74,9 @@ final class ReceiveEntries {
     }
 
     /** Counts a lent message. */
-    void lent() {
+    void lent(long length) {
         if (counter != null) {
-            counter.success();
+            counter.success(length);
         }
     }
 
@@ -131,7 +131,7 @@ final class ReceiveEntries {
         }
         CounterWriter counts = counter(operation);
         if (counts != null) {
-            counts.success();
+            counts.success(placed);
         }
         if ((operation.flags & Flags.COMPLETION) == 0) {
             return false;
@@ -190,7 +190,7 @@ final class ReceiveEntries {
      */
     void buffered(SlabCell cell, long context, boolean ofShare) {
         if (counter != null) {
-            counter.success();
+            counter.success(cell.length);
         }
         completions.success(
             completionIndex,

@@ -167,7 +167,7 @@ final class RemoteTarget implements QuotaMember {
             if (reports) {
                 reportWrite(peer, commit.hasData(), commit.lengthBytes(), commit.data());
             }
-            countWrite(region);
+            countWrite(region, commit.lengthBytes());
         }
         peer.endCommit(commit.operation(), errno);
     }
@@ -176,12 +176,12 @@ final class RemoteTarget implements QuotaMember {
         report(peer, Flags.RMA | Flags.REMOTE_WRITE | (hasData ? Flags.REMOTE_CQ_DATA : 0), length, data);
     }
 
-    private void countWrite(RegisteredRegion region) {
+    private void countWrite(RegisteredRegion region, long length) {
         if (writes != null) {
-            writes.success();
+            writes.success(length);
         }
         if (region.binding() != null) {
-            region.binding().onWrite();
+            region.binding().onWrite(length);
         }
     }
 
@@ -224,7 +224,7 @@ final class RemoteTarget implements QuotaMember {
         if (isReported) {
             reportWrite(peer, access.hasData(), access.lengthBytes(), access.data());
         }
-        countWrite(region);
+        countWrite(region, access.lengthBytes());
         if (access.isCounted()) {
             peer.owePlaced();
         } else {
@@ -269,9 +269,10 @@ final class RemoteTarget implements QuotaMember {
         }
         CounterWriter counts = isBase ? writes : reads;
         if (counts != null) {
-            counts.success();
+            counts.success(length);
         }
-        countBound(access.ranges(), right(access));
+        countBound(access.ranges(), right(access),
+            AtomicExecutor.sizeBytes(access.form(), access.datatype(), access.atomicOperation()));
         if (isBase) {
             peer.answer(access.operation(), 0);
         } else {
@@ -392,12 +393,12 @@ final class RemoteTarget implements QuotaMember {
     void count(RemoteRanges ranges, long right) {
         CounterWriter counts = right == Flags.REMOTE_READ ? reads : writes;
         if (counts != null) {
-            counts.success();
+            counts.success(ranges.totalBytes());
         }
         for (int i = 0; i < ranges.count(); i++) {
             regions[i] = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
         }
-        countBound(ranges, right);
+        countBound(ranges, right, 1);
     }
 
     /** Whether the last bytes of a read may be sent: its report, if there is one, finds a slot. */
@@ -411,10 +412,10 @@ final class RemoteTarget implements QuotaMember {
             report(peer, Flags.RMA | Flags.REMOTE_READ, length, 0);
         }
         if (reads != null) {
-            reads.success();
+            reads.success(length);
         }
         if (region.binding() != null) {
-            region.binding().onRead();
+            region.binding().onRead(length);
         }
     }
 
@@ -480,17 +481,18 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /** Counts an access once for each region of its ranges. One that changes memory and brings old values is both. */
-    private void countBound(RemoteRanges ranges, long right) {
+    private void countBound(RemoteRanges ranges, long right, int elementBytes) {
         for (int i = 0; i < ranges.count(); i++) {
             RegionBinding binding = regions[i] == null ? null : regions[i].binding();
             if (binding == null || ranges.isNamedBefore(i)) {
                 continue;
             }
+            long length = elementBytes * ranges.lengthInRegion(i);
             if ((right & Flags.REMOTE_READ) != 0) {
-                binding.onRead();
+                binding.onRead(length);
             }
             if ((right & Flags.REMOTE_WRITE) != 0) {
-                binding.onWrite();
+                binding.onWrite(length);
             }
         }
     }

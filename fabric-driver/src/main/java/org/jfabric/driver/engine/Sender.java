@@ -409,7 +409,7 @@ final class Sender {
         release(operation);
         CounterWriter counts = counter(operation);
         if (counts != null) {
-            counts.success();
+            counts.success(operation.length);
         }
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(completionIndex, 0, context, entryFlags(flags), 0, 0, 0, 0, -1L);

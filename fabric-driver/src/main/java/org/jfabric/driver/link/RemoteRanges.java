@@ -97,6 +97,20 @@ public final class RemoteRanges {
     }
 
     /**
+     * The length of a range together with the later ones in the same region.
+     *
+     * @param range below the count.
+     * @return in the unit of the ranges; meaningless unless they were found to be inside their regions.
+     */
+    public long lengthInRegion(int range) {
+        long sum = 0;
+        for (int i = range; i < count; i++) {
+            sum += key(i) == key(range) ? lengthBytes(i) : 0;
+        }
+        return sum;
+    }
+
+    /**
      * The length of all ranges.
      *
      * @return bytes; meaningless unless the ranges were found to be inside their regions.

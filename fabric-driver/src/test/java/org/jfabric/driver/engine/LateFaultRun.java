@@ -59,7 +59,7 @@ public final class LateFaultRun {
             engine.addCompletionQueue(completions.writer);
             UnsafeApi.setMemory(counters, 2 * CounterDescriptor.FILE_LENGTH, (byte) 0);
             for (int i = 0; i < 2; i++) {
-                CounterWriter counter = new CounterWriter(counters + i * CounterDescriptor.FILE_LENGTH, null);
+                CounterWriter counter = new CounterWriter(counters + i * CounterDescriptor.FILE_LENGTH, null, false);
                 engine.addCounter(counter);
                 session.work().add(1 + i, counter);
             }
