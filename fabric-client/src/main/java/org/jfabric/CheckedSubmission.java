@@ -30,6 +30,13 @@ final class CheckedSubmission extends Submission {
         needsMpiTags = needsMpiTags(info);
     }
 
+    @Override
+    int receiveTaggedBuffer(
+        long flags, long buf, long len, long minFree, long srcAddr, long tag, long ignore, long context) {
+        return isReceiveRefused(flags, srcAddr, tag, ignore) ? -FabricErrno.EINVAL
+            : super.receiveTaggedBuffer(flags, buf, len, minFree, srcAddr, tag, ignore, context);
+    }
+
     /** Whether an endpoint needs these checks. */
     static boolean isNeeded(Info info) {
         return needsSource(info) || needsMpiTags(info);
@@ -97,11 +104,10 @@ final class CheckedSubmission extends Submission {
         return needsMpiTags && (flags & Flags.TAGGED) != 0 && !TagFormat.isMpiTag(tag);
     }
 
-    /** For a multi-receive buffer the number behind the tag is not a mask. */
+    /** Untagged multi-receive buffers have another number in the place of the mask. */
     private boolean isReceiveRefused(long flags, long srcAddr, long tag, long ignore) {
         return needsSource && srcAddr == FabricAddress.ADDR_UNSPEC
             || isTagRefused(flags, tag)
-            || needsMpiTags && (flags & (Flags.TAGGED | Flags.MULTI_RECV)) == Flags.TAGGED
-                && !TagFormat.isMpiMask(ignore);
+            || needsMpiTags && (flags & Flags.TAGGED) != 0 && !TagFormat.isMpiMask(ignore);
     }
 }

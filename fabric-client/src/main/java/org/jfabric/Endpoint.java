@@ -150,6 +150,7 @@ public final class Endpoint implements Fid {
     private long untaggedRecvFlags;
     /** Flags that calls of untagged receives may give. */
     private long untaggedRecvCall;
+    private long taggedRecvCall;
     /** Flags that calls of sends may give. */
     private long sendCall = OperationFlags.SEND_CALL;
     /** Flags that calls may give that peek at unexpected messages. */
@@ -835,11 +836,17 @@ public final class Endpoint implements Fid {
      * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps those of one peek.
      * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone, all three together, or
      *     {@code CLAIM} with the context 0; {@code -FI_EBADFLAGS} for every other flag, also for {@link Flags#FENCE},
-     *     which is for sends, and {@link Flags#MULTI_RECV}.
+     *     which is for sends, and {@link Flags#MULTI_RECV} without {@link Flags#TAGGED_MULTI_RECV}: with that
+     *     capability the buffer takes messages with such tags, as one of {@link #recvmsg} takes untagged ones.
      */
     public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
         if ((flags & PeekFlags.ANY) != 0) {
             return postPeek(flags, buf, len, srcAddr, tag, ignore, opContext, Flags.TAGGED);
+        }
+        if ((flags & Flags.MULTI_RECV) != 0 && (flags & ~taggedRecvCall) == 0) {
+            Submission receives = taggedReceive;
+            return receives == null || !isUsable() ? refused() : receives.receiveTaggedBuffer(
+                flags | alwaysForRecvs | Flags.TAGGED, buf, len, minMultiRecvBytes, srcAddr, tag, ignore, opContext);
         }
         return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
             : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
@@ -1212,6 +1219,7 @@ public final class Endpoint implements Fid {
         recvFlags = opFlags.recvDefault(bindings.rxSelective());
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
+        taggedRecvCall = opFlags.taggedRecvCall();
         sendCall = opFlags.sendCall();
         peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
     }

@@ -184,7 +184,7 @@ final class EndpointOptions {
     }
 
     private void requireMultiReceive() {
-        if ((info.caps() & Flags.MULTI_RECV) == 0) {
+        if ((info.caps() & Flags.MULTI_RECV) == 0 && !info.hasTaggedMultiReceive()) {
             throw new FabricException(FabricErrno.ENOPROTOOPT, "option MIN_MULTI_RECV of an endpoint without the "
                 + "capability MULTI_RECV", "Ask for Flags.MULTI_RECV in the capabilities.");
         }

@@ -25,7 +25,7 @@ final class OperationFlags {
     /** Flags that a send call may carry. */
     static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | Flags.INJECT
         | LEVELS;
-    /** Flags that a receive call may carry; an untagged one also {@link Flags#MULTI_RECV}, with that capability. */
+    /** Flags that a receive call may carry; one of one piece also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
     /** Flags that a receive call may carry that peeks at unexpected messages. */
     static final long PEEK_CALL = Flags.COMPLETION | Flags.MORE | PeekFlags.ANY;
@@ -39,6 +39,7 @@ final class OperationFlags {
     private static final long DIRECTIONS = Flags.TRANSMIT | Flags.RECV;
 
     private final long multiReceive;
+    private final long taggedMultiReceive;
     private final boolean isDatagram;
     private final long multicast;
     private final long sendCall;
@@ -50,6 +51,7 @@ final class OperationFlags {
         this.transmit = info.txAttr().opFlags();
         this.receive = info.rxAttr().opFlags();
         this.multiReceive = info.caps() & Flags.MULTI_RECV;
+        this.taggedMultiReceive = info.hasTaggedMultiReceive() ? Flags.MULTI_RECV : 0;
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
         this.multicast = info.caps() & Flags.MULTICAST;
         this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
@@ -59,6 +61,7 @@ final class OperationFlags {
     /** A copy that changes apart from the original. */
     OperationFlags(OperationFlags other) {
         this.multiReceive = other.multiReceive;
+        this.taggedMultiReceive = other.taggedMultiReceive;
         this.isDatagram = other.isDatagram;
         this.multicast = other.multicast;
         this.sendCall = other.sendCall;
@@ -116,6 +119,11 @@ final class OperationFlags {
     /** Flags that an untagged receive call may carry. */
     long untaggedRecvCall() {
         return RECV_CALL | multiReceive;
+    }
+
+    /** Flags that a tagged receive call of one piece may carry. */
+    long taggedRecvCall() {
+        return RECV_CALL | taggedMultiReceive;
     }
 
     /** A queue that is not selective gets an entry for each operation, whatever its flags say. */

@@ -474,6 +474,25 @@ class Submission {
         }
     }
 
+    /**
+     * Posts a multi-receive buffer for tagged messages: it has both a mask and a minimum of free space, so that it goes
+     * as a receive of two pieces, the second of which is no memory and has that length.
+     */
+    int receiveTaggedBuffer(
+        long flags, long buf, long len, long minFree, long srcAddr, long tag, long ignore, long context) {
+        if (len < 0) {
+            return -FabricErrno.EINVAL;
+        }
+        receives.enter();
+        try {
+            int refusal = refusal(receives, receiveRefusal);
+            return refusal != 0 ? refusal : taken(receives, port.receiveVector(
+                flags, new long[] {buf, len, 0, minFree}, 2, srcAddr, tag, ignore, context));
+        } finally {
+            receives.exit();
+        }
+    }
+
     /** Gives cells of the receive slab back; 0, or {@code -FI_EAGAIN} if there is no room in the queue. */
     int giveBack(long[] contexts, int count) {
         receives.enter();

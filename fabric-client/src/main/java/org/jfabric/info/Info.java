@@ -197,6 +197,15 @@ public final class Info {
         return this;
     }
 
+    /**
+     * Whether tagged receives may post buffers for several messages ({@link Flags#TAGGED_MULTI_RECV}).
+     *
+     * @return false before API version 2.0, whatever the bit is.
+     */
+    public boolean hasTaggedMultiReceive() {
+        return fabricAttr.isVersion2() && (caps & Flags.TAGGED_MULTI_RECV) != 0;
+    }
+
     /** An independent copy, nested objects included; changing one does not change the other. */
     public Info copy() {
         return new Info(this);

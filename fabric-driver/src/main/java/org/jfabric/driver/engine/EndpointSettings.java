@@ -211,6 +211,15 @@ public record EndpointSettings(
     }
 
     /**
+     * Returns whether one buffer may be posted for many tagged messages.
+     *
+     * @return true with FI_TAGGED_MULTI_RECV.
+     */
+    boolean taggedMultiReceive() {
+        return (caps & Flags.TAGGED_MULTI_RECV) != 0;
+    }
+
+    /**
      * Returns whether entries of receives name their source.
      *
      * @return true with FI_SOURCE.

@@ -8,7 +8,8 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
- * Buffers that take many untagged messages (FI_MULTI_RECV): messages are packed into them, each with its own entry,
+ * Buffers that take many messages of one kind, untagged (FI_MULTI_RECV) or tagged (FI_TAGGED_MULTI_RECV), see
+ * {@link TaggedMultiReceives}: messages are packed into them, each with its own entry,
  * until the free space falls below FI_OPT_MIN_MULTI_RECV; then a separate entry releases the buffer.
  *
  * <pre>
@@ -42,6 +43,8 @@ final class MultiReceives extends ReceiveMode {
     private final TagMatcher matcher;
     private final DriverQuota quota;
     private final boolean mayOverrun;
+    /** The kind of messages: {@code Flags.TAGGED} or {@code Flags.MSG}. */
+    private final long kind;
     /** Number of posted buffers. */
     private int posted;
     private boolean blocked;
@@ -53,13 +56,14 @@ final class MultiReceives extends ReceiveMode {
 
     MultiReceives(
         OrdinaryReceives ordinary, boolean mayOverrun, ReceivePool pool, ReceiveEntries entries, EndedReceives ends,
-        WaitingMessages waiting) {
+        WaitingMessages waiting, long kind) {
         super(ends);
         this.ordinary = ordinary;
         this.pool = pool;
         this.entries = entries;
         this.waiting = waiting;
-        this.matcher = waiting.untagged();
+        this.kind = kind;
+        this.matcher = kind == Flags.TAGGED ? waiting.tagged() : waiting.untagged();
         this.quota = entries.driverQuota();
         this.mayOverrun = mayOverrun;
         quota.open(this);
@@ -70,15 +74,17 @@ final class MultiReceives extends ReceiveMode {
         if (!ordinary.accept(receive, srcAddr, tag, ignore)) {
             return;
         }
-        boolean isTagged = (receive.flags & Flags.TAGGED) != 0;
+        boolean isOfKind = (receive.flags & kind) != 0;
         if (receive.isBuffer()) {
-            if (isTagged || receive.pieces != null) {
+            if (!isOfKind || receive.pieces != null) {
                 // sub-buffers are contiguous, so a buffer must be of one piece
                 ends.fail(receive, 0, FabricErrno.EBADFLAGS);
             } else {
-                postBuffer((MultiBuffer) receive, ignore);
+                MultiBuffer buffer = (MultiBuffer) receive;
+                // an untagged buffer has no mask, so that the minimum takes its place
+                postBuffer(buffer, kind == Flags.TAGGED ? buffer.minFree : ignore);
             }
-        } else if (isTagged || !blocked) {
+        } else if (!isOfKind || !blocked) {
             ordinary.match(receive);
         } else {
             matcher.post(receive);
@@ -107,10 +113,10 @@ final class MultiReceives extends ReceiveMode {
         ordinary.peek(receive, srcAddr, tag, ignore);
     }
 
-    /** The returned receive is a sub-buffer if an untagged message goes into a buffer. */
+    /** The returned receive is a sub-buffer if a message goes into a buffer. */
     @Override
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        if ((flags & Flags.TAGGED) != 0 || posted == 0 && !blocked) {
+        if ((flags & kind) == 0 || posted == 0 && !blocked) {
             return ordinary.arrive(peer, flags, tag, length);
         }
         if (blocked && (lookAgain || hasRoom())) {
@@ -118,7 +124,7 @@ final class MultiReceives extends ReceiveMode {
             // can be processed at a time.
             return null;
         }
-        return find(peer.source(), length);
+        return find(peer.source(), kind == Flags.TAGGED ? tag : 0, length);
     }
 
     @Override
@@ -174,7 +180,7 @@ final class MultiReceives extends ReceiveMode {
         posted = 0;
         Set<MultiPart> listed = Collections.newSetFromMap(new IdentityHashMap<>());
         for (int i = 0, size = pool.size(); i < size; i++) {
-            if (pool.get(i) instanceof MultiBuffer buffer && isInUse(buffer)) {
+            if (pool.get(i) instanceof MultiBuffer buffer && buffer.mode == this && isInUse(buffer)) {
                 if (buffer.state == ReceiveState.ENDING) {
                     matcher.cancel(buffer);
                 } else {
@@ -187,8 +193,8 @@ final class MultiReceives extends ReceiveMode {
             }
         }
         for (int i = 0, size = pool.size(); i < size; i++) {
-            if (pool.get(i) instanceof MultiPart part && part.state != ReceiveState.FREE && !part.written
-                && !listed.contains(part)) {
+            if (pool.get(i) instanceof MultiPart part && part.mode == this && part.state != ReceiveState.FREE
+                && !part.written && !listed.contains(part)) {
                 give(part);
             }
         }
@@ -219,11 +225,11 @@ final class MultiReceives extends ReceiveMode {
     /** Matches waiting messages with this buffer. Without back-pressure no other receive accepts one of them. */
     private void takeUnexpected(MultiBuffer buffer) {
         while (buffer.isPosted() && !blocked) {
-            StoredMessage message = (StoredMessage) matcher.peek(0, 0, buffer.source());
+            StoredMessage message = (StoredMessage) matcher.peek(buffer.tag(), buffer.ignore(), buffer.source());
             if (message == null) {
                 return;
             }
-            ReceiveOperation receive = find(message.source(), message.length);
+            ReceiveOperation receive = find(message.source(), message.tag(), message.length);
             if (receive != null) {
                 matcher.removeUnexpected(message);
                 waiting.deliver(receive, message);
@@ -246,7 +252,7 @@ final class MultiReceives extends ReceiveMode {
         while (message != null && !(blocked && posted == matcher.postedCount())) {
             StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
             long nextSequence = next == null ? 0 : next.sequence();
-            ReceiveOperation receive = find(message.source(), message.length);
+            ReceiveOperation receive = find(message.source(), message.tag(), message.length);
             if (receive != null) {
                 matcher.removeUnexpected(message);
                 waiting.deliver(receive, message);
@@ -262,9 +268,9 @@ final class MultiReceives extends ReceiveMode {
         return matched;
     }
 
-    private ReceiveOperation find(int source, long length) {
+    private ReceiveOperation find(int source, long tag, long length) {
         while (true) {
-            ReceiveOperation receive = (ReceiveOperation) matcher.findPosted(0, source);
+            ReceiveOperation receive = (ReceiveOperation) matcher.findPosted(tag, source);
             if (receive == null) {
                 return null;
             }
@@ -302,6 +308,7 @@ final class MultiReceives extends ReceiveMode {
             slots++;
         }
         MultiPart part = (MultiPart) pool.takeOfDriver();
+        part.mode = this;
         part.state = ReceiveState.POSTED;
         part.flags = buffer.flags & ~Flags.MULTI_RECV;
         part.context = buffer.context;
@@ -309,7 +316,7 @@ final class MultiReceives extends ReceiveMode {
         part.address = buffer.address + buffer.used;
         part.length = Math.min(length, buffer.length - buffer.used);
         // reported if the receive fails before it has a message
-        part.message(null, Flags.MSG, 0, 0, 0);
+        part.message(null, kind, 0, 0, 0);
         part.endErrno = 0;
         part.nextPart = null;
         part.buffer = buffer;

@@ -25,6 +25,7 @@ import org.jfabric.layout.Words;
 final class Receiver {
     /** Initial capacity for the sources of untagged messages and directed receives; with more the hash table grows. */
     private static final int USUAL_SOURCES = 128;
+    private static final long TAGGED_BUFFER = Flags.TAGGED | Flags.MULTI_RECV;
 
     private final RegionTable regions;
     private final ReceivePool pool;
@@ -90,18 +91,26 @@ final class Receiver {
             this.mode = shared;
         } else if (settings.slab() != null) {
             this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
+        } else if (settings.taggedMultiReceive()) {
+            this.mode = new TaggedMultiReceives(
+                ends, multiReceives(settings, Flags.TAGGED),
+                settings.multiReceive() ? multiReceives(settings, Flags.MSG) : ordinary);
         } else if (settings.multiReceive()) {
-            this.mode = new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting);
+            this.mode = multiReceives(settings, Flags.MSG);
         } else {
             this.mode = ordinary;
         }
         pool.modes(shared != null ? shared : ordinary, mode);
         this.expected = new ExpectedReceives(
             engine.straightPath() && shared == null && settings.slab() == null && !entries.areCounted()
-                && !settings.strictReceives(),
+                && !settings.strictReceives() && !settings.taggedMultiReceive(),
             settings.rxSize(), pool, tagged, regions, entries, clock);
         this.streams = new Streams(mode, ends, waiting, pool, store);
         this.scan = new ReceiveScan(pool, store, untagged);
+    }
+
+    private MultiReceives multiReceives(EndpointSettings settings, long kind) {
+        return new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting, kind);
     }
 
     /** Binds an endpoint to this shared receive context. */
@@ -125,7 +134,7 @@ final class Receiver {
         IntFunction<ReceiveOperation> newOfDriver = index -> new ReceiveOperation(index, true);
         if (settings.slab() != null) {
             return new ReceivePool(settings.rxSize(), newReceive, settings.slab().cells(), newOfDriver, clock);
-        } else if (settings.multiReceive()) {
+        } else if (settings.multiReceive() || settings.taggedMultiReceive()) {
             return new ReceivePool(settings.rxSize(), MultiBuffer::new, MultiReceives.PARTS, MultiPart::new, clock);
         }
         return new ReceivePool(settings.rxSize(), newReceive, 0, newOfDriver, clock);
@@ -164,7 +173,9 @@ final class Receiver {
     }
 
     /**
-     * Accepts a receive that is scattered over pieces of registered memory.
+     * Accepts a receive that is scattered over pieces of registered memory. A multi-receive buffer for tagged messages
+     * comes this way too, because it has both a mask and a minimum of free space: its second piece is no memory, and
+     * the length of that piece is the minimum.
      *
      * @param flags   operation flags and kind.
      * @param pieces  address and length of each, one after the other.
@@ -181,6 +192,14 @@ final class Receiver {
         ReceiveOperation operation = pool.take();
         if (operation == null) {
             return -FabricErrno.EAGAIN;
+        }
+        if ((flags & TAGGED_BUFFER) == TAGGED_BUFFER && count == 2) {
+            operation.posted(flags, pieces[0], pieces[1], context);
+            if (operation instanceof MultiBuffer buffer) {
+                buffer.minFree = pieces[3];
+            }
+            post(operation, srcAddr, tag, ignore);
+            return 0;
         }
         operation.posted(flags, 0, 0, context);
         if (operation.scatterOver(regions, pieces, count)) {

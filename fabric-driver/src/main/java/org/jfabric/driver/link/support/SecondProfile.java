@@ -39,6 +39,9 @@ final class SecondProfile {
             return offered;
         }
         long added = (offered.caps() & Flags.DIRECTED_RECV) != 0 ? Flags.EXACT_DIRECTED_RECV : 0;
+        if ((offered.caps() & Flags.TAGGED) != 0 && (offered.caps() & Flags.MULTI_RECV) != 0) {
+            added |= Flags.TAGGED_MULTI_RECV;
+        }
         offered.caps(offered.caps() | added);
         offered.rxAttr().caps(offered.rxAttr().caps() | added);
         return offered;
