@@ -17,6 +17,9 @@ import org.jfabric.info.TrafficClass;
  * <p>Stateless; any thread.
  */
 final class EndpointInfo {
+    /** Modes that libfabric 2.x has no more: they are cleared in its matches. */
+    private static final long REMOVED_MODES = Mode.BUFFERED_RECV | Mode.NOTIFY_FLAGS_ONLY | Mode.RESTRICTED_COMP;
+
     private EndpointInfo() {
     }
 
@@ -34,8 +37,8 @@ final class EndpointInfo {
                 + ", the domain is one of " + driverName,
                 "Open endpoints with a match of Fabric.info of the same fabric, or with a copy of one.");
         }
-        if (wanted.fabricAttr().isVersion2() && (wanted.mode() & Mode.REMOVED_BY_2) != 0) {
-            throw new FabricException(FabricErrno.EINVAL, "mode has " + Mode.toString(wanted.mode() & Mode.REMOVED_BY_2)
+        if (wanted.fabricAttr().isVersion2() && (wanted.mode() & REMOVED_MODES) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, "mode has " + Mode.toString(wanted.mode() & REMOVED_MODES)
                 + ", which API version " + FabricAttr.versionText(wanted.fabricAttr().apiVersion()) + " has not",
                 "Open it with the mode of a match, or use API version 1.18.");
         }

@@ -54,6 +54,8 @@ class AttributesTest {
                 assertEquals(0, key.length, member.getName());
             } else if (value instanceof Number number) {
                 assertEquals(0, number.longValue(), member.getName());
+            } else if (member.getType() == boolean.class) {
+                assertEquals(false, value, member.getName());
             } else if (member.getType() == String.class) {
                 assertEquals(null, value, member.getName());
             } else {
@@ -196,6 +198,9 @@ class AttributesTest {
         }
         if (type == int.class) {
             return 0x1_0001 * number;
+        }
+        if (type == boolean.class) {
+            return true;
         }
         if (type == String.class) {
             return "text" + number;

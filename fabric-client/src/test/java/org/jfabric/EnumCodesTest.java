@@ -100,7 +100,7 @@ class EnumCodesTest {
                 """),
             Arguments.of(Progress.values(), (IntFunction<Progress>) Progress::of,
                 (ToIntFunction<Progress>) Progress::code, """
-                UNSPEC=0 AUTO=1 MANUAL=2
+                UNSPEC=0 AUTO=1 MANUAL=2 CONTROL_UNIFIED=3
                 """),
             Arguments.of(Threading.values(), (IntFunction<Threading>) Threading::of,
                 (ToIntFunction<Threading>) Threading::code, """
@@ -116,7 +116,7 @@ class EnumCodesTest {
                 """),
             Arguments.of(CounterEvents.values(), (IntFunction<CounterEvents>) CounterEvents::of,
                 (ToIntFunction<CounterEvents>) CounterEvents::code, """
-                COMP=0
+                COMP=0 BYTES=1
                 """),
             Arguments.of(AddressFormat.values(), (IntFunction<AddressFormat>) AddressFormat::of,
                 (ToIntFunction<AddressFormat>) AddressFormat::code, """

@@ -390,7 +390,7 @@ public final class DomainAttr {
             + ", maxEpStxCtx=" + maxEpStxCtx + ", maxEpSrxCtx=" + maxEpSrxCtx + ", cntrCnt=" + cntrCnt
             + ", mrIovLimit=" + mrIovLimit + ", caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY)
             + ", mode=" + Mode.toString(mode) + ", authKey=" + Codes.describeKey(authKey)
-            + (avAuthKey ? ", avAuthKey" : "")
+            + ", avAuthKey=" + avAuthKey
             + ", maxErrDataSize=" + maxErrDataSize + ", mrCnt=" + mrCnt + ", tclass=" + Codes.hex(tclass) + '}';
     }
 }

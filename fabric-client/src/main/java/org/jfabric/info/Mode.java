@@ -53,9 +53,6 @@ public final class Mode {
      */
     public static final long BUFFERED_RECV = 0x8_0000_0000_0000L;
 
-    /** Modes that libfabric 2.x has no more: they are cleared in its matches, and nothing is opened with them. */
-    public static final long REMOVED_BY_2 = BUFFERED_RECV | NOTIFY_FLAGS_ONLY | RESTRICTED_COMP;
-
     private static final String[] NAMES = new String[Long.SIZE];
 
     static {

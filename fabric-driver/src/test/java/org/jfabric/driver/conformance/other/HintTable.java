@@ -202,6 +202,8 @@ final class HintTable {
             hints -> hints.domainAttr().mode(Mode.RESTRICTED_COMP), (match, hints) -> match.domainAttr().mode() == 0);
         add(here, "authKey", "domain_attr.auth_key_size", info -> info.domainAttr().authKeySize(), List.of(),
             List.of((hints, offer) -> hints.domainAttr().authKey(new byte[129])), (match, hints) -> true);
+        add(here, "avAuthKey", "domain_attr.auth_key_size", info -> "FI_AV_AUTH_KEY", List.of(),
+            List.of((hints, offer) -> hints.domainAttr().avAuthKey(true)), (match, hints) -> true);
         trafficClass(here, "domain_attr.tclass", info -> info.domainAttr().tclass(),
             (info, value) -> info.domainAttr().tclass(value));
     }

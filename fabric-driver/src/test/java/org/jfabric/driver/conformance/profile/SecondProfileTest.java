@@ -150,7 +150,7 @@ class SecondProfileTest {
             assertTrue(refusal(pair, local).contains("mr_mode"), "FI_LOCAL_MR is no FI_MR_LOCAL any more");
             // a mode is what the application is able to do: those that nothing needs are cleared
             Info able = match(pair, second().mode(-1L));
-            assertEquals(0, able.mode() & Mode.REMOVED_BY_2);
+            assertEquals(0, able.mode());
             Info table = second();
             table.domainAttr().avType(AddressVectorType.MAP);
             assertEquals(AddressVectorType.TABLE, match(pair, table).domainAttr().avType());
