@@ -90,7 +90,7 @@ final class Receiver {
         if (settings.slab() != null) {
             this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
         } else if (settings.multiReceive()) {
-            this.mode = new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting);
+            this.mode = new MultiReceives(ordinary, settings, pool, entries, ends, waiting);
         } else {
             this.mode = ordinary;
         }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.support;
 
 import org.jfabric.client.BufferedMode;
+import org.jfabric.client.PrefixMode;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -46,10 +47,17 @@ public final class InfoNarrowing {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }
         if (BufferedMode.isAskedFor(hints)) {
-            // the only mode that is granted on request: it costs a slab and changes the meaning of receives
+            // granted on request only: it costs a slab and changes the meaning of receives
             offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
             offered.mode(Mode.BUFFERED_RECV);
             offered.rxAttr().mode(Mode.BUFFERED_RECV);
+        }
+        if (PrefixMode.bytes(hints) != 0) {
+            // no link needs it, so it is granted only with a length
+            offered.mode(offered.mode() | Mode.MSG_PREFIX);
+            offered.txAttr().mode(offered.txAttr().mode() | Mode.MSG_PREFIX);
+            offered.rxAttr().mode(offered.rxAttr().mode() | Mode.MSG_PREFIX);
+            offered.epAttr().msgPrefixSize(hints.epAttr().msgPrefixSize());
         }
         offered.fabricAttr().apiVersion(hints.fabricAttr().apiVersion());
         offered.rxAttr().caps(narrow(hints.rxAttr().caps(), offered.rxAttr().caps() & offered.caps()));
