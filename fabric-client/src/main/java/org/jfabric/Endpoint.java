@@ -126,6 +126,8 @@ public final class Endpoint implements Fid {
     private final Atomics atomics;
     /** Null without the capability TRIGGER. */
     private final EndpointTriggers triggers;
+    /** Of a shared receive context; null of every other endpoint. */
+    private final SharedReceives sharedReceives;
 
     private int state;
     /**
@@ -173,8 +175,9 @@ public final class Endpoint implements Fid {
     private long id;
     private String name;
 
-    Endpoint(Domain domain, Info info, long context, DriverState driver) {
+    Endpoint(Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives) {
         this.domain = domain;
+        this.sharedReceives = sharedReceives;
         this.info = info;
         this.context = context;
         this.driver = driver;
@@ -193,6 +196,7 @@ public final class Endpoint implements Fid {
     /** An alias: it shares what concerns the endpoint itself, and has what depends on default flags of its own. */
     private Endpoint(Endpoint base, OperationFlags opFlags) {
         this.domain = base.domain;
+        this.sharedReceives = base.sharedReceives;
         this.info = base.info;
         this.context = base.context;
         this.driver = base.driver;
@@ -316,7 +320,9 @@ public final class Endpoint implements Fid {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(info);
+            if (sharedReceives == null) {
+                bindings.requireComplete(info);
+            }
             if (BufferedMode.isAskedFor(info)) {
                 bindings.rxCq().slabs().enable(base);
             } else {
@@ -1029,7 +1035,7 @@ public final class Endpoint implements Fid {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return info.receives() ? submission.receivesLeft() : -FabricErrno.EOPNOTSUPP;
+        return receive == null ? refused() : submission.receivesLeft();
     }
 
     /**
@@ -1099,7 +1105,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public FidClass fidClass() {
-        return FidClass.EP;
+        return sharedReceives == null ? FidClass.EP : FidClass.SRX_CTX;
     }
 
     @Override
@@ -1111,7 +1117,8 @@ public final class Endpoint implements Fid {
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
      * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
      *
-     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open.
+     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open, or endpoints that use this shared receive
+     *     context.
      */
     @Override
     public void close() {
@@ -1163,12 +1170,14 @@ public final class Endpoint implements Fid {
         applyOpFlags();
         submission = Submission.open(info, port, bindings, memory, maxMsgSize, injectSize, context);
         onConnection(!info.connects());
-        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 ? submission : null;
+        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
+            ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.submission(submission);
         }
-        peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
+        peeksData = info.receives() && bindings.rxCq() != null
+            && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the submission was made above: a thread that sees the state must see it
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -1213,7 +1222,7 @@ public final class Endpoint implements Fid {
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
         sendCall = opFlags.sendCall();
-        peekCall = opFlags.peekCall();
+        peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
     }
 
     /** As {@link #tsend}, with flags or data of its own. */
@@ -1339,7 +1348,8 @@ public final class Endpoint implements Fid {
         if (isUnconnected) {
             return -FabricErrno.ENOTCONN;
         }
-        return isClaimed ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
+        return isClaimed ? -FabricErrno.EBUSY
+            : bindings.receiveContext() != null ? -FabricErrno.ENOSYS : -FabricErrno.EOPNOTSUPP;
     }
 
     /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
@@ -1488,6 +1498,11 @@ public final class Endpoint implements Fid {
     /** Null without one. */
     ReceiveSlab slab() {
         return slab;
+    }
+
+    /** Null if it is an endpoint and not a shared receive context. */
+    SharedReceives sharedReceives() {
+        return sharedReceives;
     }
 
     Info requested() {

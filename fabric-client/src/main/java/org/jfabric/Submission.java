@@ -55,7 +55,7 @@ class Submission {
         long injectContext) {
         this.port = port;
         this.sends = info.transmits() ? bindings.txCq().credits() : null;
-        this.receives = info.receives() ? bindings.rxCq().credits() : null;
+        this.receives = bindings.receiveCredits();
         this.sendLock = sends == null ? null : sends.lock();
         this.receiveLock = receives == null ? null : receives.lock();
         this.memory = memory;

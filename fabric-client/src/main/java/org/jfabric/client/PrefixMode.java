@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 
@@ -19,7 +20,8 @@ public final class PrefixMode {
     }
 
     /**
-     * Whether buffers may have a prefix. Buffered receives exclude it: their memory is the driver's.
+     * Whether buffers may have a prefix. Buffered receives exclude it, because their memory is the driver's, and so do
+     * shared receive contexts, whose buffers are not those of one endpoint.
      *
      * @param info hints, an offer, or what an endpoint is opened with; a mode of 0 of one direction takes over that of
      *             the whole.
@@ -29,7 +31,8 @@ public final class PrefixMode {
         long transmit = info.txAttr().mode();
         long receive = info.rxAttr().mode();
         long both = info.mode() & (transmit == 0 ? -1L : transmit) & (receive == 0 ? -1L : receive);
-        return (both & Mode.MSG_PREFIX) != 0 && !BufferedMode.isAskedFor(info);
+        return (both & Mode.MSG_PREFIX) != 0 && !BufferedMode.isAskedFor(info)
+            && info.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT;
     }
 
     /**

@@ -6,6 +6,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
+import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
@@ -77,6 +78,17 @@ class SamplesTest {
             "received: over the connection",
             "the accepting side got SHUTDOWN: true",
             "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
+    void shouldTakeAllOrdersByOneQueueOfReceives() throws Exception {
+        List<String> lines = run(() -> OrderGateway.main(new String[0]));
+
+        assertEquals(List.of(
+            "desk 0 sent 4 orders",
+            "desk 1 sent 4 orders",
+            "desk 2 sent 4 orders",
+            "receives of the gateway: 4, for 3 connections"), lines);
     }
 
     @Test
@@ -166,8 +178,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "log",
-                "counters", "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "gateway", "book", "doorbell", "sequence",
+                "log", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -10,6 +10,7 @@ import org.jfabric.info.Codes;
 import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricAttr;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -64,6 +65,7 @@ public final class InfoComparison {
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.buffered(hints);
         comparison.prefix(hints);
+        comparison.shared(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
             // in applications of older versions this member has no defined value, because it did not exist
@@ -112,6 +114,21 @@ public final class InfoComparison {
         }
     }
 
+    /** Receives of a shared context take one message each, into a posted buffer. */
+    private void shared(Info hints) {
+        if (hints.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            return;
+        }
+        if ((hints.caps() & Flags.MULTI_RECV) != 0) {
+            reasons.add(new Reason("caps", "caps without MULTI_RECV", "MULTI_RECV",
+                "Post a buffer for each message to the shared receive context"));
+        }
+        if (BufferedMode.isAskedFor(hints)) {
+            reasons.add(new Reason("mode", Mode.toString(0), Mode.toString(Mode.BUFFERED_RECV),
+                "Post buffers to the shared receive context"));
+        }
+    }
+
     /**
      * With buffered receives a message lies in the driver's memory and needs no room in a posted buffer. An error entry
      * for such a message would lose it.
@@ -132,7 +149,7 @@ public final class InfoComparison {
         }
         if (!PrefixMode.isAllowed(hints)) {
             reasons.add(new Reason("ep_attr.msg_prefix_size", "0", Long.toUnsignedString(size),
-                "Ask for the mode MSG_PREFIX, without BUFFERED_RECV, or leave it 0"));
+                "Ask for the mode MSG_PREFIX, without BUFFERED_RECV or a shared receive context, or leave it 0"));
         } else if (!PrefixMode.isPossible(size)) {
             reasons.add(new Reason("ep_attr.msg_prefix_size", "a multiple of " + PrefixMode.ALIGNMENT_BYTES
                 + ", at most " + PrefixMode.MAX_BYTES, Long.toUnsignedString(size), "Ask for such a length"));
@@ -186,8 +203,12 @@ public final class InfoComparison {
         if (offered.memTagFormat() == 0 && hints.memTagFormat() != 0) {
             differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.memTagFormat()));
         }
-        atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
-        atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+        if (hints.txCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
+        }
+        if (hints.rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+        }
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {

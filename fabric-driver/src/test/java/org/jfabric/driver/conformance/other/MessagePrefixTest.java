@@ -22,6 +22,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.EndpointOption;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -385,6 +386,9 @@ class MessagePrefixTest {
             }
             assertRefused(pair, hints.copy().mode(Mode.CONTEXT));
             assertRefused(pair, hints.copy().mode(Mode.MSG_PREFIX | Mode.BUFFERED_RECV));
+            Info shared = hints.copy();
+            shared.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
+            assertRefused(pair, shared);
             Info oneDirection = hints.copy();
             oneDirection.rxAttr().mode(Mode.CONTEXT);
             assertRefused(pair, oneDirection);
