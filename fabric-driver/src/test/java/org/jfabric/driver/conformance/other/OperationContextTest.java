@@ -255,11 +255,15 @@ class OperationContextTest {
             long another = new OperationContext().wrap(pair.a.memory, 8192).id();
             pair.b.fill(0, LENGTH, 4);
             assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, 9, 1));
+            long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
             FabricNode.Entry entry;
             do {
+                assertTrue(System.nanoTime() - deadline < 0, "no message");
+                pair.pump();
                 assertEquals(0, endpoint.trecvmsg(0, 0, ANY, 9, 0, place, Flags.PEEK | Flags.CLAIM));
                 entry = pair.a.await();
             } while (entry.err() == FabricErrno.ENOMSG);
+            assertEquals(0, entry.err(), entry::toString);
             assertEquals(place, entry.context());
             assertEquals(0, endpoint.trecvmsg(buf, LENGTH, ANY, 9, 0, another, Flags.CLAIM));
             entry = pair.a.await();
