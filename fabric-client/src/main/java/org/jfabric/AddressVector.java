@@ -310,6 +310,13 @@ public final class AddressVector implements Fid {
         return "AddressVector{id=" + id + ", addresses=" + addresses.size() + (closed ? ", closed" : "") + '}';
     }
 
+    /** The address with that number, null if there is none. Another object after each insertion. */
+    String addressOf(long fiAddr) {
+        synchronized (addresses) {
+            return addresses.get(fiAddr);
+        }
+    }
+
     Domain domain() {
         return domain;
     }

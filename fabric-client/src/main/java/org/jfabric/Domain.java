@@ -66,6 +66,7 @@ public final class Domain implements Fid {
     private final DomainRegions regions;
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
+    private final DomainSockets sockets = new DomainSockets(this);
     private boolean closed;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
@@ -423,10 +424,48 @@ public final class Domain implements Fid {
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
             requireOpen();
+            DomainSockets.refuse(wanted);
             EndpointHandle.take(wanted, fabric);
             Endpoint endpoint = new Endpoint(this, wanted, context, driver);
             endpoints.add(endpoint);
             return endpoint;
+        }
+    }
+
+    /**
+     * Opens an active socket endpoint, which transfers. Experimental: may change between versions.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)} for a type of socket endpoints; or that of a CONNREQ
+     *                     event, whose connection it takes over.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type or driver, or another handle than
+     *     an open request; {@link FabricErrno#EOPBADSTATE} if the domain is closed or the request was answered.
+     */
+    public SocketEndpoint openSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, false);
+    }
+
+    /**
+     * Opens a passive socket endpoint, which listens for streams. Experimental: may change between versions.
+     *
+     * @param endpointInfo as for {@link #openSocketEndpoint(Info, long)}, without a handle; its {@code srcAddr} is the
+     *                     address to listen at, without one it is any address of the host at a free port.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound to an event queue.
+     * @throws FabricException as {@link #openSocketEndpoint(Info, long)}; {@link FabricErrno#EINVAL} for datagrams.
+     */
+    public SocketEndpoint openPassiveSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, true);
+    }
+
+    private SocketEndpoint openSocket(Info endpointInfo, long context, boolean isPassive) {
+        Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        fabric.requireVersion(wanted);
+        EndpointInfo.settle(wanted, info, fabric.driverName());
+        synchronized (lock()) {
+            requireOpen();
+            return sockets.open(wanted, context, isPassive);
         }
     }
 
@@ -465,9 +504,10 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty() || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !sockets.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
+                || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + reports + ' ' + addressVectors + ' ' + regions,
+                    + sockets + ' ' + reports + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -654,6 +694,7 @@ public final class Domain implements Fid {
         for (Endpoint endpoint : endpoints) {
             endpoint.markClosed();
         }
+        sockets.closeAll();
         reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
@@ -681,6 +722,7 @@ public final class Domain implements Fid {
 
     private void markClosed() {
         closed = true;
+        sockets.stop();
         if (connection().embedded() != null) {
             connection().embedded().onDomainClosed(locks);
         }

@@ -183,16 +183,28 @@ public final class TcpSocket {
         marks.apply(fd, isIpv6(remote));
         int result = bind(fd, local);
         if (result == 0) {
-            CallState state = CallState.current();
-            MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
-            result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
+            result = connect(fd, remote);
         }
-        if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
+        if (result < 0) {
             Libc.close(fd);
             return result;
         }
         doNotPaceOnOneHost(fd, remote);
         return fd;
+    }
+
+    /**
+     * Begins a connection of a socket that is open.
+     *
+     * @param fd     of {@link #open}.
+     * @param remote image of the address that it goes to.
+     * @return 0 if it is made or in progress, see {@link #connectError}; or a negative errno.
+     */
+    public static int connect(int fd, byte[] remote) {
+        CallState state = CallState.current();
+        MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
+        int result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
+        return result == -EINPROGRESS || result == -LinuxErrno.EINTR ? 0 : result;
     }
 
     /**
@@ -403,7 +415,14 @@ public final class TcpSocket {
         return name.length > 16;
     }
 
-    private static int bind(int fd, byte[] name) {
+    /**
+     * Gives a socket its own name.
+     *
+     * @param fd   of {@link #open}.
+     * @param name image of the address; port 0 lets the kernel choose.
+     * @return 0 or a negative errno.
+     */
+    public static int bind(int fd, byte[] name) {
         CallState state = CallState.current();
         MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
         return state.intResult(BIND.call(state, fd, state.scratchAddress, name.length));

@@ -172,9 +172,12 @@ class DiscoveryTest {
                 }
             }
             for (EndpointType type : new EndpointType[] {EndpointType.SOCK_STREAM, EndpointType.SOCK_DGRAM}) {
-                Info hints = new Info();
+                Info hints = new Info().linkName(setup.link);
                 hints.epAttr().type(type);
-                assertNotOffered(pair, hints, "type");
+                boolean isOffered = type == EndpointType.SOCK_STREAM && setup.link.equals("tcp");
+                if (!isOffered) {
+                    assertNotOffered(pair, hints, "type");
+                }
             }
         }
     }

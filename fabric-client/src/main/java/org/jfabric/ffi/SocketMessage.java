@@ -1,0 +1,122 @@
+package org.jfabric.ffi;
+
+import org.agrona.UnsafeApi;
+
+/**
+ * The {@code msghdr} of one direction of a socket: pieces of memory, and the name of the other side where it has no
+ * connection. Its calls return the errno and allocate nothing once they are compiled.
+ *
+ * <p>Owner: one thread at a time.
+ */
+public final class SocketMessage implements AutoCloseable {
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int NAMELEN_OFFSET = 8;
+    private static final int IOV_OFFSET = 16;
+    private static final int IOVLEN_OFFSET = 24;
+    private static final int HEADER_BYTES = 56;
+    private static final int NAME_BYTES = 28;
+    private static final int NAME_ROOM = 32;
+    private static final int PIECE_BYTES = 16;
+
+    private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
+    private static final Downcall RECVMSG = Downcall.of("recvmsg", 3);
+
+    private final long header;
+    private final long name;
+    private final long pieces;
+
+    /**
+     * Makes a header.
+     *
+     * @param capacity most pieces, 1 to 1024.
+     */
+    public SocketMessage(int capacity) {
+        long bytes = HEADER_BYTES + NAME_ROOM + (long) capacity * PIECE_BYTES;
+        header = UnsafeApi.allocateMemory(bytes);
+        UnsafeApi.setMemory(header, bytes, (byte) 0);
+        name = header + HEADER_BYTES;
+        pieces = name + NAME_ROOM;
+        UnsafeApi.putLong(header + IOV_OFFSET, pieces);
+    }
+
+    /**
+     * Sets one piece.
+     *
+     * @param index   of the piece, below the capacity.
+     * @param address native address.
+     * @param length  bytes.
+     */
+    public void piece(int index, long address, long length) {
+        UnsafeApi.putLong(pieces + (long) index * PIECE_BYTES, address);
+        UnsafeApi.putLong(pieces + (long) index * PIECE_BYTES + Long.BYTES, length);
+    }
+
+    /**
+     * Sets how many pieces there are.
+     *
+     * @param count 0 to the capacity.
+     */
+    public void pieceCount(int count) {
+        UnsafeApi.putLong(header + IOVLEN_OFFSET, count);
+    }
+
+    /**
+     * Sets the name that the next messages are sent to.
+     *
+     * @param image of the socket address.
+     */
+    public void name(byte[] image) {
+        for (int i = 0; i < image.length; i++) {
+            UnsafeApi.putByte(name + i, image[i]);
+        }
+        UnsafeApi.putLong(header, name);
+        UnsafeApi.putInt(header + NAMELEN_OFFSET, image.length);
+    }
+
+    /** Asks the next receive for the name of the sender. */
+    public void wantName() {
+        UnsafeApi.putLong(header, name);
+        UnsafeApi.putInt(header + NAMELEN_OFFSET, NAME_BYTES);
+    }
+
+    /**
+     * The name of the other side.
+     *
+     * @return image of the socket address, empty if there is none.
+     */
+    public byte[] name() {
+        byte[] image = new byte[Math.min(UnsafeApi.getInt(header + NAMELEN_OFFSET), NAME_BYTES)];
+        for (int i = 0; i < image.length; i++) {
+            image[i] = UnsafeApi.getByte(name + i);
+        }
+        return image;
+    }
+
+    /**
+     * Sends the pieces; never waits.
+     *
+     * @param fd a socket.
+     * @return bytes taken, or a negative errno.
+     */
+    public long send(int fd) {
+        CallState state = CallState.current();
+        return state.result(SENDMSG.call(state, fd, header, MSG_NOSIGNAL | MSG_DONTWAIT));
+    }
+
+    /**
+     * Receives into the pieces; never waits. Of a datagram that is longer the rest is lost.
+     *
+     * @param fd a socket.
+     * @return bytes received, or a negative errno.
+     */
+    public long receive(int fd) {
+        CallState state = CallState.current();
+        return state.result(RECVMSG.call(state, fd, header, MSG_DONTWAIT));
+    }
+
+    @Override
+    public void close() {
+        UnsafeApi.freeMemory(header);
+    }
+}
