@@ -82,7 +82,7 @@ class SocketEndpointTest {
 
     @BeforeEach
     void open() {
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base)
+        driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("driver"))
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "loopback,shm,tcp,udp").build());
         fabric = driver.fabric();
         streams = fabric.info(hints(EndpointType.SOCK_STREAM)).best();
