@@ -470,6 +470,25 @@ public final class Domain implements Fid {
     }
 
     /**
+     * Opens an endpoint with flags (fi_endpoint2). In libfabric they serve providers that are stacked on each other;
+     * there is no such flag here, and {@link Flags#PEER_TRANSFER} is refused like the others.
+     *
+     * @param endpointInfo as for {@link #openEndpoint(Info)}.
+     * @param flags        0.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for flags, and as {@link #openEndpoint(Info)}.
+     */
+    public Endpoint openEndpoint2(Info endpointInfo, long flags, long context) {
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS, "flags are "
+                + Flags.toString(flags, Flags.Kind.OPERATION) + ", an endpoint is opened with none",
+                "Open it with flags 0.");
+        }
+        return openEndpoint(endpointInfo, context);
+    }
+
+    /**
      * Returns the info that the domain was opened with.
      *
      * @return a copy.
@@ -635,7 +654,7 @@ public final class Domain implements Fid {
     void close(Endpoint endpoint) {
         synchronized (lock()) {
             boolean enabled = endpoint.state() == Endpoint.ENABLED;
-            if (endpoints.remove(endpoint)) {
+            if (!endpoint.closeAlias() && endpoints.remove(endpoint)) {
                 endpoint.markClosed();
                 fabric.onClosed(endpoint);
                 if (enabled) {

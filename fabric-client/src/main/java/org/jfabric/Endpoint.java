@@ -108,7 +108,10 @@ public final class Endpoint implements Fid {
     private final Info info;
     private final long context;
     private final DriverState driver;
-    private final EndpointBindings bindings = new EndpointBindings(this);
+    private final EndpointBindings bindings;
+    /** Of an alias the endpoint that it is one of, else this one. */
+    private final Endpoint base;
+    private final EndpointAliases aliases = new EndpointAliases(this);
     private final OperationFlags opFlags;
     private final EndpointOptions options;
     private final EndpointConnection connection;
@@ -168,6 +171,8 @@ public final class Endpoint implements Fid {
         this.info = info;
         this.context = context;
         this.driver = driver;
+        this.base = this;
+        this.bindings = new EndpointBindings(this);
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
         this.connection = new EndpointConnection(this, domain, info);
@@ -175,6 +180,45 @@ public final class Endpoint implements Fid {
         this.atomics = new Atomics(
             this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
         this.triggers = (info.caps() & Flags.TRIGGER) == 0 ? null : new EndpointTriggers(this);
+    }
+
+    /** An alias. What concerns the endpoint itself is the objects of that; what posts with default flags is its own. */
+    private Endpoint(Endpoint base, OperationFlags opFlags) {
+        this.domain = base.domain;
+        this.info = base.info;
+        this.context = base.context;
+        this.driver = base.driver;
+        this.base = base;
+        this.bindings = base.bindings;
+        this.opFlags = opFlags;
+        this.options = base.options;
+        this.connection = base.connection;
+        this.remoteMemory = new RemoteMemory(this, info.caps());
+        this.atomics = new Atomics(
+            this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
+        this.triggers = base.triggers == null ? null : new EndpointTriggers(this);
+    }
+
+    /**
+     * Opens an alias (fi_ep_alias): another object for this endpoint, with the same address, queues and connection, and
+     * with default operation flags of its own. Both can be used at the same time, by the rules for one endpoint. The
+     * endpoint cannot be closed before its aliases; an alias of an alias is one of the endpoint.
+     *
+     * @param flags {@link Flags#TRANSMIT} or {@link Flags#RECV} and the default flags of that direction, as for
+     *              {@link #setOpFlags}; those of the other direction are the ones that this object has now.
+     * @return the alias. Its {@link #setOpFlags} changes nothing here, nor the other way round.
+     * @throws FabricException {@link FabricErrno#EINVAL} for both directions or none, {@link FabricErrno#EBADFLAGS} for
+     *     flags that are not offered as default, {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public Endpoint alias(long flags) {
+        synchronized (domain.lock()) {
+            requireOpen();
+            OperationFlags own = new OperationFlags(opFlags);
+            own.set(flags);
+            Endpoint alias = new Endpoint(base, own);
+            base.aliases.add(alias);
+            return alias;
+        }
     }
 
     /**
@@ -263,9 +307,9 @@ public final class Endpoint implements Fid {
             }
             bindings.requireComplete(info);
             if (BufferedMode.isAskedFor(info)) {
-                bindings.rxCq().slabs().enable(this);
+                bindings.rxCq().slabs().enable(base);
             } else {
-                domain.enable(this);
+                domain.enable(base);
             }
         }
     }
@@ -335,7 +379,8 @@ public final class Endpoint implements Fid {
         synchronized (domain.lock()) {
             requireOpen();
             options.set(option, value, state == ENABLED);
-            minMultiRecvBytes = options.minMultiRecvBytes();
+            base.minMultiRecvBytes = options.minMultiRecvBytes();
+            base.aliases.update();
         }
     }
 
@@ -1044,10 +1089,24 @@ public final class Endpoint implements Fid {
 
     /**
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
+     * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
+     *
+     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open.
      */
     @Override
     public void close() {
         domain.close(this);
+    }
+
+    /** Under the fabric's lock: whether this was an alias, which is closed now. Refuses while it has aliases itself. */
+    boolean closeAlias() {
+        aliases.requireNone();
+        if (base == this) {
+            return false;
+        }
+        state = CLOSED;
+        base.aliases.remove(this);
+        return true;
     }
 
     @Override
@@ -1088,6 +1147,36 @@ public final class Endpoint implements Fid {
         UnsafeApi.storeFence();
         state = ENABLED;
         bindings.onEnabled();
+        aliases.update();
+    }
+
+    /** Takes over what has changed at the endpoint that this is an alias of; not the flags, which are this one's. */
+    void follow(Endpoint endpoint) {
+        id = endpoint.id;
+        name = endpoint.name;
+        maxMsgSize = endpoint.maxMsgSize;
+        injectSize = endpoint.injectSize;
+        minMultiRecvBytes = endpoint.minMultiRecvBytes;
+        submission = endpoint.submission;
+        receive = endpoint.receive;
+        taggedReceive = endpoint.taggedReceive;
+        slab = endpoint.slab;
+        peeksData = endpoint.peeksData;
+        if (endpoint.transmit == null) {
+            // in this order: another thread that finds nowhere to send to finds out why
+            isUnconnected = endpoint.isUnconnected;
+            isClaimed = endpoint.isClaimed;
+        }
+        transmit = endpoint.transmit;
+        accesses = endpoint.accesses;
+        isUnconnected = endpoint.isUnconnected;
+        isClaimed = endpoint.isClaimed;
+        if (state == OPEN && endpoint.state == ENABLED) {
+            applyOpFlags();
+            // as in onEnabled
+            UnsafeApi.storeFence();
+            state = ENABLED;
+        }
     }
 
     private void applyOpFlags() {
@@ -1230,15 +1319,15 @@ public final class Endpoint implements Fid {
     /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
     void onClaimed() {
         if (!submission.isShared()) {
-            isClaimed = true;
-            transmitTo(null);
+            base.isClaimed = true;
+            base.transmitTo(null);
         }
     }
 
     void onClaimEnded() {
-        if (isClaimed) {
-            isClaimed = false;
-            transmitTo(isUnconnected ? null : submission);
+        if (base.isClaimed) {
+            base.isClaimed = false;
+            base.transmitTo(isUnconnected ? null : submission);
         }
     }
 
@@ -1255,11 +1344,15 @@ public final class Endpoint implements Fid {
             isUnconnected = true;
             transmitTo(null);
         }
+        aliases.update();
     }
 
     private void transmitTo(Submission target) {
         transmit = (Info.directions(info.caps()) & Flags.SEND) != 0 ? target : null;
         accesses = target;
+        if (!aliases.isEmpty()) {
+            aliases.update();
+        }
     }
 
     /** Carried by sends without flags of their own. */
@@ -1309,6 +1402,10 @@ public final class Endpoint implements Fid {
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        if (base != this) {
+            return;
+        }
+        aliases.markClosed();
         if (submission != null) {
             submission.close();
         }
@@ -1341,6 +1438,7 @@ public final class Endpoint implements Fid {
     /** A link has completed its address. */
     void rename(String address) {
         name = address;
+        aliases.update();
     }
 
     BufferedOptions bufferedLimits() {

@@ -56,6 +56,16 @@ final class OperationFlags {
             : SEND_CALL & ~info.epAttr().protocol().missingLevels();
     }
 
+    /** A copy that changes apart from the original. */
+    OperationFlags(OperationFlags other) {
+        this.multiReceive = other.multiReceive;
+        this.isDatagram = other.isDatagram;
+        this.multicast = other.multicast;
+        this.sendCall = other.sendCall;
+        this.transmit = other.transmit;
+        this.receive = other.receive;
+    }
+
     /** The flags of one direction, without its bit. */
     long get(long direction) {
         return isTransmit(direction) ? transmit : receive;

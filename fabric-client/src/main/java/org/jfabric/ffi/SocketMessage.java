@@ -4,7 +4,8 @@ import org.agrona.UnsafeApi;
 
 /**
  * The {@code msghdr} of one direction of a socket: pieces of memory, and the name of the other side where it has no
- * connection. Its calls return the errno and allocate nothing once they are compiled.
+ * connection. Its calls return the errno, and allocate
+ * only for one other than EAGAIN.
  *
  * <p>Owner: one thread at a time.
  */
@@ -19,12 +20,22 @@ public final class SocketMessage implements AutoCloseable {
     private static final int NAME_ROOM = 32;
     private static final int PIECE_BYTES = 16;
 
+    private static final int POLLIN = 0x1;
+    private static final int POLLOUT = 0x4;
+    private static final int POLLHUP = 0x10;
+    private static final int POLLFD_BYTES = 8;
+    private static final int ECONNRESET = 104;
+
+    private static final QuickDowncall SEND = QuickDowncall.of("sendmsg", 3);
+    private static final QuickDowncall RECEIVE = QuickDowncall.of("recvmsg", 3);
+    private static final QuickDowncall POLL = QuickDowncall.of("poll", 3);
     private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
     private static final Downcall RECVMSG = Downcall.of("recvmsg", 3);
 
     private final long header;
     private final long name;
     private final long pieces;
+    private final long polled;
 
     /**
      * Makes a header.
@@ -32,11 +43,12 @@ public final class SocketMessage implements AutoCloseable {
      * @param capacity most pieces, 1 to 1024.
      */
     public SocketMessage(int capacity) {
-        long bytes = HEADER_BYTES + NAME_ROOM + (long) capacity * PIECE_BYTES;
+        long bytes = HEADER_BYTES + NAME_ROOM + (long) capacity * PIECE_BYTES + POLLFD_BYTES;
         header = UnsafeApi.allocateMemory(bytes);
         UnsafeApi.setMemory(header, bytes, (byte) 0);
         name = header + HEADER_BYTES;
         pieces = name + NAME_ROOM;
+        polled = pieces + (long) capacity * PIECE_BYTES;
         UnsafeApi.putLong(header + IOV_OFFSET, pieces);
     }
 
@@ -100,6 +112,14 @@ public final class SocketMessage implements AutoCloseable {
      * @return bytes taken, or a negative errno.
      */
     public long send(int fd) {
+        long sent = SEND.call(fd, header, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0) {
+            return sent;
+        }
+        if (ready(fd, POLLOUT) == 0) {
+            return -LinuxErrno.EAGAIN;
+        }
+        // once more, for the reason: that form may allocate
         CallState state = CallState.current();
         return state.result(SENDMSG.call(state, fd, header, MSG_NOSIGNAL | MSG_DONTWAIT));
     }
@@ -111,8 +131,25 @@ public final class SocketMessage implements AutoCloseable {
      * @return bytes received, or a negative errno.
      */
     public long receive(int fd) {
+        long received = RECEIVE.call(fd, header, MSG_DONTWAIT);
+        if (received >= 0) {
+            return received;
+        }
+        int ready = ready(fd, POLLIN);
+        if (ready == 0) {
+            return -LinuxErrno.EAGAIN;
+        }
         CallState state = CallState.current();
-        return state.result(RECVMSG.call(state, fd, header, MSG_DONTWAIT));
+        long again = state.result(RECVMSG.call(state, fd, header, MSG_DONTWAIT));
+        // the first call took the error of a connection that was aborted, and now it looks like an orderly end
+        return again == 0 && (ready & POLLHUP) != 0 ? -ECONNRESET : again;
+    }
+
+    /** What poll says of a descriptor, without a wait. */
+    private int ready(int fd, int wanted) {
+        UnsafeApi.putInt(polled, fd);
+        UnsafeApi.putInt(polled + Integer.BYTES, wanted);
+        return (int) POLL.call(polled, 1, 0) <= 0 ? 0 : UnsafeApi.getInt(polled + Integer.BYTES) >>> Short.SIZE;
     }
 
     @Override

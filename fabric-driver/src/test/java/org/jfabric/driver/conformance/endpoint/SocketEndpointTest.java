@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
@@ -295,6 +296,16 @@ class SocketEndpointTest {
                 assertEquals(0, await(() -> active.recv(in, 8)));
                 assertEquals(EventType.SHUTDOWN, event().type());
             }
+        }
+    }
+
+    @Test
+    void shouldNotTakeAnAbortedStreamForItsEnd() throws Exception {
+        try (ServerSocketChannel listener = ServerSocketChannel.open(); SocketEndpoint active = active(streams)) {
+            listener.bind(new InetSocketAddress("127.0.0.1", 0));
+            active.connect(SocketName.of((InetSocketAddress) listener.getLocalAddress()).toString());
+            listener.accept().setOption(StandardSocketOptions.SO_LINGER, 0).close();
+            assertEquals(-FabricErrno.ECONNRESET, await(() -> active.recv(in, 8)));
         }
     }
 
