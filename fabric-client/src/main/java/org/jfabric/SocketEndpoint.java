@@ -24,6 +24,10 @@ import org.jfabric.layout.VectorRequestDescriptor;
  * An endpoint that behaves like a non-blocking socket: a byte stream ({@link EndpointType#SOCK_STREAM}) or datagrams
  * ({@link EndpointType#SOCK_DGRAM}). Experimental: interface and semantics may change between versions.
  *
+ * <pre>{@code
+ * SocketEndpoint socket = domain.openSocketEndpoint(domain.info(), 0);
+ * }</pre>
+ *
  * <p>A transfer is over when its call returns, with the bytes transferred or a negative errno. It needs no registered
  * memory, no completion queue and no driver: this process owns the socket, and the peer may be any socket. Connection
  * events come into an event queue, destinations of datagrams from an address vector.
