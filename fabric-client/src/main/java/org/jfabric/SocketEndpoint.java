@@ -306,7 +306,8 @@ public final class SocketEndpoint implements Fid {
     /**
      * Sends bytes. A stream may take fewer than offered.
      *
-     * @param buf      native address of the bytes, free again at the return.
+     * @param buf      native address of the bytes, free again at the return; not {@link MemoryRegion#address()}, which
+     *                 names a region and gives {@code -FI_EFAULT}.
      * @param len      of them.
      * @param destAddr of the address vector; a stream ignores it.
      * @return bytes sent; or {@code -FI_EAGAIN} without room, {@code -FI_EMSGSIZE} for a datagram that is too long,

@@ -1,6 +1,7 @@
 package org.jfabric.samples.echo;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -9,7 +10,6 @@ import org.jfabric.Domain;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
 import org.jfabric.Fabric;
-import org.jfabric.MemoryRegion;
 import org.jfabric.SocketEndpoint;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
@@ -58,7 +58,7 @@ public final class SocketEcho {
                 client.write(ByteBuffer.wrap("the same again".getBytes(StandardCharsets.US_ASCII)));
                 client.shutdownOutput();
                 SocketEndpoint server = accept(domain, events);
-                echo(server, domain.allocate(ROOM));
+                echo(server);
                 server.shutdown();
                 ByteBuffer answer = ByteBuffer.allocate(ROOM);
                 while (client.read(answer) >= 0) {
@@ -82,13 +82,16 @@ public final class SocketEcho {
     }
 
     /** Until the end of the stream. */
-    private static void echo(SocketEndpoint server, MemoryRegion memory) {
-        for (long count; (count = server.recv(memory.address(), ROOM)) != 0;) {
-            long sent = 0;
-            while (count > 0 && sent < count) {
-                sent += checked(server.send(memory.address() + sent, count - sent, 0));
+    private static void echo(SocketEndpoint server) {
+        try (Arena arena = Arena.ofConfined()) {
+            // native memory as it is: a socket needs no registered memory
+            long buffer = arena.allocate(ROOM).address();
+            for (long count; (count = server.recv(buffer, ROOM)) != 0;) {
+                long sent = 0;
+                while (sent < checked(count)) {
+                    sent += checked(server.send(buffer + sent, count - sent, 0));
+                }
             }
-            checked(count);
         }
     }
 
