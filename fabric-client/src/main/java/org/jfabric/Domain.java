@@ -474,12 +474,12 @@ public final class Domain implements Fid {
      * there is no such flag here, and {@link Flags#PEER_TRANSFER} is refused like the others.
      *
      * @param endpointInfo as for {@link #openEndpoint(Info)}.
-     * @param flags        0.
      * @param context      of the endpoint itself.
+     * @param flags        0.
      * @return the endpoint, to be bound and enabled.
      * @throws FabricException {@link FabricErrno#EBADFLAGS} for flags, and as {@link #openEndpoint(Info)}.
      */
-    public Endpoint openEndpoint2(Info endpointInfo, long flags, long context) {
+    public Endpoint openEndpoint2(Info endpointInfo, long context, long flags) {
         if (flags != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS, "flags are "
                 + Flags.toString(flags, Flags.Kind.OPERATION) + ", an endpoint is opened with none",
@@ -654,7 +654,7 @@ public final class Domain implements Fid {
     void close(Endpoint endpoint) {
         synchronized (lock()) {
             boolean enabled = endpoint.state() == Endpoint.ENABLED;
-            if (!endpoint.closeAlias() && endpoints.remove(endpoint)) {
+            if (endpoints.remove(endpoint)) {
                 endpoint.markClosed();
                 fabric.onClosed(endpoint);
                 if (enabled) {

@@ -111,7 +111,8 @@ public final class Endpoint implements Fid {
     private final EndpointBindings bindings;
     /** Of an alias the endpoint that it is one of, else this one. */
     private final Endpoint base;
-    private final EndpointAliases aliases = new EndpointAliases(this);
+    /** Those of {@link #base}. */
+    private final EndpointAliases aliases;
     private final OperationFlags opFlags;
     private final EndpointOptions options;
     private final EndpointConnection connection;
@@ -172,6 +173,7 @@ public final class Endpoint implements Fid {
         this.context = context;
         this.driver = driver;
         this.base = this;
+        this.aliases = new EndpointAliases(this);
         this.bindings = new EndpointBindings(this);
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
@@ -182,13 +184,14 @@ public final class Endpoint implements Fid {
         this.triggers = (info.caps() & Flags.TRIGGER) == 0 ? null : new EndpointTriggers(this);
     }
 
-    /** An alias. What concerns the endpoint itself is the objects of that; what posts with default flags is its own. */
+    /** An alias: it shares what concerns the endpoint itself, and has what depends on default flags of its own. */
     private Endpoint(Endpoint base, OperationFlags opFlags) {
         this.domain = base.domain;
         this.info = base.info;
         this.context = base.context;
         this.driver = base.driver;
         this.base = base;
+        this.aliases = base.aliases;
         this.bindings = base.bindings;
         this.opFlags = opFlags;
         this.options = base.options;
@@ -202,7 +205,8 @@ public final class Endpoint implements Fid {
     /**
      * Opens an alias (fi_ep_alias): another object for this endpoint, with the same address, queues and connection, and
      * with default operation flags of its own. Both can be used at the same time, by the rules for one endpoint. The
-     * endpoint cannot be closed before its aliases; an alias of an alias is one of the endpoint.
+     * endpoint cannot be closed before its aliases; an alias of an alias is one of the endpoint. Events and error
+     * entries of event queues name the endpoint. A control call. Source: fi_endpoint(3), section fi_ep_alias.
      *
      * @param flags {@link Flags#TRANSMIT} or {@link Flags#RECV} and the default flags of that direction, as for
      *              {@link #setOpFlags}; those of the other direction are the ones that this object has now.
@@ -216,7 +220,7 @@ public final class Endpoint implements Fid {
             OperationFlags own = new OperationFlags(opFlags);
             own.set(flags);
             Endpoint alias = new Endpoint(base, own);
-            base.aliases.add(alias);
+            aliases.add(alias);
             return alias;
         }
     }
@@ -269,6 +273,7 @@ public final class Endpoint implements Fid {
     public void bind(Fid object, long flags) {
         Codes.required(object, "object");
         synchronized (domain.lock()) {
+            requireOpenAlias();
             bindings.bind(object, flags);
         }
     }
@@ -380,7 +385,7 @@ public final class Endpoint implements Fid {
             requireOpen();
             options.set(option, value, state == ENABLED);
             base.minMultiRecvBytes = options.minMultiRecvBytes();
-            base.aliases.update();
+            aliases.update();
         }
     }
 
@@ -900,7 +905,7 @@ public final class Endpoint implements Fid {
      *     the endpoint reaches the address; and as {@link #enable()}.
      */
     public void connect(String address, DirectBuffer param, int offset, int length) {
-        connection.connect(address, param, offset, length);
+        management().connect(address, param, offset, length);
     }
 
     /**
@@ -925,7 +930,7 @@ public final class Endpoint implements Fid {
      *     {@link #enable()}.
      */
     public void accept(DirectBuffer param, int offset, int length) {
-        connection.accept(param, offset, length);
+        management().accept(param, offset, length);
     }
 
     /**
@@ -937,7 +942,7 @@ public final class Endpoint implements Fid {
      *     for flags, {@link FabricErrno#ENOTCONN} if it is not connected, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public void shutdown(long flags) {
-        connection.shutdown(flags);
+        management().shutdown(flags);
     }
 
     /**
@@ -954,7 +959,7 @@ public final class Endpoint implements Fid {
      *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join.
      */
     public MulticastGroup join(String address, long opContext, long flags) {
-        return connection.join(address, opContext, flags);
+        return management().join(address, opContext, flags);
     }
 
     /**
@@ -978,7 +983,7 @@ public final class Endpoint implements Fid {
      *     of another driver, {@link FabricErrno#EINVAL} for a malformed address.
      */
     public void setname(String address) {
-        connection.setname(address);
+        management().setname(address);
     }
 
     /**
@@ -1095,23 +1100,32 @@ public final class Endpoint implements Fid {
      */
     @Override
     public void close() {
-        domain.close(this);
-    }
-
-    /** Under the fabric's lock: whether this was an alias, which is closed now. Refuses while it has aliases itself. */
-    boolean closeAlias() {
-        aliases.requireNone();
-        if (base == this) {
-            return false;
+        synchronized (domain.lock()) {
+            if (base == this) {
+                aliases.requireNone();
+                domain.close(this);
+            } else {
+                state = CLOSED;
+                aliases.remove(this);
+            }
         }
-        state = CLOSED;
-        base.aliases.remove(this);
-        return true;
     }
 
     @Override
     public String toString() {
         return "Endpoint{" + (name == null ? "not enabled" : name) + (state == CLOSED ? ", closed" : "") + '}';
+    }
+
+    private EndpointConnection management() {
+        requireOpenAlias();
+        return connection;
+    }
+
+    /** The objects that an alias shares check the state of the endpoint, and not that of the alias. */
+    private void requireOpenAlias() {
+        if (base != this) {
+            requireOpen();
+        }
     }
 
     private void requireOpen() {
@@ -1321,6 +1335,7 @@ public final class Endpoint implements Fid {
         if (!submission.isShared()) {
             base.isClaimed = true;
             base.transmitTo(null);
+            base.updateAliases();
         }
     }
 
@@ -1328,6 +1343,7 @@ public final class Endpoint implements Fid {
         if (base.isClaimed) {
             base.isClaimed = false;
             base.transmitTo(isUnconnected ? null : submission);
+            base.updateAliases();
         }
     }
 
@@ -1350,6 +1366,10 @@ public final class Endpoint implements Fid {
     private void transmitTo(Submission target) {
         transmit = (Info.directions(info.caps()) & Flags.SEND) != 0 ? target : null;
         accesses = target;
+    }
+
+    /** For calls of the data path, which take no lock where there are none. */
+    private void updateAliases() {
         if (!aliases.isEmpty()) {
             aliases.update();
         }

@@ -5,23 +5,23 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * The aliases of one endpoint: further objects for it, with default operation flags of their own. They are told all
- * that changes at it, so that a call through one of them costs what it costs at the endpoint itself.
+ * The aliases of one endpoint: further objects for it, with default operation flags of their own. Each change of the
+ * endpoint is copied to them, so that a call through one of them costs what it costs at the endpoint itself.
  *
- * <p>Opening and closing: under the fabric's lock. Being told: the thread of the change.
+ * <p>Opening and closing: under the fabric's lock. Copying: the thread of the change.
  */
 final class EndpointAliases {
     private static final Endpoint[] NONE = {};
 
     private final Endpoint endpoint;
-    /** Replaced as a whole: the thread that reports connections reads it without the fabric's lock. */
+    /** Replaced as a whole: {@link #isEmpty()} reads it without a lock. */
     private volatile Endpoint[] open = NONE;
 
     EndpointAliases(Endpoint endpoint) {
         this.endpoint = endpoint;
     }
 
-    /** Adds an alias, which is told first what the endpoint is now. */
+    /** Adds an alias, with the endpoint's present state. */
     synchronized void add(Endpoint alias) {
         alias.follow(endpoint);
         Endpoint[] longer = Arrays.copyOf(open, open.length + 1);

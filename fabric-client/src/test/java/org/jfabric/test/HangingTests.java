@@ -19,8 +19,8 @@ import org.junit.platform.launcher.TestPlan;
 /**
  * Ends the test JVM when a test or a class of tests runs for longer than any may, and when nothing begins or ends for
  * as long. A class counts too, because each of its cases may end at a deadline of its own. It says which tests run,
- * what all threads do and which processes the tests have started. A build that hangs instead ends at the limit of
- * whoever waits for it, and nobody learns why.
+ * what all threads do and which processes the tests have started. Without it a build that hangs is ended from outside,
+ * and its output does not show the cause.
  */
 public final class HangingTests implements TestExecutionListener {
     /** The longest class takes a fourth of this on a quiet machine. */

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherConfig;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
@@ -40,9 +41,10 @@ class HangingTestsTest {
         }
     }
 
+    /** Without the listeners of the build, which would write this test into its reports. */
     private static void run(TestExecutionListener listener) {
-        LauncherFactory.create().execute(
-            LauncherDiscoveryRequestBuilder.request().selectors(selectClass(Endless.class)).build(), listener);
+        LauncherFactory.create(LauncherConfig.builder().enableTestExecutionListenerAutoRegistration(false).build())
+            .execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(Endless.class)).build(), listener);
     }
 
     @Test

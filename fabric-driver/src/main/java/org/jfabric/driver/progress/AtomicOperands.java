@@ -1,6 +1,5 @@
 package org.jfabric.driver.progress;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.driver.engine.AtomicExecutor;
 import org.jfabric.info.Flags;
@@ -43,17 +42,9 @@ final class AtomicOperands {
             || bytes != all * VectorRequestDescriptor.PIECE_LENGTH) {
             return false;
         }
-        long next = takePieces(behind, access.operands, access.operandPieces);
-        next = takePieces(next, access.results, access.resultPieces);
-        takePieces(next, access.compares, access.comparePieces);
+        long next = VectorRequests.takePieces(behind, access.operands, access.operandPieces);
+        next = VectorRequests.takePieces(next, access.results, access.resultPieces);
+        VectorRequests.takePieces(next, access.compares, access.comparePieces);
         return true;
-    }
-
-    /** Takes pieces; returns the address behind them. */
-    static long takePieces(long at, long[] pieces, int count) {
-        for (int i = 0; i < 2 * count; i++) {
-            pieces[i] = UnsafeApi.getLong(at + (long) i * Long.BYTES);
-        }
-        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
     }
 }

@@ -1,6 +1,5 @@
 package org.jfabric.driver.progress;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.RemoteRequestDecoder;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -45,9 +44,7 @@ final class RemoteRequests {
             || length != HEAD_LENGTH + count * VectorRequestDescriptor.PIECE_LENGTH) {
             return VectorRequests.CORRUPT;
         }
-        for (int i = 0; i < 2 * count; i++) {
-            pieces[i] = UnsafeApi.getLong(behind + (long) i * Long.BYTES);
-        }
+        VectorRequests.takePieces(behind, pieces, (int) count);
         return queues.endpoint.access(flags, pieces, (int) count, request.destAddr(), request.remoteAddr(),
             request.key(), request.data(), request.context());
     }

@@ -56,10 +56,15 @@ final class VectorRequests {
             || length != VectorRequestDescriptor.length(count)) {
             return CORRUPT;
         }
-        for (int i = 0; i < 2 * count; i++) {
-            pieces[i] = UnsafeApi.getLong(
-                record + VectorRequestDescriptor.PIECES_OFFSET + (long) i * Long.BYTES);
-        }
+        takePieces(record + VectorRequestDescriptor.PIECES_OFFSET, pieces, count);
         return count;
+    }
+
+    /** Copies the addresses and lengths of pieces out of a record, each word once; returns the address behind them. */
+    static long takePieces(long at, long[] pieces, int count) {
+        for (int i = 0; i < 2 * count; i++) {
+            pieces[i] = UnsafeApi.getLong(at + (long) i * Long.BYTES);
+        }
+        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
     }
 }

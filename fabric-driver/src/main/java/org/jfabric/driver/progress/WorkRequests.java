@@ -75,7 +75,7 @@ final class WorkRequests {
             return false;
         }
         work.count = (int) count;
-        AtomicOperands.takePieces(behind, work.pieces, work.count);
+        VectorRequests.takePieces(behind, work.pieces, work.count);
         return true;
     }
 

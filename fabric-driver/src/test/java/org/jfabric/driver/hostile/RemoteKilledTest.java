@@ -118,12 +118,19 @@ class RemoteKilledTest {
 
     /** Each once; how many of them failed. */
     private int assertAllEnd(FabricNode node, int count) {
+        return assertAllEnd(node, count, false);
+    }
+
+    /** Where reads are mapped, one may find that the region was closed while it copied. */
+    private int assertAllEnd(FabricNode node, int count, boolean readsAreMapped) {
         BitSet ended = new BitSet();
         int failed = 0;
         for (int i = 0; i < count; i++) {
             FabricNode.Entry entry = Deadline.awaitValue("an access' end", node::poll);
-            assertTrue(entry.err() == 0 || LOST.contains(entry.err()),
-                () -> FabricErrno.name(entry.err()) + ", seed " + seed);
+            boolean isRead = entry.context() % 2 != 0;
+            assertTrue(entry.err() == 0 || LOST.contains(entry.err())
+                || readsAreMapped && isRead && entry.err() == FabricErrno.EKEYREJECTED,
+                () -> entry + ", seed " + seed);
             ended.set((int) entry.context());
             failed += entry.err() == 0 ? 0 : 1;
         }
@@ -159,7 +166,7 @@ class RemoteKilledTest {
                 for (boolean last = false; !last; posted += ACCESSES) {
                     last = !killer.isAlive();
                     post(node, to, posted);
-                    failed += assertAllEnd(node, ACCESSES);
+                    failed += assertAllEnd(node, ACCESSES, link.equals("shm"));
                 }
                 Deadline.awaitParked("the end of the process", () -> !killer.isAlive());
                 // the name is free again

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
 import org.jfabric.SendClaim;
 import org.jfabric.driver.kit.Connected;
@@ -214,17 +213,33 @@ class EndpointAliasTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
+    void shouldMakeNoControlCallsOnceItIsClosed(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Endpoint endpoint = new ConnectionSide(pair, pair.a).open(0xE2);
+            Endpoint alias = endpoint.alias(Flags.TRANSMIT);
+            alias.close();
+            for (Runnable call : new Runnable[] {alias::enable, () -> alias.bind(pair.a.cq, Flags.TRANSMIT),
+                () -> alias.connect(pair.b.endpoint.name()), () -> alias.accept(), () -> alias.shutdown(0),
+                () -> alias.setname(pair.b.endpoint.name()), () -> alias.setOpFlags(Flags.RECV)}) {
+                assertEquals(FabricErrno.EOPBADSTATE, errno(call));
+            }
+            endpoint.enable();
+            assertFalse(alias.isOpen());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
     @Requirement({"EP-025", "REF-057"})
     void shouldOpenWithFlagsZeroAndRefuseAllOthers(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long flags : new long[] {Flags.PEER_TRANSFER, Flags.TRANSMIT, 1L << 62}) {
                 assertEquals(FabricErrno.EBADFLAGS, errno(
-                    () -> pair.a.domain.openEndpoint2(pair.a.info, flags, 9)));
+                    () -> pair.a.domain.openEndpoint2(pair.a.info, 9, flags)));
             }
-            Endpoint endpoint = pair.a.domain.openEndpoint2(pair.a.info, 0, 9);
+            Endpoint endpoint = pair.a.domain.openEndpoint2(pair.a.info, 9, 0);
             assertEquals(9, endpoint.context());
-            CompletionQueue queue = pair.a.cq;
-            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
             endpoint.bind(pair.a.av);
             endpoint.enable();
             send(pair, endpoint, 3);

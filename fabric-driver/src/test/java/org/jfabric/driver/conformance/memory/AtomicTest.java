@@ -14,7 +14,6 @@ import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
-import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -107,13 +106,8 @@ class AtomicTest {
             UnsafeBuffer source = new UnsafeBuffer(new byte[16]);
             for (int i = 1; i <= 100; i++) {
                 source.putInt(4, i);
-                Deadline.await("room for an inject", () -> {
-                    int result = atomics.injectAtomic(
-                        source, 4, 1, pair.toB, 4, pair.key, AtomicDatatype.UINT32, AtomicOperation.SUM);
-                    assertTrue(result == 0 || result == -FabricErrno.EAGAIN, "result " + result);
-                    pair.pair.pump();
-                    return result == 0;
-                }, () -> pair);
+                pair.inject(() -> atomics.injectAtomic(
+                    source, 4, 1, pair.toB, 4, pair.key, AtomicDatatype.UINT32, AtomicOperation.SUM));
                 source.putInt(4, 1 << 20);
             }
             // behind all of them, into two pieces

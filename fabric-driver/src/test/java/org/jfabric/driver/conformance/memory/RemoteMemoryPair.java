@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
@@ -16,6 +17,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.function.Executable;
 
 /** A pair whose second application has a region that the first may access; bytes around it are watched. */
@@ -74,6 +76,18 @@ final class RemoteMemoryPair implements AutoCloseable {
         target = b.domain.allocate(LENGTH, new MemoryRegionAttr().access(BOTH).requestedKey(key));
         seen = target.buffer();
         seen.setMemory(0, LENGTH, UNTOUCHED);
+    }
+
+    /** Makes a call of the first application that injects until there is room for it; it writes no entry. */
+    void inject(IntSupplier call) {
+        Deadline.await("room for an inject", () -> {
+            int result = call.getAsInt();
+            if (result != 0) {
+                assertEquals(-FabricErrno.EAGAIN, result);
+                a.assertQuiet(1);
+            }
+            return result == 0;
+        }, () -> pair.look(a));
     }
 
     /** For accesses that are refused: over libfabric's wires the driver logs each as the end of a connection. */

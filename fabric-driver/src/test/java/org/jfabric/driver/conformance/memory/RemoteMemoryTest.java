@@ -100,12 +100,8 @@ class RemoteMemoryTest {
             UnsafeBuffer source = new UnsafeBuffer(new byte[64]);
             for (int i = 0; i < 100; i++) {
                 source.putLong(8, i + 1);
-                int result = pair.remote.injectWrite(source, 8, 8, pair.toB, 8L * i, pair.key);
-                while (result == -FabricErrno.EAGAIN) {
-                    pair.a.assertQuiet(1);
-                    result = pair.remote.injectWrite(source, 8, 8, pair.toB, 8L * i, pair.key);
-                }
-                assertEquals(0, result);
+                long at = 8L * i;
+                pair.inject(() -> pair.remote.injectWrite(source, 8, 8, pair.toB, at, pair.key));
                 source.putLong(8, -1);
             }
             // behind all of them
