@@ -685,6 +685,7 @@ public final class Domain implements Fid {
         synchronized (lock()) {
             if (addressVectors.contains(vector)) {
                 requireUnused("address vector", vector.endpoints());
+                requireUnused("address vector", sockets.usersOf(vector));
                 vector.markClosed();
                 addressVectors.remove(vector);
                 closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
@@ -811,7 +812,7 @@ public final class Domain implements Fid {
     }
 
     /** Refuses to close what endpoints use. */
-    static void requireUnused(String what, List<Endpoint> users) {
+    static void requireUnused(String what, List<? extends Fid> users) {
         if (!users.isEmpty()) {
             throw new FabricException(FabricErrno.EBUSY,
                 "the " + what + " is bound to endpoints that are open: " + users,

@@ -8,6 +8,7 @@ import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -16,21 +17,36 @@ import org.jfabric.info.Info;
  * The socket endpoints of a domain, and the thread that brings their connection events into event queues. The thread
  * begins with the first stream and ends with the domain; it takes no part in transfers.
  *
- * <p>Everything but the wait is done under the fabric's lock.
+ * <p>Everything is done under the fabric's lock, except for the wait and the reports: an event queue may be read with a
+ * lock of the application held.
  */
 final class DomainSockets {
     private static final long WAKE = 0;
     private static final int MAX_EVENTS = 64;
     /** After a listener could not accept, for example for want of descriptors. */
     private static final int RETRY_MS = 100;
+    private static final byte[] NO_DATA = new byte[0];
 
     private final Domain domain;
     private final Long2ObjectHashMap<SocketEndpoint> open = new Long2ObjectHashMap<>();
     private final ArrayDeque<SocketEndpoint> stalled = new ArrayDeque<>();
+    /** Of one round; the thread's own. */
+    private final List<Event> events = new ArrayList<>();
     private long lastId = WAKE;
     private Epoll epoll;
     private int wakeFd = -1;
     private boolean isStopped;
+
+    /** An event that is reported when the lock is free; an error if there is one. */
+    private record Event(EventQueue queue, EventType type, SocketEndpoint endpoint, Info info, int error) {
+        void report() {
+            if (error != 0) {
+                queue.reportError(endpoint, endpoint.context(), 0, error, NO_DATA);
+            } else {
+                queue.report(type, endpoint, info, 0, NO_DATA);
+            }
+        }
+    }
 
     DomainSockets(Domain domain) {
         this.domain = domain;
@@ -85,6 +101,21 @@ final class DomainSockets {
         }
     }
 
+    /** Reports an event after this round; on the thread of the events. */
+    void report(EventQueue queue, EventType type, SocketEndpoint endpoint, Info info) {
+        events.add(new Event(queue, type, endpoint, info, 0));
+    }
+
+    /** As {@link #report}, an error entry. */
+    void reportError(EventQueue queue, SocketEndpoint endpoint, int error) {
+        events.add(new Event(queue, null, endpoint, null, error));
+    }
+
+    /** The endpoints that an address vector is bound to. */
+    List<SocketEndpoint> usersOf(AddressVector vector) {
+        return open.values().stream().filter(endpoint -> endpoint.uses(vector)).toList();
+    }
+
     /** The listener cannot accept now. */
     void retryLater(SocketEndpoint endpoint) {
         stalled.add(endpoint);
@@ -132,16 +163,29 @@ final class DomainSockets {
                     return;
                 }
                 for (int i = stalled.size(); i > 0; i--) {
-                    stalled.remove().onReady(0);
+                    ready(stalled.remove());
                 }
                 for (int i = 0; i < count; i++) {
                     SocketEndpoint endpoint = open.get(epoll.data(i));
                     if (endpoint != null) {
-                        endpoint.onReady(epoll.events(i));
+                        ready(endpoint);
                     }
                 }
                 timeoutMs = stalled.isEmpty() ? -1 : RETRY_MS;
             }
+            events.forEach(Event::report);
+            events.clear();
+        }
+    }
+
+    /** The failure of one endpoint must not end the events of the others. */
+    private static void ready(SocketEndpoint endpoint) {
+        try {
+            endpoint.onReady();
+        } catch (FabricException failed) {
+            endpoint.onFailed(failed.errno());
+        } catch (RuntimeException failed) {
+            endpoint.onFailed(FabricErrno.EOTHER);
         }
     }
 

@@ -10,6 +10,7 @@ import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.Codes;
+import org.jfabric.info.ControlCommand;
 import org.jfabric.info.EndpointSource;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventType;
@@ -18,6 +19,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.WaitObject;
 import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
@@ -44,7 +46,8 @@ public final class SocketEndpoint implements Fid {
     private static final int CLOSED = 5;
     /** Requests without an answer; more connections wait in the system. */
     private static final int MAX_REQUESTS = 128;
-    private static final byte[] NO_DATA = new byte[0];
+    /** An image without a family: a connect to it undoes another one. */
+    private static final byte[] NO_FAMILY = new byte[SocketName.IN_LENGTH];
     private static final String ANY_IN = SocketName.IN_SCHEME + "0.0.0.0:0";
     private static final String ANY_IN6 = SocketName.IN6_SCHEME + "[::]:0";
 
@@ -67,10 +70,33 @@ public final class SocketEndpoint implements Fid {
     /** Of an active endpoint that is enabled, else negative. */
     private volatile int fd = -1;
     private int listenFd = -1;
+    /** CONNECTED was reported. */
+    private boolean isAnnounced;
     private boolean isShutdown;
 
     /** The image of an address, as long as the vector has that text for the number. */
-    private record Destination(String text, byte[] image) {
+    private static final class Destination {
+        final long number;
+        final String text;
+        /** Null if the text is no address of a socket. */
+        final byte[] image;
+        /** Of the vector, when it last had that text. */
+        int version;
+
+        Destination(long number, String text, int version) {
+            this.number = number;
+            this.text = text;
+            this.version = version;
+            image = imageOf(text);
+        }
+
+        private static byte[] imageOf(String text) {
+            try {
+                return SocketName.isName(text) ? SocketName.parse(text).toBytes() : null;
+            } catch (FabricException refused) {
+                return null;
+            }
+        }
     }
 
     /** A connection that waits for its answer. */
@@ -172,7 +198,7 @@ public final class SocketEndpoint implements Fid {
             } else if (isStream) {
                 fd = openStream();
             } else {
-                fd = checked(UdpSocket.open(localImage(), false), "open " + info.srcAddr());
+                fd = local(UdpSocket.open(localImage(), false), "open " + info.srcAddr());
             }
             state = ENABLED;
         }
@@ -193,9 +219,15 @@ public final class SocketEndpoint implements Fid {
             }
             require(OPEN, "listens already");
             requireEventQueue();
-            listenFd = checked(TcpSocket.listen(localImage(), MAX_REQUESTS), "listen at " + info.srcAddr());
+            int opened = local(TcpSocket.listen(localImage(), MAX_REQUESTS), "listen at " + info.srcAddr());
+            try {
+                owner.watch(id, opened, Epoll.EPOLLIN);
+            } catch (FabricException refused) {
+                Libc.close(opened);
+                throw refused;
+            }
+            listenFd = opened;
             state = LISTENING;
-            owner.watch(id, listenFd, Epoll.EPOLLIN);
         }
     }
 
@@ -211,9 +243,15 @@ public final class SocketEndpoint implements Fid {
         byte[] remote = SocketName.parse(Codes.required(address, "address")).toBytes();
         synchronized (domain.lock()) {
             requireIdleStream(false);
-            checked(TcpSocket.connect(fd, remote), "connect to " + address);
+            checked(TcpSocket.connect(fd, remote), "connect to " + address, "Use an address that a peer listens at.");
+            try {
+                owner.watch(id, fd, Epoll.EPOLLOUT);
+            } catch (FabricException refused) {
+                TcpSocket.connect(fd, NO_FAMILY);
+                throw refused;
+            }
+            isShutdown = false;
             state = CONNECTING;
-            owner.watch(id, fd, Epoll.EPOLLOUT);
         }
     }
 
@@ -226,7 +264,9 @@ public final class SocketEndpoint implements Fid {
     public void accept() {
         synchronized (domain.lock()) {
             requireIdleStream(true);
-            onConnected();
+            // it is writable at once: one thread reports all events, so they are in order
+            owner.watch(id, fd, Epoll.EPOLLOUT);
+            state = CONNECTED;
         }
     }
 
@@ -299,8 +339,8 @@ public final class SocketEndpoint implements Fid {
      * @return an address to insert into the address vector, or null without one.
      */
     public String sourceName() {
-        byte[] image = state == CLOSED || isStream ? NO_DATA : rx.name();
-        return image.length == 0 ? null : SocketName.ofBytes(image).toString();
+        byte[] image = state == CLOSED || isStream ? null : rx.sourceName();
+        return image == null ? null : SocketName.ofBytes(image).toString();
     }
 
     /**
@@ -315,11 +355,15 @@ public final class SocketEndpoint implements Fid {
      *     or closed, {@code -FI_ENOTCONN}, {@code -EPIPE} and what else the system answers.
      */
     public long send(long buf, long len, long destAddr) {
+        int descriptor = fd;
+        if (descriptor < 0) {
+            return -FabricErrno.EOPBADSTATE;
+        }
         if (len < 0 || buf == 0 && len != 0) {
             return -FabricErrno.EINVAL;
         }
         tx.piece(0, buf, len);
-        return sendPieces(1, destAddr);
+        return sendPieces(descriptor, 1, destAddr);
     }
 
     /**
@@ -330,8 +374,12 @@ public final class SocketEndpoint implements Fid {
      * @return as there.
      */
     public long sendv(IoVec iov, long destAddr) {
+        int descriptor = fd;
+        if (descriptor < 0) {
+            return -FabricErrno.EOPBADSTATE;
+        }
         int count = fill(tx, iov);
-        return count < 0 ? count : sendPieces(count, destAddr);
+        return count < 0 ? count : sendPieces(descriptor, count, destAddr);
     }
 
     /**
@@ -367,11 +415,15 @@ public final class SocketEndpoint implements Fid {
      *     there is nothing, and else as {@link #send}.
      */
     public long recv(long buf, long len) {
+        int descriptor = fd;
+        if (descriptor < 0) {
+            return -FabricErrno.EOPBADSTATE;
+        }
         if (len < 0 || buf == 0 && len != 0) {
             return -FabricErrno.EINVAL;
         }
         rx.piece(0, buf, len);
-        return receivePieces(1);
+        return receivePieces(descriptor, 1);
     }
 
     /**
@@ -381,8 +433,12 @@ public final class SocketEndpoint implements Fid {
      * @return as there.
      */
     public long recvv(IoVec iov) {
+        int descriptor = fd;
+        if (descriptor < 0) {
+            return -FabricErrno.EOPBADSTATE;
+        }
         int count = fill(rx, iov);
-        return count < 0 ? count : receivePieces(count);
+        return count < 0 ? count : receivePieces(descriptor, count);
     }
 
     /**
@@ -497,8 +553,35 @@ public final class SocketEndpoint implements Fid {
         } + '}';
     }
 
+    boolean uses(AddressVector vector) {
+        return addressVector == vector;
+    }
+
+    /** Describes the descriptor, as {@link PortedCalls#control}. */
+    int control(int command, WaitObjectHandle handle) {
+        if (!isPassive && command == ControlCommand.BACKLOG.code()) {
+            return -FabricErrno.EINVAL;
+        }
+        boolean isObject = command == ControlCommand.GETWAIT.code();
+        if (isPassive || !isObject && command != ControlCommand.GETWAITOBJ.code()) {
+            return -FabricErrno.ENOSYS;
+        }
+        if (handle == null) {
+            return -FabricErrno.EINVAL;
+        }
+        int descriptor = fd;
+        if (isObject && descriptor < 0) {
+            return -FabricErrno.ENODATA;
+        }
+        handle.waitObject(WaitObject.FD);
+        if (isObject) {
+            handle.descriptor(descriptor);
+        }
+        return 0;
+    }
+
     /** The watched descriptor is ready; on the thread of the events, under the lock. */
-    void onReady(int events) {
+    void onReady() {
         switch (state) {
             case LISTENING -> acceptAll();
             case CONNECTING -> {
@@ -507,19 +590,33 @@ public final class SocketEndpoint implements Fid {
                     onConnected();
                 } else {
                     state = ENABLED;
-                    isShutdown = true;
-                    eventQueue.reportError(this, context, 0, error, NO_DATA);
+                    owner.reportError(eventQueue, this, error);
                 }
             }
             case CONNECTED -> {
-                if (!isShutdown) {
+                if (!isAnnounced) {
+                    onConnected();
+                } else if (!isShutdown) {
                     isShutdown = true;
-                    eventQueue.report(EventType.SHUTDOWN, this, null, 0, NO_DATA);
+                    owner.report(eventQueue, EventType.SHUTDOWN, this, null);
                 }
             }
             default -> {
             }
         }
+    }
+
+    /** {@link #onReady} threw; on the thread of the events, under the lock. */
+    void onFailed(int error) {
+        if (state == LISTENING) {
+            owner.retryLater(this);
+            return;
+        }
+        if (state == CONNECTING) {
+            TcpSocket.connect(fd, NO_FAMILY);
+            state = ENABLED;
+        }
+        owner.reportError(eventQueue, this, error);
     }
 
     private void acceptAll() {
@@ -542,8 +639,8 @@ public final class SocketEndpoint implements Fid {
             String peerName = SocketName.ofBytes(peer).toString();
             Request waiting = new Request(this, accepted, peerName);
             requests.add(waiting);
-            eventQueue.report(EventType.CONNREQ, this, info.copy().handle(waiting)
-                .srcAddr(SocketName.ofBytes(local).toString()).destAddr(peerName), 0, NO_DATA);
+            owner.report(eventQueue, EventType.CONNREQ, this, info.copy().handle(waiting)
+                .srcAddr(SocketName.ofBytes(local).toString()).destAddr(peerName));
         }
     }
 
@@ -556,16 +653,13 @@ public final class SocketEndpoint implements Fid {
     }
 
     private void onConnected() {
-        state = CONNECTED;
-        eventQueue.report(EventType.CONNECTED, this, null, 0, NO_DATA);
         owner.watch(id, fd, Epoll.EPOLLRDHUP);
+        state = CONNECTED;
+        isAnnounced = true;
+        owner.report(eventQueue, EventType.CONNECTED, this, null);
     }
 
-    private long sendPieces(int count, long destAddr) {
-        int descriptor = fd;
-        if (descriptor < 0) {
-            return -FabricErrno.EOPBADSTATE;
-        }
+    private long sendPieces(int descriptor, int count, long destAddr) {
         if (!isStream && !address(destAddr)) {
             return -FabricErrno.EINVAL;
         }
@@ -573,11 +667,7 @@ public final class SocketEndpoint implements Fid {
         return tx.send(descriptor);
     }
 
-    private long receivePieces(int count) {
-        int descriptor = fd;
-        if (descriptor < 0) {
-            return -FabricErrno.EOPBADSTATE;
-        }
+    private long receivePieces(int descriptor, int count) {
         if (!isStream) {
             rx.wantName();
         }
@@ -587,17 +677,29 @@ public final class SocketEndpoint implements Fid {
 
     /** Writes the destination into the header, unless it is there; false if the vector has no such address. */
     private boolean address(long destAddr) {
-        String text = addressVector.addressOf(destAddr);
-        if (text == null) {
-            return false;
+        Destination last = destination;
+        int version = addressVector.version();
+        if (last != null && last.number == destAddr && last.version == version) {
+            return true;
         }
-        // a number that is inserted again has another text object
-        if (destination == null || destination.text != text) {
-            Destination found = destinations.get(destAddr);
+        Destination found = destinations.get(destAddr);
+        if (found == null || found.version != version) {
+            String text = addressVector.addressOf(destAddr);
+            if (text == null) {
+                destinations.remove(destAddr);
+                return false;
+            }
+            // a number that is inserted again has another text object
             if (found == null || found.text != text) {
-                found = new Destination(text, SocketName.parse(text).toBytes());
+                found = new Destination(destAddr, text, version);
                 destinations.put(destAddr, found);
             }
+            found.version = version;
+        }
+        if (found.image == null) {
+            return false;
+        }
+        if (found != last) {
             destination = found;
             tx.name(found.image);
         }
@@ -617,12 +719,12 @@ public final class SocketEndpoint implements Fid {
 
     private int openStream() {
         byte[] local = localImage();
-        int opened = checked(TcpSocket.open(local.length == SocketName.IN6_LENGTH), "open a socket");
+        int opened = local(TcpSocket.open(local.length == SocketName.IN6_LENGTH), "open a socket");
         if (info.srcAddr() != null) {
             int bound = TcpSocket.bind(opened, local);
             if (bound < 0) {
                 Libc.close(opened);
-                checked(bound, "bind " + info.srcAddr());
+                local(bound, "bind " + info.srcAddr());
             }
         }
         return opened;
@@ -665,9 +767,13 @@ public final class SocketEndpoint implements Fid {
         }
     }
 
-    private static int checked(int result, String what) {
+    private static int local(int result, String what) {
+        return checked(result, what, "Use an address of this host that is free.");
+    }
+
+    private static int checked(int result, String what, String remedy) {
         if (result < 0) {
-            throw new FabricException(-result, "cannot " + what, "Use an address of this host that is free.");
+            throw new FabricException(-result, "cannot " + what, remedy);
         }
         return result;
     }

@@ -4,8 +4,7 @@ import org.agrona.UnsafeApi;
 
 /**
  * The {@code msghdr} of one direction of a socket: pieces of memory, and the name of the other side where it has no
- * connection. Its calls return the errno, and allocate
- * only for one other than EAGAIN.
+ * connection. Its calls return the errno, and allocate only for one other than EAGAIN.
  *
  * <p>Owner: one thread at a time.
  */
@@ -36,6 +35,8 @@ public final class SocketMessage implements AutoCloseable {
     private final long name;
     private final long pieces;
     private final long polled;
+    /** The header's own length is that of the room while nothing is received. */
+    private int sourceNameLength;
 
     /**
      * Makes a header.
@@ -93,12 +94,15 @@ public final class SocketMessage implements AutoCloseable {
     }
 
     /**
-     * The name of the other side.
+     * The name of the sender of the last message that was received with {@link #wantName()}.
      *
-     * @return image of the socket address, empty if there is none.
+     * @return image of the socket address, null if there is none.
      */
-    public byte[] name() {
-        byte[] image = new byte[Math.min(UnsafeApi.getInt(header + NAMELEN_OFFSET), NAME_BYTES)];
+    public byte[] sourceName() {
+        if (sourceNameLength == 0) {
+            return null;
+        }
+        byte[] image = new byte[Math.min(sourceNameLength, NAME_BYTES)];
         for (int i = 0; i < image.length; i++) {
             image[i] = UnsafeApi.getByte(name + i);
         }
@@ -133,6 +137,7 @@ public final class SocketMessage implements AutoCloseable {
     public long receive(int fd) {
         long received = RECEIVE.call(fd, header, MSG_DONTWAIT);
         if (received >= 0) {
+            sourceNameLength = UnsafeApi.getInt(header + NAMELEN_OFFSET);
             return received;
         }
         int ready = ready(fd, POLLIN);
@@ -141,6 +146,9 @@ public final class SocketMessage implements AutoCloseable {
         }
         CallState state = CallState.current();
         long again = state.result(RECVMSG.call(state, fd, header, MSG_DONTWAIT));
+        if (again >= 0) {
+            sourceNameLength = UnsafeApi.getInt(header + NAMELEN_OFFSET);
+        }
         // the first call took the error of a connection that was aborted, and now it looks like an orderly end
         return again == 0 && (ready & POLLHUP) != 0 ? -ECONNRESET : again;
     }

@@ -177,7 +177,6 @@ public final class TcpSocket {
         if (fd < 0) {
             return fd;
         }
-        setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
         setOption(fd, level, option, 1);
         // what the system refuses only leaves packets unmarked
         marks.apply(fd, isIpv6(remote));
@@ -189,22 +188,26 @@ public final class TcpSocket {
             Libc.close(fd);
             return result;
         }
-        doNotPaceOnOneHost(fd, remote);
         return fd;
     }
 
     /**
-     * Begins a connection of a socket that is open.
+     * Begins a connection of a socket that is open, as {@link #connect(byte[], byte[], SocketClass)}.
      *
      * @param fd     of {@link #open}.
-     * @param remote image of the address that it goes to.
+     * @param remote image of the address that it goes to; one of zeros undoes a connection.
      * @return 0 if it is made or in progress, see {@link #connectError}; or a negative errno.
      */
     public static int connect(int fd, byte[] remote) {
+        setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
         CallState state = CallState.current();
         MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
         int result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
-        return result == -EINPROGRESS || result == -LinuxErrno.EINTR ? 0 : result;
+        if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
+            return result;
+        }
+        doNotPaceOnOneHost(fd, remote);
+        return 0;
     }
 
     /**
