@@ -7,6 +7,7 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.EventFd;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -138,18 +139,30 @@ final class DomainSockets {
     }
 
     private void start() {
-        Epoll opened = new Epoll(MAX_EVENTS);
+        Epoll opened;
+        try {
+            opened = new Epoll(MAX_EVENTS);
+        } catch (NativeCallException refused) {
+            throw noDescriptor(refused.errno());
+        }
         wakeFd = EventFd.create();
         int added = wakeFd < 0 ? wakeFd : opened.add(wakeFd, Epoll.EPOLLIN, WAKE);
         if (added < 0) {
             opened.close();
-            throw new FabricException(-added, "no descriptor for the events of socket endpoints",
-                "Raise the limit of open files (ulimit -n).");
+            if (wakeFd >= 0) {
+                Libc.close(wakeFd);
+            }
+            throw noDescriptor(-added);
         }
         epoll = opened;
         Thread thread = new Thread(this::run, "jfabric-socket-events");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    private static FabricException noDescriptor(int errno) {
+        return new FabricException(errno, "no descriptor for the events of socket endpoints",
+            "Raise the limit of open files (ulimit -n).");
     }
 
     private void run() {

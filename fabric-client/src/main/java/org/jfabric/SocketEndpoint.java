@@ -46,8 +46,6 @@ public final class SocketEndpoint implements Fid {
     private static final int CLOSED = 5;
     /** Requests without an answer; more connections wait in the system. */
     private static final int MAX_REQUESTS = 128;
-    /** An image without a family: a connect to it undoes another one. */
-    private static final byte[] NO_FAMILY = new byte[SocketName.IN_LENGTH];
     private static final String ANY_IN = SocketName.IN_SCHEME + "0.0.0.0:0";
     private static final String ANY_IN6 = SocketName.IN6_SCHEME + "[::]:0";
 
@@ -247,7 +245,7 @@ public final class SocketEndpoint implements Fid {
             try {
                 owner.watch(id, fd, Epoll.EPOLLOUT);
             } catch (FabricException refused) {
-                TcpSocket.connect(fd, NO_FAMILY);
+                TcpSocket.disconnect(fd);
                 throw refused;
             }
             isShutdown = false;
@@ -589,6 +587,7 @@ public final class SocketEndpoint implements Fid {
                 if (error == 0) {
                     onConnected();
                 } else {
+                    TcpSocket.disconnect(fd);
                     state = ENABLED;
                     owner.reportError(eventQueue, this, error);
                 }
@@ -613,7 +612,7 @@ public final class SocketEndpoint implements Fid {
             return;
         }
         if (state == CONNECTING) {
-            TcpSocket.connect(fd, NO_FAMILY);
+            TcpSocket.disconnect(fd);
             state = ENABLED;
         }
         owner.reportError(eventQueue, this, error);

@@ -195,7 +195,7 @@ public final class TcpSocket {
      * Begins a connection of a socket that is open, as {@link #connect(byte[], byte[], SocketClass)}.
      *
      * @param fd     of {@link #open}.
-     * @param remote image of the address that it goes to; one of zeros undoes a connection.
+     * @param remote image of the address that it goes to.
      * @return 0 if it is made or in progress, see {@link #connectError}; or a negative errno.
      */
     public static int connect(int fd, byte[] remote) {
@@ -208,6 +208,19 @@ public final class TcpSocket {
         }
         doNotPaceOnOneHost(fd, remote);
         return 0;
+    }
+
+    /**
+     * Makes a socket whose connection is in progress or has failed as if just opened; it keeps a name that it was
+     * bound to. Without this the next connect answers ECONNABORTED.
+     *
+     * @param fd of {@link #open}.
+     */
+    public static void disconnect(int fd) {
+        CallState state = CallState.current();
+        // an address without a family
+        state.scratch.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
+        CONNECT.call(state, fd, state.scratchAddress, SOCKADDR_BYTES);
     }
 
     /**

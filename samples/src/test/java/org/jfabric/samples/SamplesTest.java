@@ -4,6 +4,7 @@ import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
+import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.hello.HelloFabric;
@@ -77,6 +78,11 @@ class SamplesTest {
             "received: over the connection",
             "the accepting side got SHUTDOWN: true",
             "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
+    void shouldEchoToASocketChannel() throws Exception {
+        assertEquals(List.of("the same again"), run(() -> SocketEcho.main(new String[0])));
     }
 
     @Test
@@ -166,7 +172,7 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "log",
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "book", "doorbell", "sequence", "log",
                 "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }

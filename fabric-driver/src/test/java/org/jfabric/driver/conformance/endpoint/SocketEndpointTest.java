@@ -3,11 +3,13 @@ package org.jfabric.driver.conformance.endpoint;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,6 +23,9 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
@@ -31,6 +36,7 @@ import org.jfabric.EventEntry;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
 import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.IoVec;
 import org.jfabric.PortedCalls;
 import org.jfabric.SocketEndpoint;
@@ -38,6 +44,7 @@ import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.Daemons;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
@@ -51,29 +58,40 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Endpoints that behave like sockets, also towards sockets of the JDK. */
 @Tag("conformance")
 @Timeout(120)
+@ParameterizedClass(name = "daemon={0}")
+@ValueSource(booleans = {false, true})
 class SocketEndpointTest {
+    private static final String LINKS = "loopback,shm,tcp,udp";
     private static final String HERE = "fi_sockaddr_in://127.0.0.1:0";
     private static final int BIG = 1 << 20;
+
+    @Parameter
+    boolean isDaemon;
 
     private final Path base = TestDirectory.create();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory = arena.allocate(2L * BIG, 64);
     private final long out = memory.address();
     private final long in = out + BIG;
-    private FabricDriver driver;
+    private AutoCloseable driver;
     private Fabric fabric;
     private Info streams;
     private Info datagrams;
@@ -83,9 +101,17 @@ class SocketEndpointTest {
 
     @BeforeEach
     void open() {
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("driver"))
-            .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "loopback,shm,tcp,udp").build());
-        fabric = driver.fabric();
+        if (isDaemon) {
+            Daemons daemons = Daemons.shared(List.of("jfabric.link.enabled=" + LINKS));
+            driver = daemons;
+            fabric = Fabric.connect(new FabricConfig().directory(daemons.start("alpha")));
+        } else {
+            FabricDriver embedded = FabricDriver.launchEmbedded(DriverConfig.builder()
+                .directory(base.resolve("driver")).threadingMode(ThreadingMode.INVOKER)
+                .set("jfabric.link.enabled", LINKS).build());
+            driver = embedded;
+            fabric = embedded.fabric();
+        }
         streams = fabric.info(hints(EndpointType.SOCK_STREAM)).best();
         datagrams = fabric.info(hints(EndpointType.SOCK_DGRAM)).best();
         domain = fabric.domain(datagrams);
@@ -94,7 +120,7 @@ class SocketEndpointTest {
     }
 
     @AfterEach
-    void close() {
+    void close() throws Exception {
         fabric.close();
         driver.close();
         arena.close();
@@ -136,6 +162,7 @@ class SocketEndpointTest {
     }
 
     @Test
+    @DisplayName("link=tcp, transfers")
     @Requirement({"SOCK-004", "SOCK-006", "SOCK-007"})
     void shouldTransferByEachCallAndReturnTheBytes() throws Exception {
         try (Stream stream = new Stream()) {
@@ -172,6 +199,7 @@ class SocketEndpointTest {
     }
 
     @Test
+    @DisplayName("link=tcp, no wait")
     @Requirement({"SOCK-008", "SOCK-011", "SOCK-007"})
     void shouldAnswerAtOnceWithoutRoomAndWithoutBytes() throws Exception {
         try (Stream stream = new Stream()) {
@@ -199,6 +227,7 @@ class SocketEndpointTest {
     }
 
     @Test
+    @DisplayName("link=tcp, the descriptor")
     @Requirement({"SOCK-012", "SOCK-013", "EP-081"})
     void shouldSignalItsDescriptorWhenItCanSendAndReceive() throws Exception {
         try (Stream stream = new Stream(); Epoll epoll = new Epoll(4)) {
@@ -218,6 +247,16 @@ class SocketEndpointTest {
                 return epoll.poll(0) == 1;
             }, () -> "");
             refused(FabricErrno.ENODATA, () -> stream.passive.waitDescriptor());
+
+            WaitObjectHandle handle = new WaitObjectHandle();
+            int getWait = ControlCommand.GETWAIT.code();
+            assertEquals(0, PortedCalls.control(stream.active, getWait, handle));
+            assertEquals(WaitObject.FD, handle.waitObject());
+            assertEquals(stream.active.waitDescriptor(), handle.fd());
+            assertEquals(0, PortedCalls.control(stream.active, ControlCommand.GETWAITOBJ.code(), handle));
+            assertEquals(WaitObject.FD, handle.waitObject());
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.control(stream.active, getWait, null));
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(stream.passive, getWait, handle));
         }
         try (Endpoint other = domain.openEndpoint(fabric.info(new Info()).best())) {
             assertTrue(PortedCalls.control(other, ControlCommand.GETWAIT.code(), new WaitObjectHandle()) < 0);
@@ -225,6 +264,99 @@ class SocketEndpointTest {
     }
 
     @Test
+    @DisplayName("link=udp, the descriptor")
+    @Requirement({"SOCK-008", "SOCK-012", "SOCK-013"})
+    void shouldSignalTheDescriptorOfDatagrams() {
+        WaitObjectHandle handle = new WaitObjectHandle();
+        int getWait = ControlCommand.GETWAIT.code();
+        try (SocketEndpoint endpoint = domain.openSocketEndpoint(datagrams.copy().srcAddr(HERE), 0);
+            Epoll epoll = new Epoll(4)) {
+            assertEquals(-FabricErrno.ENODATA, PortedCalls.control(endpoint, getWait, handle));
+            endpoint.bind(vector, 0);
+            endpoint.enable();
+            assertEquals(0, PortedCalls.control(endpoint, getWait, handle));
+            epoll.add(handle.fd(), Epoll.EPOLLIN | Epoll.EPOLLOUT, 1);
+            assertReady(epoll, Epoll.EPOLLOUT);
+            assertEquals(-FabricErrno.EAGAIN, endpoint.recv(in, 64));
+            assertNull(endpoint.sourceName(), "nothing was received");
+            assertEquals(8, endpoint.send(out, 8, vector.insert(endpoint.name())));
+            assertReady(epoll, Epoll.EPOLLIN | Epoll.EPOLLOUT);
+            assertEquals(8, endpoint.recv(in, 64));
+            assertReady(epoll, Epoll.EPOLLOUT);
+            assertEquals(-FabricErrno.EAGAIN, endpoint.recv(in, 64));
+            assertEquals(endpoint.name(), endpoint.sourceName(), "that of the last datagram");
+        }
+    }
+
+    @Test
+    void shouldNotTransferOnceItIsClosed() throws Exception {
+        Stream stream = new Stream();
+        SocketEndpoint datagram = domain.openSocketEndpoint(datagrams.copy().srcAddr(HERE), 0);
+        datagram.bind(vector, 0);
+        datagram.enable();
+        long self = vector.insert(datagram.name());
+        stream.close();
+        datagram.close();
+        IoVec pieces = new IoVec().add(out, 3).add(out + 3, 5);
+        for (SocketEndpoint closed : new SocketEndpoint[] {stream.active, stream.passive, datagram}) {
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.send(out, 8, self));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.sendv(pieces, self));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.sendmsg(pieces, self, 0));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.inject(out, 8, self));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.recv(in, 8));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.recvv(pieces));
+            assertEquals(-FabricErrno.EOPBADSTATE, closed.recvmsg(pieces, 0));
+            assertEquals(-FabricErrno.EOPBADSTATE,
+                PortedCalls.control(closed, ControlCommand.GETWAIT.code(), new WaitObjectHandle()));
+            assertNull(closed.sourceName());
+            refused(FabricErrno.ENODATA, closed::waitDescriptor);
+            refused(FabricErrno.EOPBADSTATE, closed::name);
+            closed.close();
+        }
+    }
+
+    @Test
+    void shouldReportTheEndOfAConnectionThatFollowsAFailedOne() throws Exception {
+        try (ServerSocketChannel listener = ServerSocketChannel.open(); SocketEndpoint active = active(streams)) {
+            active.connect(nobody());
+            assertEquals(FabricErrno.ECONNREFUSED, error(active));
+            listener.bind(new InetSocketAddress("127.0.0.1", 0));
+            active.connect(nameOf(listener));
+            assertEquals(EventType.CONNECTED, event().type());
+            listener.accept().close();
+            EventEntry ended = event();
+            assertEquals(EventType.SHUTDOWN, ended.type());
+            assertSame(active, ended.fid());
+        }
+    }
+
+    /** The lock of an event queue belongs to the application, which may hold it while an event is reported. */
+    @Test
+    void shouldReportEventsWithoutAnyLock() throws Exception {
+        EventQueue locked = fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.MUTEX_COND));
+        try (SocketEndpoint passive = domain.openPassiveSocketEndpoint(streams.copy().srcAddr(HERE), 1)) {
+            passive.bind(locked, 0);
+            passive.listen();
+            String name = passive.name();
+            SocketName at = SocketName.parse(name);
+            locked.waitMutex().lock();
+            try (SocketChannel client = SocketChannel.open(new InetSocketAddress(at.inetAddress(), at.port()))) {
+                EventEntry entry = new EventEntry();
+                Deadline.await("event", () -> locked.read(entry, 0) == 1, () -> locked);
+                assertEquals(EventType.CONNREQ, entry.type());
+                // the thread of the events has added it, and waits for the mutex
+                assertEquals(name, CompletableFuture.supplyAsync(passive::name)
+                    .get(Deadline.ns(10), TimeUnit.NANOSECONDS), "a control call of another thread");
+                assertTrue(client.isConnected());
+            } finally {
+                locked.waitMutex().unlock();
+            }
+        }
+        locked.close();
+    }
+
+    @Test
+    @DisplayName("link=tcp, connections")
     @Requirement({"SOCK-009", "SOCK-010", "SOCK-005"})
     void shouldReportConnectionsAndBindNoCompletionQueue() throws Exception {
         CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
@@ -257,28 +389,19 @@ class SocketEndpointTest {
         }
         queue.close();
         counter.close();
-        String nobody;
-        try (ServerSocketChannel listener = ServerSocketChannel.open()) {
-            listener.bind(new InetSocketAddress("127.0.0.1", 0));
-            nobody = SocketName.of((InetSocketAddress) listener.getLocalAddress()).toString();
-        }
         try (SocketEndpoint active = active(streams)) {
-            active.connect(nobody);
-            EventEntry entry = new EventEntry();
-            Deadline.await("refusal", () -> events.read(entry, 0) == -FabricErrno.EAVAIL, () -> entry);
-            EventError error = new EventError();
-            assertEquals(1, events.readErr(error, 0));
-            assertEquals(FabricErrno.ECONNREFUSED, error.err());
-            assertSame(active, error.fid());
+            active.connect(nobody());
+            assertEquals(FabricErrno.ECONNREFUSED, error(active));
         }
     }
 
     @Test
+    @DisplayName("link=tcp, a stream")
     @Requirement({"SOCK-014", "EP-122", "SOCK-003"})
     void shouldBeAPlainStreamToASocketChannel() throws Exception {
         try (ServerSocketChannel listener = ServerSocketChannel.open(); SocketEndpoint active = active(streams)) {
             listener.bind(new InetSocketAddress("127.0.0.1", 0));
-            active.connect(SocketName.of((InetSocketAddress) listener.getLocalAddress()).toString());
+            active.connect(nameOf(listener));
             try (SocketChannel channel = listener.accept()) {
                 assertEquals(EventType.CONNECTED, event().type());
                 fill(out, 20, 3);
@@ -303,7 +426,7 @@ class SocketEndpointTest {
     void shouldNotTakeAnAbortedStreamForItsEnd() throws Exception {
         try (ServerSocketChannel listener = ServerSocketChannel.open(); SocketEndpoint active = active(streams)) {
             listener.bind(new InetSocketAddress("127.0.0.1", 0));
-            active.connect(SocketName.of((InetSocketAddress) listener.getLocalAddress()).toString());
+            active.connect(nameOf(listener));
             listener.accept().setOption(StandardSocketOptions.SO_LINGER, 0).close();
             assertEquals(-FabricErrno.ECONNRESET, await(() -> active.recv(in, 8)));
         }
@@ -319,6 +442,7 @@ class SocketEndpointTest {
     }
 
     @Test
+    @DisplayName("link=udp, datagrams")
     @Requirement({"SOCK-015", "EP-123", "EP-032"})
     void shouldKeepDatagramsApartAndRefuseLongerOnes() throws Exception {
         try (SocketEndpoint endpoint = domain.openSocketEndpoint(datagrams.copy().srcAddr(HERE), 0);
@@ -346,7 +470,27 @@ class SocketEndpointTest {
             assertEquals(-FabricErrno.EINVAL, endpoint.send(out, 8, peer + 1));
             vector.remove(peer);
             assertEquals(-FabricErrno.EINVAL, endpoint.send(out, 8, peer));
+            long again = vector.insert(SocketName.of((InetSocketAddress) channel.getLocalAddress()).toString());
+            assertEquals(8, endpoint.send(out, 8, again));
+            refused(FabricErrno.EBUSY, vector::close);
             refused(FabricErrno.EOPNOTSUPP, () -> endpoint.connect(HERE));
+        }
+        vector.close();
+    }
+
+    /** An address vector takes names of every link. */
+    @Test
+    void shouldSendNothingToAnAddressThatIsNoSocket() {
+        try (SocketEndpoint endpoint = domain.openSocketEndpoint(datagrams.copy().srcAddr(HERE), 0)) {
+            endpoint.bind(vector, 0);
+            endpoint.enable();
+            long other = vector.insert("jfabric://nobody/here");
+            assertEquals(-FabricErrno.EINVAL, endpoint.send(out, 8, other));
+            assertEquals(-FabricErrno.EINVAL, endpoint.send(out, 8, other));
+            assertEquals(8, endpoint.send(out, 8, vector.insert(endpoint.name())));
+            assertEquals(-FabricErrno.EINVAL, endpoint.send(out, 8, other));
+            assertEquals(8, await(() -> endpoint.recv(in, 64)));
+            assertEquals(-FabricErrno.EAGAIN, endpoint.recv(in, 64));
         }
     }
 
@@ -418,6 +562,26 @@ class SocketEndpointTest {
         EventEntry entry = new EventEntry();
         Deadline.await("event", () -> events.read(entry, 0) == 1, () -> events);
         return entry;
+    }
+
+    private int error(SocketEndpoint about) {
+        EventEntry entry = new EventEntry();
+        Deadline.await("error", () -> events.read(entry, 0) == -FabricErrno.EAVAIL, () -> events);
+        EventError error = new EventError();
+        assertEquals(1, events.readErr(error, 0));
+        assertSame(about, error.fid());
+        return error.err();
+    }
+
+    private static String nobody() throws IOException {
+        try (ServerSocketChannel listener = ServerSocketChannel.open()) {
+            listener.bind(new InetSocketAddress("127.0.0.1", 0));
+            return nameOf(listener);
+        }
+    }
+
+    private static String nameOf(ServerSocketChannel listener) throws IOException {
+        return SocketName.of((InetSocketAddress) listener.getLocalAddress()).toString();
     }
 
     private static Info hints(EndpointType type) {
