@@ -478,6 +478,33 @@ class SocketEndpointTest {
         vector.close();
     }
 
+    @Test
+    void shouldTransferOverIpv6() {
+        String here = "fi_sockaddr_in6://[::1]:0";
+        try (SocketEndpoint passive = domain.openPassiveSocketEndpoint(streams.copy().srcAddr(here), 0);
+            SocketEndpoint stream = active(streams.copy().srcAddr(here));
+            SocketEndpoint datagram = domain.openSocketEndpoint(datagrams.copy().srcAddr(here), 0)) {
+            passive.bind(events, 0);
+            passive.listen();
+            stream.connect(passive.name());
+            EventEntry first = event();
+            EventEntry second = event();
+            try (SocketEndpoint accepted = active((first.info() == null ? second : first).info())) {
+                accepted.accept();
+                assertSame(accepted, event().fid());
+                fill(out, 8, 1);
+                assertEquals(8, accepted.send(out, 8, 0));
+                assertEquals(8, await(() -> stream.recv(in, 64)));
+                assertFilled(in, 8, 1);
+            }
+            datagram.bind(vector, 0);
+            datagram.enable();
+            assertEquals(8, datagram.send(out, 8, vector.insert(datagram.name())));
+            assertEquals(8, await(() -> datagram.recv(in, 64)));
+            assertEquals(datagram.name(), datagram.sourceName());
+        }
+    }
+
     /** An address vector takes names of every link. */
     @Test
     void shouldSendNothingToAnAddressThatIsNoSocket() {
