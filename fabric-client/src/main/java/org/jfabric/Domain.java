@@ -29,7 +29,9 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.MrMode;
 import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.RxAttr;
 import org.jfabric.info.Threading;
+import org.jfabric.info.TxAttr;
 import org.jfabric.info.WaitObject;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -67,6 +69,7 @@ public final class Domain implements Fid {
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final DomainSockets sockets = new DomainSockets(this);
+    private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private boolean closed;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
@@ -426,7 +429,7 @@ public final class Domain implements Fid {
             requireOpen();
             DomainSockets.refuse(wanted);
             EndpointHandle.take(wanted, fabric);
-            Endpoint endpoint = new Endpoint(this, wanted, context, driver);
+            Endpoint endpoint = new Endpoint(this, wanted, context, driver, null);
             endpoints.add(endpoint);
             return endpoint;
         }
@@ -489,6 +492,67 @@ public final class Domain implements Fid {
     }
 
     /**
+     * Opens a shared transmit context (fi_stx_context), which endpoints are bound to that were opened with
+     * {@code ep_attr.tx_ctx_cnt} {@link org.jfabric.info.FabricAddress#SHARED_CONTEXT}.
+     *
+     * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
+     * @param context of the shared context itself.
+     * @return the context.
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     *     {@link FabricErrno#ENOSYS} if the domain's link offers none, {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public SharedTransmitContext openSharedTransmitContext(TxAttr attr, long context) {
+        synchronized (lock()) {
+            requireOpen();
+            requireSharing("transmit", info.domainAttr().maxEpStxCtx());
+            SharedTransmitContext shared =
+                new SharedTransmitContext(this, ContextAttributes.settle(attr, info), context);
+            transmitContexts.add(shared);
+            return shared;
+        }
+    }
+
+    /**
+     * Opens a shared receive context (fi_srx_context): receives that are posted to it take messages to any of the
+     * endpoints that are bound to it, and the entry goes to the queue of the endpoint to which the message came.
+     *
+     * <p>The result is enabled, and takes the receive calls of an endpoint, {@link Endpoint#cancel} among them; its
+     * class is {@link FidClass#SRX_CTX}. It is bound by {@link Endpoint#bind(Fid, long)} to endpoints that were opened
+     * with {@code ep_attr.rx_ctx_cnt} {@link org.jfabric.info.FabricAddress#SHARED_CONTEXT}, all with the same address
+     * vector. A receive call without flags writes an entry if the endpoint's queue is not bound with
+     * {@code SELECTIVE_COMPLETION}. Entries take slots of the driver's share of the queue, {@code cqDriverShare}: if
+     * all are unread, messages wait. A receive that is cancelled has its entry in the queue of the endpoint that was
+     * bound first, and none without endpoints. Peek, claim and multi-receive buffers are not offered.
+     *
+     * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
+     * @param context of the shared context itself.
+     * @return the context, enabled.
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     *     {@link FabricErrno#EOPNOTSUPP} for multi-receive, {@link FabricErrno#ENOSYS} if the domain's link offers
+     *     none, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
+     */
+    public Endpoint openSharedReceiveContext(RxAttr attr, long context) {
+        synchronized (lock()) {
+            requireOpen();
+            requireSharing("receive", info.domainAttr().maxEpSrxCtx());
+            RxAttr settled = ContextAttributes.settle(attr, info);
+            Endpoint shared = new Endpoint(
+                this, ContextAttributes.receiveContext(info, settled), context, driver,
+                new SharedReceives(settled, conductor.invoker(), locks));
+            shared.enable();
+            endpoints.add(shared);
+            return shared;
+        }
+    }
+
+    private static void requireSharing(String direction, long offered) {
+        if (offered == 0) {
+            throw new FabricException(FabricErrno.ENOSYS, "the domain offers no shared " + direction + " contexts",
+                "Open a domain whose domain_attr says that it does.");
+        }
+    }
+
+    /**
      * Returns the info that the domain was opened with.
      *
      * @return a copy.
@@ -523,10 +587,10 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !sockets.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !sockets.isEmpty() || !transmitContexts.isEmpty() || !reports.isEmpty()
+                || !addressVectors.isEmpty() || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + sockets + ' ' + reports + ' ' + addressVectors + ' ' + regions,
+                    + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -601,6 +665,7 @@ public final class Domain implements Fid {
             endpoint.bufferedLimits().min(),
             endpoint.connection().requestId(),
             endpoint.connection().passiveId(),
+            bindings.receiveContextId(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
@@ -651,8 +716,21 @@ public final class Domain implements Fid {
         conductor.commands().removeAddress(vector.id(), fiAddr);
     }
 
+    void close(SharedTransmitContext context) {
+        synchronized (lock()) {
+            if (transmitContexts.contains(context)) {
+                requireUnused("shared transmit context", context.endpoints());
+                transmitContexts.remove(context);
+                context.markClosed();
+            }
+        }
+    }
+
     void close(Endpoint endpoint) {
         synchronized (lock()) {
+            if (endpoint.sharedReceives() != null) {
+                requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
+            }
             boolean enabled = endpoint.state() == Endpoint.ENABLED;
             if (endpoints.remove(endpoint)) {
                 endpoint.markClosed();

@@ -120,6 +120,8 @@ public final class Endpoint implements Fid {
     private final Atomics atomics;
     /** Null without the capability TRIGGER. */
     private final EndpointTriggers triggers;
+    /** Of a shared receive context; null of every other endpoint. */
+    private final SharedReceives sharedReceives;
 
     private int state;
     /**
@@ -167,8 +169,9 @@ public final class Endpoint implements Fid {
     private long id;
     private String name;
 
-    Endpoint(Domain domain, Info info, long context, DriverState driver) {
+    Endpoint(Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives) {
         this.domain = domain;
+        this.sharedReceives = sharedReceives;
         this.info = info;
         this.context = context;
         this.driver = driver;
@@ -187,6 +190,7 @@ public final class Endpoint implements Fid {
     /** An alias: it shares what concerns the endpoint itself, and has what depends on default flags of its own. */
     private Endpoint(Endpoint base, OperationFlags opFlags) {
         this.domain = base.domain;
+        this.sharedReceives = base.sharedReceives;
         this.info = base.info;
         this.context = base.context;
         this.driver = base.driver;
@@ -310,7 +314,9 @@ public final class Endpoint implements Fid {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(info);
+            if (sharedReceives == null) {
+                bindings.requireComplete(info);
+            }
             if (BufferedMode.isAskedFor(info)) {
                 bindings.rxCq().slabs().enable(base);
             } else {
@@ -1023,7 +1029,7 @@ public final class Endpoint implements Fid {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return info.receives() ? submission.receivesLeft() : -FabricErrno.EOPNOTSUPP;
+        return receive == null ? refused() : submission.receivesLeft();
     }
 
     /**
@@ -1084,7 +1090,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public FidClass fidClass() {
-        return FidClass.EP;
+        return sharedReceives == null ? FidClass.EP : FidClass.SRX_CTX;
     }
 
     @Override
@@ -1096,7 +1102,8 @@ public final class Endpoint implements Fid {
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
      * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
      *
-     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open.
+     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open, or endpoints that use this shared receive
+     *     context.
      */
     @Override
     public void close() {
@@ -1148,15 +1155,16 @@ public final class Endpoint implements Fid {
         applyOpFlags();
         submission = new Submission(
             port, info.transmits() ? bindings.txCq().credits() : null,
-            info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects(),
-            context);
+            bindings.receiveCredits(), memory, maxMsgSize, injectSize, !info.connects(), context);
         onConnection(!info.connects());
-        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 ? submission : null;
+        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
+            ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.submission(submission);
         }
-        peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
+        peeksData = info.receives() && bindings.rxCq() != null
+            && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the submission was made above: a thread that sees the state must see it
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -1201,7 +1209,7 @@ public final class Endpoint implements Fid {
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
         sendCall = opFlags.sendCall();
-        peekCall = opFlags.peekCall();
+        peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
     }
 
     /** As {@link #tsend}, with flags or data of its own. */
@@ -1327,7 +1335,8 @@ public final class Endpoint implements Fid {
         if (isUnconnected) {
             return -FabricErrno.ENOTCONN;
         }
-        return isClaimed ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
+        return isClaimed ? -FabricErrno.EBUSY
+            : bindings.receiveContext() != null ? -FabricErrno.ENOSYS : -FabricErrno.EOPNOTSUPP;
     }
 
     /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
@@ -1476,6 +1485,11 @@ public final class Endpoint implements Fid {
     /** Null without one. */
     ReceiveSlab slab() {
         return slab;
+    }
+
+    /** Null if it is an endpoint and not a shared receive context. */
+    SharedReceives sharedReceives() {
+        return sharedReceives;
     }
 
     Info requested() {

@@ -356,7 +356,8 @@ public final class DriverProxy {
                 .bufferedLimit(request.bufferedLimit())
                 .bufferedMin(request.bufferedMin())
                 .requestId(request.requestId())
-                .passiveId(request.passiveId());
+                .passiveId(request.passiveId())
+                .receiveContextId(request.receiveContextId());
             putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
             putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
             InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);

@@ -15,6 +15,7 @@ package org.jfabric.client;
  * @param bufferedMin      bytes shown of a longer one.
  * @param requestId        connection request that it will accept, 0 for none.
  * @param passiveId        passive endpoint whose name it takes over, 0 for none.
+ * @param receiveContextId shared receive context that it uses, 0 for none, or {@link #IS_RECEIVE_CONTEXT}.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.
  */
@@ -31,6 +32,9 @@ public record EnableRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    long receiveContextId,
     String endpointName,
     String service) {
+    /** As {@link #receiveContextId}: the endpoint is a shared receive context. */
+    public static final long IS_RECEIVE_CONTEXT = -1;
 }

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import org.jfabric.client.CounterIds;
+import org.jfabric.client.EnableRequest;
 import org.jfabric.client.InfoCodec;
 import org.jfabric.client.VarDataReader;
 import org.jfabric.codec.control.EnableEndpointDecoder;
@@ -24,6 +25,7 @@ import org.jfabric.info.Info;
  * @param bufferedMin      bytes of the prefix of a longer one.
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
+ * @param receiveContextId shared receive context that it uses, 0, or {@link EnableRequest#IS_RECEIVE_CONTEXT}.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
@@ -41,6 +43,7 @@ record EndpointRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    long receiveContextId,
     Info hints,
     String endpointName,
     String service) {
@@ -68,9 +71,19 @@ record EndpointRequest(
             decoder.bufferedMin(),
             decoder.requestId(),
             decoder.passiveId(),
+            decoder.receiveContextId(),
             hints,
             texts.ascii(),
             texts.ascii());
+    }
+
+    /**
+     * Whether it requests a shared receive context, which has no links, queues and address vector.
+     *
+     * @return true if so.
+     */
+    boolean isReceiveContext() {
+        return receiveContextId == EnableRequest.IS_RECEIVE_CONTEXT;
     }
 
     /**

@@ -15,6 +15,8 @@ public final class EndpointResource {
     private final BoundObjects bound;
     private final List<String> services = new ArrayList<>();
     private boolean sharesName;
+    /** Of a shared receive context: the number of endpoints that use it. */
+    private int users;
 
     /**
      * An endpoint and the objects that it uses.
@@ -100,6 +102,16 @@ public final class EndpointResource {
     /** Its queues, counters and address vector. */
     BoundObjects bound() {
         return bound;
+    }
+
+    /** Of a shared receive context: the number of endpoints that use it. */
+    int users() {
+        return users;
+    }
+
+    /** An endpoint uses this shared receive context, or does not any more. */
+    void addUsers(int change) {
+        users += change;
     }
 
     /** Its name is that of the passive endpoint whose request it accepts. */

@@ -127,6 +127,15 @@ final class Peer extends ChannelHandler {
     }
 
     /**
+     * The endpoint's place in the shared receive context that it uses.
+     *
+     * @return null if its receives are its own.
+     */
+    SharedReceives.Bound bound() {
+        return context.bound();
+    }
+
+    /**
      * The acknowledgements for messages of this peer.
      *
      * @return the same object for the life of this peer.

@@ -25,6 +25,13 @@ abstract class PeerContext {
     abstract Receiver receiver();
 
     /**
+     * The endpoint's place in the shared receive context that it uses.
+     *
+     * @return null if its receives are its own.
+     */
+    abstract SharedReceives.Bound bound();
+
+    /**
      * This side's memory, for the peers' remote accesses.
      *
      * @return the target.

@@ -13,6 +13,7 @@ import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -168,10 +169,8 @@ final class HintTable {
             List.of((hints, offer) -> hints.epAttr().memTagFormat(offer.epAttr().memTagFormat() == 0 ? 0x30FF : 0)),
             (match, hints) -> hints.epAttr().memTagFormat() == 0
                 || match.epAttr().memTagFormat() == hints.epAttr().memTagFormat());
-        limit(here, "txCtxCnt", "ep_attr.tx_ctx_cnt", info -> info.epAttr().txCtxCnt(),
-            (info, value) -> info.epAttr().txCtxCnt(value));
-        limit(here, "rxCtxCnt", "ep_attr.rx_ctx_cnt", info -> info.epAttr().rxCtxCnt(),
-            (info, value) -> info.epAttr().rxCtxCnt(value));
+        contexts("txCtxCnt", "ep_attr.tx_ctx_cnt", EndpointAttr::txCtxCnt, EndpointAttr::txCtxCnt);
+        contexts("rxCtxCnt", "ep_attr.rx_ctx_cnt", EndpointAttr::rxCtxCnt, EndpointAttr::rxCtxCnt);
         add(here, "authKey", "ep_attr.auth_key_size", info -> info.epAttr().authKeySize(), List.of(),
             List.of((hints, offer) -> hints.epAttr().authKey(new byte[129])), (match, hints) -> true);
     }
@@ -254,6 +253,19 @@ final class HintTable {
                     hints, get.applyAsLong(offer) == -1L ? 0 : get.applyAsLong(offer) + ONE_BEYOND),
                 (hints, offer) -> set.accept(hints, get.applyAsLong(offer) == -1L ? 0 : -1L)),
             (match, hints) -> Long.compareUnsigned(get.applyAsLong(match), get.applyAsLong(hints)) >= 0);
+    }
+
+    /** At most what is offered, or a shared one; numbers are unsigned. */
+    private void contexts(
+        String member, String condition, ToLongFunction<EndpointAttr> get, ObjLongConsumer<EndpointAttr> set) {
+        add(EndpointAttr.class, member, condition,
+            info -> Long.toUnsignedString(get.applyAsLong(info.epAttr())),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), get.applyAsLong(offer.epAttr())),
+                (hints, offer) -> set.accept(hints.epAttr(), FabricAddress.SHARED_CONTEXT)),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), get.applyAsLong(offer.epAttr()) + ONE_BEYOND),
+                (hints, offer) -> set.accept(hints.epAttr(), Long.MAX_VALUE)),
+            (match, hints) -> Long.compareUnsigned(get.applyAsLong(match.epAttr()), get.applyAsLong(hints.epAttr()))
+                >= 0);
     }
 
     private void domainLimit(
