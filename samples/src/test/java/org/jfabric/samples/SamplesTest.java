@@ -12,6 +12,8 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -81,6 +83,8 @@ class SamplesTest {
     }
 
     @Test
+    @DisplayName("link=tcp, the echo")
+    @Requirement("SOCK-003")
     void shouldEchoToASocketChannel() throws Exception {
         assertEquals(List.of("the same again"), run(() -> SocketEcho.main(new String[0])));
     }
