@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Counter;
+import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
@@ -191,6 +192,20 @@ class SocketEndpointTest extends SocketFixture {
             refused(FabricErrno.EOPBADSTATE, closed::name);
             closed.close();
         }
+    }
+
+    @Test
+    void shouldKeepWhatItUsesOpen() {
+        Domain other = fabric.domain(streams);
+        EventQueue queue = fabric.openEventQueue(new EventQueueAttr());
+        try (SocketEndpoint passive = other.openPassiveSocketEndpoint(streams.copy().srcAddr(HERE), 0)) {
+            passive.bind(queue, 0);
+            refused(FabricErrno.EBUSY, queue::close);
+            refused(FabricErrno.EBUSY, other::close);
+        }
+        queue.close();
+        other.close();
+        refused(FabricErrno.EOPBADSTATE, () -> other.openSocketEndpoint(streams, 0));
     }
 
     @Test
