@@ -11,6 +11,7 @@ import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
+import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
@@ -37,6 +38,7 @@ public final class Samples {
         add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);
         add("echo", "an echo server that was ported from SocketChannel", SocketEcho::main);
+        add("gateway", "connections that share one queue of receives", OrderGateway::main);
         add("book", "prices that are written straight into the readers' memory", MarketBook::main);
         add("doorbell", "remote writes with data, and an entry for each at the peer", OrderDoorbell::main);
         add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);

@@ -7,6 +7,7 @@ import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
+import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
@@ -87,6 +88,17 @@ class SamplesTest {
     @Requirement("SOCK-003")
     void shouldEchoToASocketChannel() throws Exception {
         assertEquals(List.of("the same again"), run(() -> SocketEcho.main(new String[0])));
+    }
+
+    @Test
+    void shouldTakeAllOrdersByOneQueueOfReceives() throws Exception {
+        List<String> lines = run(() -> OrderGateway.main(new String[0]));
+
+        assertEquals(List.of(
+            "desk 0 sent 4 orders",
+            "desk 1 sent 4 orders",
+            "desk 2 sent 4 orders",
+            "receives of the gateway: 4, for 3 connections"), lines);
     }
 
     @Test
@@ -176,8 +188,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "book", "doorbell", "sequence", "log",
-                "counters", "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
+                "sequence", "log", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 
