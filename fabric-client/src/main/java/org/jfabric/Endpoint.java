@@ -1222,7 +1222,7 @@ public final class Endpoint implements Fid {
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
         sendCall = opFlags.sendCall();
-        peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
+        peekCall = opFlags.peekCall();
     }
 
     /** As {@link #tsend}, with flags or data of its own. */

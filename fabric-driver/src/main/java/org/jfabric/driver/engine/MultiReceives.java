@@ -107,6 +107,11 @@ final class MultiReceives extends ReceiveMode {
     }
 
     @Override
+    void found(ReceiveOperation peek, long buf) {
+        ordinary.found(peek, buf);
+    }
+
+    @Override
     void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         ordinary.peek(receive, srcAddr, tag, ignore);
     }

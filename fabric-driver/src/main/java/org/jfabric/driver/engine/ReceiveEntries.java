@@ -176,10 +176,19 @@ final class ReceiveEntries {
      * @param buf buffer with the copied data, 0 if nothing was copied.
      */
     void found(ReceiveOperation operation, long buf) {
+        found(operation, 0, buf);
+    }
+
+    /** As {@link #found}, in a slot of the driver's quota. */
+    void foundShared(ReceiveOperation operation, long buf) {
+        found(operation, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, buf);
+    }
+
+    private void found(ReceiveOperation operation, int share, long buf) {
         operation.reported = true;
         completions.success(
             completionIndex,
-            0,
+            share,
             operation.context,
             Flags.RECV | operation.messageFlags,
             operation.messageLength + prefixBytes,
