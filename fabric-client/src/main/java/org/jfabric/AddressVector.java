@@ -33,6 +33,8 @@ public final class AddressVector implements Fid {
     /** Its own lock, so that a listener may ask while another thread is in a control call. */
     private final Long2ObjectHashMap<String> addresses = new Long2ObjectHashMap<>();
     private final List<Endpoint> endpoints = new ArrayList<>();
+    /** Of the addresses: another one after each change. Written under their lock. */
+    private volatile int version;
     private final Domain domain;
     private final long id;
     private final AddressVectorType type;
@@ -222,6 +224,7 @@ public final class AddressVector implements Fid {
             domain.remove(this, fiAddr);
             synchronized (addresses) {
                 addresses.remove(fiAddr);
+                version++;
             }
         }
     }
@@ -310,6 +313,17 @@ public final class AddressVector implements Fid {
         return "AddressVector{id=" + id + ", addresses=" + addresses.size() + (closed ? ", closed" : "") + '}';
     }
 
+    /** The address with that number, null if there is none. Another object after each insertion. */
+    String addressOf(long fiAddr) {
+        synchronized (addresses) {
+            return addresses.get(fiAddr);
+        }
+    }
+
+    int version() {
+        return version;
+    }
+
     Domain domain() {
         return domain;
     }
@@ -325,6 +339,7 @@ public final class AddressVector implements Fid {
     void onInserted(long fiAddr, String address) {
         synchronized (addresses) {
             addresses.put(fiAddr, address);
+            version++;
         }
     }
 

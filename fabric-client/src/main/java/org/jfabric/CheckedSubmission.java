@@ -1,7 +1,6 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
-import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.info.EndpointAttr;
@@ -14,18 +13,18 @@ import org.jfabric.info.TagFormat;
 /**
  * The submission of an endpoint that was opened with restrictions of API version 2.0 or later: every receive names its
  * source (FI_EXACT_DIRECTED_RECV), or tags are of the format FI_TAG_MPI. A call that does not keep to them is refused
- * with {@code FI_EINVAL}.
+ * with {@code FI_EINVAL}. Such an endpoint may have the modes of {@link ModeSubmission} too.
  *
  * <p>Owner: as {@link Submission}.
  */
-final class CheckedSubmission extends Submission {
+final class CheckedSubmission extends ModeSubmission {
     private final boolean needsSource;
     private final boolean needsMpiTags;
 
     CheckedSubmission(
-        EndpointPort port, CompletionCredits sends, CompletionCredits receives, LocalMemory memory, long maxMsgSize,
-        int injectSize, Info info, long injectContext) {
-        super(port, sends, receives, memory, maxMsgSize, injectSize, !info.connects(), injectContext);
+        Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
+        long injectContext) {
+        super(info, port, bindings, memory, maxMsgSize, injectSize, injectContext);
         needsSource = needsSource(info);
         needsMpiTags = needsMpiTags(info);
     }

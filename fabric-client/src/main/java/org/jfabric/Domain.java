@@ -73,6 +73,7 @@ public final class Domain implements Fid {
     private final DomainRegions regions;
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
+    private final DomainSockets sockets = new DomainSockets(this);
     private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private boolean closed;
 
@@ -446,10 +447,48 @@ public final class Domain implements Fid {
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
         synchronized (lock()) {
             requireOpen();
+            DomainSockets.refuse(wanted);
             EndpointHandle.take(wanted, fabric);
             Endpoint endpoint = new Endpoint(this, wanted, context, driver, null);
             endpoints.add(endpoint);
             return endpoint;
+        }
+    }
+
+    /**
+     * Opens an active socket endpoint, which transfers. Experimental: may change between versions.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)} for a type of socket endpoints; or that of a CONNREQ
+     *                     event, whose connection it takes over.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type or driver, or another handle than
+     *     an open request; {@link FabricErrno#EOPBADSTATE} if the domain is closed or the request was answered.
+     */
+    public SocketEndpoint openSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, false);
+    }
+
+    /**
+     * Opens a passive socket endpoint, which listens for streams. Experimental: may change between versions.
+     *
+     * @param endpointInfo as for {@link #openSocketEndpoint(Info, long)}, without a handle; its {@code srcAddr} is the
+     *                     address to listen at, without one it is any address of the host at a free port.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound to an event queue.
+     * @throws FabricException as {@link #openSocketEndpoint(Info, long)}; {@link FabricErrno#EINVAL} for datagrams.
+     */
+    public SocketEndpoint openPassiveSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, true);
+    }
+
+    private SocketEndpoint openSocket(Info endpointInfo, long context, boolean isPassive) {
+        Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        fabric.requireVersion(wanted);
+        EndpointInfo.settle(wanted, info, fabric.driverName());
+        synchronized (lock()) {
+            requireOpen();
+            return sockets.open(wanted, context, isPassive);
         }
     }
 
@@ -503,7 +542,7 @@ public final class Domain implements Fid {
      * vector. A receive call without flags writes an entry if the endpoint's queue is not bound with
      * {@code SELECTIVE_COMPLETION}. Entries take slots of the driver's share of the queue, {@code cqDriverShare}: if
      * all are unread, messages wait. A receive that is cancelled has its entry in the queue of the endpoint that was
-     * bound first, and none without endpoints. Peek, claim and multi-receive buffers are not offered.
+     * bound first, and none without endpoints. Multi-receive buffers are not offered.
      *
      * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
      * @param context of the shared context itself.
@@ -568,10 +607,10 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !transmitContexts.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !sockets.isEmpty() || !transmitContexts.isEmpty() || !reports.isEmpty()
+                || !addressVectors.isEmpty() || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + transmitContexts + ' ' + reports + ' ' + addressVectors + ' ' + regions,
+                    + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -744,6 +783,7 @@ public final class Domain implements Fid {
         synchronized (lock()) {
             if (addressVectors.contains(vector)) {
                 requireUnused("address vector", vector.endpoints());
+                requireUnused("address vector", sockets.usersOf(vector));
                 vector.markClosed();
                 addressVectors.remove(vector);
                 closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
@@ -772,6 +812,7 @@ public final class Domain implements Fid {
         for (Endpoint endpoint : endpoints) {
             endpoint.markClosed();
         }
+        sockets.closeAll();
         reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
@@ -805,6 +846,7 @@ public final class Domain implements Fid {
 
     private void markClosed() {
         closed = true;
+        sockets.stop();
         if (connection().embedded() != null) {
             connection().embedded().onDomainClosed(locks);
         }
@@ -874,7 +916,7 @@ public final class Domain implements Fid {
     }
 
     /** Refuses to close what endpoints use. */
-    static void requireUnused(String what, List<Endpoint> users) {
+    static void requireUnused(String what, List<? extends Fid> users) {
         if (!users.isEmpty()) {
             throw new FabricException(FabricErrno.EBUSY,
                 "the " + what + " is bound to endpoints that are open: " + users,

@@ -49,7 +49,8 @@ class DependencyRulesTest {
         "ConnectionListener", "callbacks of a connection, which needs no more of its endpoint",
         "PeerContext", "all that peers may use of their endpoint",
         "PayloadHandler", "wires that have a payload to pull, but no credit, need no more",
-        "Submission", "endpoints without the checks of the subclass do not pay for them",
+        "ModeSubmission", "and endpoints without the checks of API version 2.x nothing for these",
+        "Submission", "endpoints without modes pay nothing for those that have one",
         "QueueVisitor", "callbacks of the walk through an endpoint's records",
         "VerbsDataPath", "tests and benchmarks have a device of Java methods"));
 

@@ -8,6 +8,7 @@ import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
+import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
@@ -36,6 +37,7 @@ public final class Samples {
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);
+        add("echo", "an echo server that was ported from SocketChannel", SocketEcho::main);
         add("gateway", "connections that share one queue of receives", OrderGateway::main);
         add("book", "prices that are written straight into the readers' memory", MarketBook::main);
         add("doorbell", "remote writes with data, and an entry for each at the peer", OrderDoorbell::main);

@@ -4,6 +4,7 @@ import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
+import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
@@ -12,6 +13,8 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -78,6 +81,13 @@ class SamplesTest {
             "received: over the connection",
             "the accepting side got SHUTDOWN: true",
             "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
+    @DisplayName("link=tcp, the echo")
+    @Requirement("SOCK-003")
+    void shouldEchoToASocketChannel() throws Exception {
+        assertEquals(List.of("the same again"), run(() -> SocketEcho.main(new String[0])));
     }
 
     @Test
@@ -178,8 +188,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "gateway", "book", "doorbell", "sequence",
-                "log", "counters", "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
+                "sequence", "log", "counters", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -84,9 +84,9 @@ final class Receiver {
         this.levels = new ReachedLevels(store);
         this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
         this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
-        this.peeks = new Peeks(regions, pool, entries, ends, waiting, sources, settings.rxSize());
+        this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());
         this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);
-        this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources);
+        this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources, peeks);
         if (shared != null) {
             this.mode = shared;
         } else if (settings.slab() != null) {
@@ -110,7 +110,7 @@ final class Receiver {
     }
 
     private MultiReceives multiReceives(EndpointSettings settings, long kind) {
-        return new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting, kind);
+        return new MultiReceives(ordinary, settings, pool, entries, ends, waiting, kind);
     }
 
     /** Binds an endpoint to this shared receive context. */

@@ -39,6 +39,11 @@ final class TaggedMultiReceives extends ReceiveMode {
     }
 
     @Override
+    void found(ReceiveOperation peek, long buf) {
+        of(peek.flags).found(peek, buf);
+    }
+
+    @Override
     void complete(ReceiveOperation receive) {
         throw new IllegalStateException("a receive of another mode: " + receive);
     }

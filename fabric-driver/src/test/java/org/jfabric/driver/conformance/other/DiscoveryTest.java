@@ -159,7 +159,7 @@ class DiscoveryTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     @Requirement({"EP-127", "EP-129", "SOCK-016"})
-    void shouldNotOfferProtocolsOfCardsNorSocketEndpoints(Setup setup) {
+    void shouldNotOfferProtocolsOfCardsAndSocketEndpointsOnlyOnTheirLinks(Setup setup) {
         setup.assumeNoDevice();
         try (FabricPair pair = new FabricPair(setup)) {
             for (Protocol protocol : Protocol.values()) {
@@ -172,9 +172,13 @@ class DiscoveryTest {
                 }
             }
             for (EndpointType type : new EndpointType[] {EndpointType.SOCK_STREAM, EndpointType.SOCK_DGRAM}) {
-                Info hints = new Info();
+                Info hints = new Info().linkName(setup.link);
                 hints.epAttr().type(type);
-                assertNotOffered(pair, hints, "type");
+                if (type == EndpointType.SOCK_STREAM && setup.link.equals("tcp")) {
+                    assertEquals(type, pair.a.fabric.info(hints).best().epAttr().type());
+                } else {
+                    assertNotOffered(pair, hints, "type");
+                }
             }
         }
     }
