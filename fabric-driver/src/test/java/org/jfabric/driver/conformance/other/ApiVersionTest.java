@@ -28,6 +28,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
@@ -76,6 +77,23 @@ class ApiVersionTest {
             assertEquals(FabricErrno.EINVAL, errno(() -> fabric.info(hints)));
             edited.fabricAttr().apiVersion(OLD);
             assertEquals(FabricErrno.EINVAL, errno(() -> fabric.domain(edited)));
+        }
+    }
+
+    @Test
+    void shouldFollowVersionTwoEverywhereOnAFabricOfThatVersion() {
+        try (Fabric fabric = open(FabricAttr.VERSION_2)) {
+            assertEquals(FabricAttr.VERSION_2, fabric.apiVersion());
+            assertEquals(FabricAttr.VERSION_2, fabric.info(null).best().fabricAttr().apiVersion());
+            assertEquals(FabricErrno.ENOSYS, errno(() -> fabric.openWaitSet(new WaitSetAttr())));
+            Info hints = new Info();
+            hints.fabricAttr().apiVersion(FabricAttr.API_VERSION);
+            assertEquals(FabricErrno.EINVAL, errno(() -> fabric.info(hints)));
+        }
+        try (Fabric fabric = open(FIRST_WITH_SIZES)) {
+            Info hints = new Info();
+            hints.fabricAttr().apiVersion(FabricAttr.VERSION_2);
+            assertEquals(FabricErrno.EINVAL, errno(() -> fabric.info(hints)), "only 1.18 takes both");
         }
     }
 

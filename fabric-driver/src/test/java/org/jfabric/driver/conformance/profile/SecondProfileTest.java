@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
@@ -15,6 +16,9 @@ import org.jfabric.Counter;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.IoVec;
+import org.jfabric.MemoryRegion;
+import org.jfabric.MemoryRegionAttr;
+import org.jfabric.RemoteMemory;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -83,10 +87,10 @@ class SecondProfileTest {
         return assertThrows(FabricException.class, call).errno();
     }
 
-    private static void await(FabricPair pair, BooleanSupplier condition, Object seen) {
+    private static void await(FabricPair pair, BooleanSupplier condition, Supplier<String> seen) {
         long deadline = System.nanoTime() + DEADLINE_NS;
         while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, seen::toString);
+            assertTrue(System.nanoTime() - deadline < 0, seen);
             pair.pump();
             Thread.yield();
         }
@@ -332,6 +336,55 @@ class SecondProfileTest {
         }
     }
 
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldCountBytesOfRemoteAccesses(Setup setup) {
+        setup.assumeRemoteMemory();
+        Info hints = second().caps(CAPS | Flags.RMA);
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
+            Counter atRegion = pair.b.domain.openCounter(new CounterAttr().events(CounterEvents.BYTES));
+            MemoryRegion region = pair.b.domain.allocate(4096, new MemoryRegionAttr()
+                .access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(0x5EC0).flags(Flags.RMA_EVENT));
+            region.bind(atRegion, Flags.REMOTE_WRITE | Flags.REMOTE_READ);
+            region.enable();
+            CompletionQueue queue = pair.a.domain.openCompletionQueue(new CompletionQueueAttr().size(64));
+            Counter reads = pair.a.domain.openCounter(new CounterAttr().events(CounterEvents.BYTES));
+            Counter writes = pair.a.domain.openCounter(new CounterAttr().events(CounterEvents.BYTES));
+            Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info);
+            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV | Flags.SELECTIVE_COMPLETION);
+            endpoint.bind(reads, Flags.READ);
+            endpoint.bind(writes, Flags.WRITE);
+            endpoint.bind(pair.a.av);
+            endpoint.enable();
+            long local = pair.a.memory.address();
+            RemoteMemory remote = endpoint.remoteMemory();
+            assertEquals(0, remote.write(local, 1000, pair.toB, 0, region.key(), 1));
+            assertEquals(0, remote.write(local, 24, pair.toB, 0, region.key(), 1));
+            assertEquals(0, remote.read(local, 3, pair.toB, 0, region.key(), 1));
+            await(pair, () -> {
+                queue.read(null, 0, 0);
+                pair.b.cq.read(null, 0, 0);
+                return writes.read() == 1024 && reads.read() == 3 && atRegion.read() == 1027;
+            }, () -> writes.read() + " " + reads.read() + " " + atRegion.read());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    void shouldCheckEndpointsThatHaveModesToo(Setup setup) {
+        Info hints = second().caps(CAPS | Flags.EXACT_DIRECTED_RECV).mode(Mode.MSG_PREFIX);
+        hints.epAttr().msgPrefixSize(16);
+        try (FabricPair pair = new FabricPair(setup, hints, 64)) {
+            assertEquals(16, pair.b.info.epAttr().msgPrefixSize());
+            assertEquals(-FabricErrno.EINVAL, pair.b.endpoint.trecv(pair.b.memory.address(), 80, ANY, 1, 0, 1));
+            assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 80, pair.toA, 1, 0, 1));
+            pair.a.fill(16, 64, 3);
+            assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 80, pair.toB, 1, 2));
+            pair.b.await(1);
+            pair.b.assertFilled(16, 64, 3);
+        }
+    }
+
     /** An endpoint whose counters count bytes. */
     private static final class Counting {
         private final FabricNode owner;
@@ -360,7 +413,7 @@ class SecondProfileTest {
             SecondProfileTest.await(pair, () -> {
                 queue.read(null, 0, 0);
                 return total() == bytes && sends.readErr() + receives.readErr() == errors;
-            }, this);
+            }, this::toString);
         }
 
         private long total() {
