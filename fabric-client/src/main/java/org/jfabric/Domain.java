@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ContextPlace;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverProxy;
@@ -66,6 +67,7 @@ public final class Domain implements Fid {
     private final DomainRegions regions;
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
     private boolean closed;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
@@ -416,17 +418,60 @@ public final class Domain implements Fid {
      * @throws FabricException as {@link #openEndpoint(Info)}.
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
+        Info wanted = settled(endpointInfo);
+        synchronized (lock()) {
+            requireOpen();
+            EndpointHandle.take(wanted, fabric);
+            return openContext(null, wanted, context);
+        }
+    }
+
+    private Info settled(Info endpointInfo) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
         fabric.requireVersion(wanted);
         EndpointInfo.settle(wanted, info, fabric.driverName());
         // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
+        return wanted;
+    }
+
+    /** Opens an endpoint, or a context of a scalable one; under the fabric's lock. */
+    Endpoint openContext(ScalableContext role, Info wanted, long ownContext) {
+        Endpoint endpoint = new Endpoint(this, wanted, ownContext, driver, role);
+        endpoints.add(endpoint);
+        return endpoint;
+    }
+
+    /**
+     * Opens a scalable endpoint whose own context is 0.
+     *
+     * @param endpointInfo as for {@link #openScalableEndpoint(Info, long)}.
+     * @return the endpoint.
+     * @throws FabricException as {@link #openScalableEndpoint(Info, long)}.
+     */
+    public ScalableEndpoint openScalableEndpoint(Info endpointInfo) {
+        return openScalableEndpoint(endpointInfo, 0);
+    }
+
+    /**
+     * Opens a scalable endpoint (fi_scalable_ep): {@code ep_attr.tx_ctx_cnt} transmit contexts and {@code rx_ctx_cnt}
+     * receive contexts under one address, which it has from now on. A count of 0 is one context.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, whose contexts are to be opened, bound and enabled.
+     * @throws FabricException {@link FabricErrno#ENOSYS} if the link or the type of endpoint has one context for each
+     *     direction only, {@link FabricErrno#EINVAL} for more contexts than the domain has, shared ones, or a
+     *     {@link Info#handle()}, {@link FabricErrno#EADDRINUSE} if the name asked for by {@code srcAddr} is taken, and
+     *     as {@link #openEndpoint(Info)}.
+     */
+    public ScalableEndpoint openScalableEndpoint(Info endpointInfo, long context) {
+        Info wanted = settled(endpointInfo);
         synchronized (lock()) {
             requireOpen();
-            EndpointHandle.take(wanted, fabric);
-            Endpoint endpoint = new Endpoint(this, wanted, context, driver);
-            endpoints.add(endpoint);
-            return endpoint;
+            ScalableEndpoint scalable = ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
+            scalableEndpoints.add(scalable);
+            return scalable;
         }
     }
 
@@ -484,9 +529,10 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty() || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !reports.isEmpty()
+                || !addressVectors.isEmpty() || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + reports + ' ' + addressVectors + ' ' + regions,
+                    + scalableEndpoints + ' ' + reports + ' ' + addressVectors + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -561,6 +607,7 @@ public final class Domain implements Fid {
             endpoint.bufferedLimits().min(),
             endpoint.connection().requestId(),
             endpoint.connection().passiveId(),
+            endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
@@ -625,6 +672,13 @@ public final class Domain implements Fid {
         }
     }
 
+    /** Under the fabric's lock; it has no contexts. */
+    void close(ScalableEndpoint scalable) {
+        scalable.markClosed();
+        scalableEndpoints.remove(scalable);
+        closeInDriver(ObjectKind.SCALABLE_ENDPOINT, scalable.id());
+    }
+
     void close(CompletionQueue queue) {
         synchronized (lock()) {
             reports.close(queue);
@@ -676,7 +730,9 @@ public final class Domain implements Fid {
         reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
+        scalableEndpoints.forEach(ScalableEndpoint::markClosed);
         endpoints.clear();
+        scalableEndpoints.clear();
         addressVectors.clear();
         markClosed();
     }
@@ -769,7 +825,7 @@ public final class Domain implements Fid {
     }
 
     /** Refuses to close what endpoints use. */
-    static void requireUnused(String what, List<Endpoint> users) {
+    static void requireUnused(String what, List<? extends Fid> users) {
         if (!users.isEmpty()) {
             throw new FabricException(FabricErrno.EBUSY,
                 "the " + what + " is bound to endpoints that are open: " + users,

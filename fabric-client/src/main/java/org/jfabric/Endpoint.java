@@ -120,6 +120,8 @@ public final class Endpoint implements Fid {
     private final Atomics atomics;
     /** Null without the capability TRIGGER. */
     private final EndpointTriggers triggers;
+    /** Of a context of a scalable endpoint, else null. */
+    private final ScalableContext role;
 
     private int state;
     /**
@@ -167,7 +169,8 @@ public final class Endpoint implements Fid {
     private long id;
     private String name;
 
-    Endpoint(Domain domain, Info info, long context, DriverState driver) {
+    Endpoint(Domain domain, Info info, long context, DriverState driver, ScalableContext role) {
+        this.role = role;
         this.domain = domain;
         this.info = info;
         this.context = context;
@@ -186,6 +189,7 @@ public final class Endpoint implements Fid {
 
     /** An alias: it shares what concerns the endpoint itself, and has what depends on default flags of its own. */
     private Endpoint(Endpoint base, OperationFlags opFlags) {
+        this.role = base.role;
         this.domain = base.domain;
         this.info = base.info;
         this.context = base.context;
@@ -1084,7 +1088,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public FidClass fidClass() {
-        return FidClass.EP;
+        return role == null ? FidClass.EP : role.fidClass();
     }
 
     @Override
@@ -1426,6 +1430,9 @@ public final class Endpoint implements Fid {
             return;
         }
         aliases.markClosed();
+        if (role != null) {
+            role.parent().onClosed(role);
+        }
         if (submission != null) {
             submission.close();
         }
@@ -1480,6 +1487,11 @@ public final class Endpoint implements Fid {
 
     Info requested() {
         return info;
+    }
+
+    /** Of a context of a scalable endpoint, else null. */
+    ScalableContext role() {
+        return role;
     }
 
     Domain domain() {

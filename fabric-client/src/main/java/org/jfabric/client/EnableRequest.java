@@ -15,6 +15,7 @@ package org.jfabric.client;
  * @param bufferedMin      bytes shown of a longer one.
  * @param requestId        connection request that it will accept, 0 for none.
  * @param passiveId        passive endpoint whose name it takes over, 0 for none.
+ * @param place            of a context of a scalable endpoint.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.
  */
@@ -31,6 +32,7 @@ public record EnableRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    ContextPlace place,
     String endpointName,
     String service) {
 }

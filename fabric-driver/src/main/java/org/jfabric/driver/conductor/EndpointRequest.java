@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import org.jfabric.client.ContextPlace;
 import org.jfabric.client.CounterIds;
 import org.jfabric.client.InfoCodec;
 import org.jfabric.client.VarDataReader;
@@ -24,6 +25,7 @@ import org.jfabric.info.Info;
  * @param bufferedMin      bytes of the prefix of a longer one.
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
+ * @param place            of a context of a scalable endpoint.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
@@ -41,6 +43,7 @@ record EndpointRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    ContextPlace place,
     Info hints,
     String endpointName,
     String service) {
@@ -68,6 +71,7 @@ record EndpointRequest(
             decoder.bufferedMin(),
             decoder.requestId(),
             decoder.passiveId(),
+            new ContextPlace(decoder.scalableId(), decoder.contextIndex(), decoder.isTransmitContext() != 0),
             hints,
             texts.ascii(),
             texts.ascii());

@@ -63,6 +63,7 @@ public final class InfoComparison {
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.buffered(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
+        comparison.contexts(hints.epAttr(), offered.domainAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
             // in applications of older versions this member has no defined value, because it did not exist
             comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
@@ -170,8 +171,12 @@ public final class InfoComparison {
         if (offered.memTagFormat() == 0 && hints.memTagFormat() != 0) {
             differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.memTagFormat()));
         }
-        atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
-        atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+    }
+
+    /** Contexts of one endpoint; more than one are those of a scalable endpoint. */
+    private void contexts(EndpointAttr hints, DomainAttr offered) {
+        atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx(), null);
+        atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx(), null);
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {

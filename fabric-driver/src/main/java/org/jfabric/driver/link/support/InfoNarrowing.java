@@ -72,6 +72,12 @@ public final class InfoNarrowing {
             // every bit of a tag is compared and every mask is allowed, so that every format is supported
             offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
         }
+        if (hints.epAttr().txCtxCnt() != 0) {
+            offered.epAttr().txCtxCnt(hints.epAttr().txCtxCnt());
+        }
+        if (hints.epAttr().rxCtxCnt() != 0) {
+            offered.epAttr().rxCtxCnt(hints.epAttr().rxCtxCnt());
+        }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
             // only the client uses it: it locks as the level requires
             offered.domainAttr().threading(hints.domainAttr().threading());
