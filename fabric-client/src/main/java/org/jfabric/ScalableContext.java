@@ -8,6 +8,7 @@ import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
+import org.jfabric.info.Order;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.TxAttr;
 
@@ -45,6 +46,7 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         Info own = oneContext(endpoint);
         own.caps(caps(endpoint.caps(), TRANSMIT_DIRECTIONS) & ~RECEIVE_ONLY).mode(own.mode() & ~Mode.BUFFERED_RECV);
         own.rxAttr().caps(0).mode(0);
+        narrowOrder(own);
         TxAttr assigned = own.txAttr();
         assigned.caps(reported(own, assigned.caps()));
         if (attr == null) {
@@ -52,11 +54,12 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         }
         requireSubset("tx_attr.caps", attr.caps(), own.caps());
         requireSubset("tx_attr.mode", attr.mode(), assigned.mode());
-        requireSubset("tx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
         if (attr.caps() != 0) {
             own.caps(caps(attr.caps(), TRANSMIT_DIRECTIONS & Info.directions(own.caps())));
             assigned.caps(reported(own, assigned.caps()));
+            narrowOrder(own);
         }
+        requireSubset("tx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
         assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
             .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
             .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
@@ -77,6 +80,7 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         Info own = oneContext(endpoint);
         own.caps(caps(endpoint.caps(), RECEIVE_DIRECTIONS) & ~TRANSMIT_ONLY);
         own.txAttr().caps(0).mode(0);
+        narrowOrder(own);
         RxAttr assigned = own.rxAttr();
         assigned.caps(reported(own, assigned.caps()));
         if (attr == null) {
@@ -84,11 +88,12 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         }
         requireSubset("rx_attr.caps", attr.caps(), own.caps());
         requireSubset("rx_attr.mode", attr.mode(), assigned.mode());
-        requireSubset("rx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
         if (attr.caps() != 0) {
             own.caps(caps(attr.caps(), RECEIVE_DIRECTIONS & Info.directions(own.caps())));
             assigned.caps(reported(own, assigned.caps()));
+            narrowOrder(own);
         }
+        requireSubset("rx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
         assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
             .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
             .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
@@ -106,9 +111,18 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         return own;
     }
 
+    /** Without remote memory access there is nothing but messages that is kept in order. */
+    private static void narrowOrder(Info own) {
+        if ((own.caps() & ACCESSES) == 0) {
+            own.txAttr().msgOrder(own.txAttr().msgOrder() & Order.SAS).rmaIovLimit(0);
+            own.rxAttr().msgOrder(own.rxAttr().msgOrder() & Order.SAS);
+            own.epAttr().maxOrderRawSize(0).maxOrderWarSize(0).maxOrderWawSize(0);
+        }
+    }
+
     /** Those of the context that concern its direction; an endpoint that names none of these leaves it open. */
     private static long reported(Info own, long ofDirection) {
-        return ofDirection == 0 ? own.caps() : own.caps() & ofDirection;
+        return own.caps() & (ofDirection == 0 ? ~(Flags.LOCAL_COMM | Flags.REMOTE_COMM) : ofDirection);
     }
 
     /** Capabilities for some directions only: kinds of transfer that none of them serves are left out. */

@@ -85,7 +85,7 @@ public final class ScalableEndpoint implements Fid {
                 "ep_attr." + name + " is " + wanted + ", the domain has 1 to " + limit + " for an endpoint",
                 "Ask for as many as domain_attr.max_ep_" + name.substring(0, 6) + " says.");
         }
-        return hasDirection ? Math.max(1, (int) wanted) : 0;
+        return hasDirection ? Math.clamp(wanted, 1, Integer.MAX_VALUE) : 0;
     }
 
     /**

@@ -195,11 +195,12 @@ class DiscoveryTest {
             pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1);
             pair.a.endpoint.tsenddata(pair.a.memory.address(), 8, pair.toB, 1, data, 2);
             assertEquals(data, pair.b.await(1).data());
-            assertEquals(1, domain.maxEpTxCtx());
-            assertEquals(1, domain.maxEpRxCtx());
+            long contexts = setup.isForeign() ? 1 : 64;
+            assertEquals(contexts, domain.maxEpTxCtx());
+            assertEquals(contexts, domain.maxEpRxCtx());
             assertEquals(0, domain.maxEpStxCtx());
             assertEquals(0, domain.maxEpSrxCtx());
-            for (long count : new long[] {2, -1L}) {
+            for (long count : new long[] {65, -1L}) {
                 Info hints = new Info();
                 hints.epAttr().txCtxCnt(count);
                 assertNotOffered(pair, hints, "tx_ctx_cnt");

@@ -168,10 +168,10 @@ final class HintTable {
             List.of((hints, offer) -> hints.epAttr().memTagFormat(offer.epAttr().memTagFormat() == 0 ? 0x30FF : 0)),
             (match, hints) -> hints.epAttr().memTagFormat() == 0
                 || match.epAttr().memTagFormat() == hints.epAttr().memTagFormat());
-        limit(here, "txCtxCnt", "ep_attr.tx_ctx_cnt", info -> info.epAttr().txCtxCnt(),
-            (info, value) -> info.epAttr().txCtxCnt(value));
-        limit(here, "rxCtxCnt", "ep_attr.rx_ctx_cnt", info -> info.epAttr().rxCtxCnt(),
-            (info, value) -> info.epAttr().rxCtxCnt(value));
+        contexts("txCtxCnt", "ep_attr.tx_ctx_cnt", EndpointAttr::txCtxCnt, EndpointAttr::txCtxCnt,
+            DomainAttr::maxEpTxCtx);
+        contexts("rxCtxCnt", "ep_attr.rx_ctx_cnt", EndpointAttr::rxCtxCnt, EndpointAttr::rxCtxCnt,
+            DomainAttr::maxEpRxCtx);
         add(here, "authKey", "ep_attr.auth_key_size", info -> info.epAttr().authKeySize(), List.of(),
             List.of((hints, offer) -> hints.epAttr().authKey(new byte[129])), (match, hints) -> true);
     }
@@ -254,6 +254,18 @@ final class HintTable {
                     hints, get.applyAsLong(offer) == -1L ? 0 : get.applyAsLong(offer) + ONE_BEYOND),
                 (hints, offer) -> set.accept(hints, get.applyAsLong(offer) == -1L ? 0 : -1L)),
             (match, hints) -> Long.compareUnsigned(get.applyAsLong(match), get.applyAsLong(hints)) >= 0);
+    }
+
+    /** As many as are asked for, at most what the domain has for one endpoint. */
+    private void contexts(
+        String member, String condition, ToLongFunction<EndpointAttr> get, ObjLongConsumer<EndpointAttr> set,
+        ToLongFunction<DomainAttr> most) {
+        add(EndpointAttr.class, member, condition, info -> Long.toUnsignedString(get.applyAsLong(info.epAttr())),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr())),
+                (hints, offer) -> set.accept(hints.epAttr(), 1)),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr()) + 1),
+                (hints, offer) -> set.accept(hints.epAttr(), -1L)),
+            (match, hints) -> get.applyAsLong(match.epAttr()) == Math.max(1, get.applyAsLong(hints.epAttr())));
     }
 
     private void domainLimit(
