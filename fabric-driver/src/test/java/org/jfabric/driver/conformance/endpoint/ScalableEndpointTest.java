@@ -10,9 +10,15 @@ import java.util.Arrays;
 import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionQueue;
+import org.jfabric.Domain;
 import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.PortedCalls;
 import org.jfabric.ScalableEndpoint;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.ScalableSide;
@@ -28,8 +34,12 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
+import org.jfabric.info.RxAttr;
 import org.jfabric.test.Requirement;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 
 /** Scalable endpoints: what is opened, bound, refused and closed, and that each context stands for itself. */
@@ -170,6 +180,65 @@ class ScalableEndpointTest {
             info.srcAddr("jfabric://" + pair.a.fabric.driverName() + "/a#rx1");
             assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.domain.openScalableEndpoint(info)));
             assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.av.insert(name + "#rx1")), "drivers only know these");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement({"SEP-011", "SEP-022"})
+    void shouldOpenAContextAgainWhoseEnablingFailed(Setup setup) {
+        setup.assumeNames();
+        try (FabricPair pair = pair(setup); ScalableSide side = new ScalableSide(pair, pair.a, 1, 2)) {
+            side.rx.get(1).close();
+            Endpoint refused = side.scalable.rxContext(1, new RxAttr().opFlags(Flags.FENCE), 0);
+            refused.bind(side.rxCq.get(1), Flags.RECV);
+            assertEquals(FabricErrno.EBADFLAGS, errno(refused::enable));
+            assertEquals(FabricErrno.EBADFLAGS, errno(refused::enable));
+            refused.close();
+            side.rx.set(1, ScalableSide.enabled(side.scalable.rxContext(1), side.rxCq.get(1), Flags.RECV));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement({"SEP-017"})
+    void shouldReceiveIntoMemoryOfTheDriverThroughContexts(Setup setup) {
+        setup.assumeNames();
+        Info hints = new Info().caps(Flags.TAGGED | Flags.NAMED_RX_CTX).mode(Mode.BUFFERED_RECV);
+        try (FabricPair pair = new FabricPair(setup, hints, 512);
+            ScalableSide a = new ScalableSide(pair, pair.a, 1, 1);
+            ScalableSide b = new ScalableSide(pair, pair.b, 1, 2)) {
+            assertEquals(0, a.tx.getFirst().info().mode());
+            long toB = FabricAddress.rxAddr(a.av.insert(b.scalable.name()), 1, ScalableSide.BITS);
+            assertEquals(0, b.rx.get(1).trecv(0, 0, ANY, 4, 0, 9));
+            assertEquals(0, a.tx.getFirst().tsend(pair.a.memory.address(), LENGTH, toB, 4, 1));
+            a.await(a.txCq.getFirst(), 1);
+            assertEquals(LENGTH, b.await(b.rxCq.get(1)).len());
+        }
+    }
+
+    @Test
+    @Requirement({"SEP-001"})
+    void shouldGiveTheNameBackWithItsClient() {
+        var base = TestDirectory.create();
+        try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build())) {
+            for (int i = 0; i < 3; i++) {
+                // closed with everything that is open
+                try (Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
+                    Info hints = ScalableSide.hints().linkName("loopback");
+                    hints.epAttr().txCtxCnt(2).rxCtxCnt(2);
+                    Info info = fabric.info(hints).best().srcAddr("jfabric://alpha/many");
+                    Domain domain = fabric.domain(info);
+                    ScalableEndpoint scalable = domain.openScalableEndpoint(info);
+                    scalable.bind(domain.openAddressVector(new AddressVectorAttr()));
+                    CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
+                    Endpoint context = ScalableSide.enabled(scalable.rxContext(1), queue, Flags.RECV);
+                    assertEquals("jfabric://alpha/many", context.name());
+                }
+            }
+        } finally {
+            TestDirectory.delete(base);
         }
     }
 
