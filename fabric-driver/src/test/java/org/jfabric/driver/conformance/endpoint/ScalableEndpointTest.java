@@ -14,6 +14,7 @@ import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
+import org.jfabric.PassiveEndpoint;
 import org.jfabric.PortedCalls;
 import org.jfabric.ScalableEndpoint;
 import org.jfabric.driver.FabricDriver;
@@ -85,6 +86,18 @@ class ScalableEndpointTest {
                 assertEquals(2, scalable.info().epAttr().txCtxCnt());
                 assertEquals(3, scalable.info().epAttr().rxCtxCnt());
                 assertEquals(match.caps(), scalable.info().caps());
+            }
+            Info ordinary = pair.a.info.copy().srcAddr(null);
+            try (Endpoint active = pair.a.domain.openEndpoint(ordinary)) {
+                assertEquals(FidClass.EP, active.fidClass());
+                assertEquals(ordinary.caps(), active.info().caps());
+            }
+            Info msg = new Info().caps(Flags.MSG).linkName(setup.link);
+            msg.epAttr().type(EndpointType.MSG);
+            Info listening = pair.a.fabric.info(msg).best();
+            try (PassiveEndpoint passive = pair.a.fabric.openPassiveEndpoint(listening)) {
+                assertEquals(FidClass.PEP, passive.fidClass());
+                assertEquals(listening.caps(), passive.info().caps());
             }
             Info most1 = hints.copy();
             most1.epAttr().txCtxCnt(most + 1);
