@@ -2,10 +2,11 @@
  * A program of libfabric for the interoperability tests: one endpoint that does what the lines on its standard input
  * say, and answers each with one line. The tests compile it with gcc and Debian's libfabric-dev.
  *
- *   fabric_peer PROVIDER msg|rdm
+ *   fabric_peer PROVIDER msg|srx|rdm
  *
  *     PROVIDER   as fi_getinfo(3) names it: tcp, net, "tcp;ofi_rxm"
  *     msg|rdm    connected endpoints, or reliable datagrams
+ *     srx        connected endpoints with tags, whose receives are those of a shared receive context
  *
  * Places in registered memory are offsets, as mr_mode 0 says.
  *
@@ -27,6 +28,8 @@
  *   fetchv OP TYPE COUNT ADDR KEY   done | error NAME      on two ranges of COUNT elements, at ADDR and ADDR + 4096
  *   valid FORM OP TYPE              valid COUNT            COUNT 0: there is none; FORM 0 atomic, 1 fetch, 2 compare
  *   send LENGTH                     done | error NAME
+ *   tsend LENGTH TAG                done | error NAME      (srx)
+ *   treceive LENGTH TAG             ok             posts a receive to the shared context (srx)
  *   receive LENGTH                  ok             posts a receive to the start of local memory
  *   await                           entry FLAGS LENGTH DATA | error NAME     the next completion
  *   lost                            lost           waits for the end of the connection (msg)
@@ -51,6 +54,7 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 
 #define MAX_REGIONS 16
 #define LOCAL_LENGTH (8 << 20)
@@ -70,11 +74,14 @@ static struct fid_cq *cq;
 static struct fid_av *av;
 static struct fid_pep *pep;
 static struct fid_ep *ep;
+/* The shared receive context, or null. */
+static struct fid_ep *srx;
 static fi_addr_t peer = FI_ADDR_UNSPEC;
 static struct region regions[MAX_REGIONS];
 static int region_count;
 static struct fi_context2 context;
 static int is_msg;
+static int is_shared;
 
 static void check(long result, const char *what)
 {
@@ -181,6 +188,8 @@ static void open_endpoint(struct fi_info *from)
 {
     check(fi_endpoint(domain, from, &ep, NULL), "fi_endpoint");
     check(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "bind of the completion queue");
+    if (srx)
+        check(fi_ep_bind(ep, &srx->fid, 0), "bind of the shared receive context");
     if (is_msg)
         check(fi_ep_bind(ep, &eq->fid, 0), "bind of the event queue");
     else
@@ -199,6 +208,10 @@ static void open_all(const char *provider)
 
     hints->ep_attr->type = is_msg ? FI_EP_MSG : FI_EP_RDM;
     hints->caps = FI_MSG | FI_RMA | (strstr(provider, "rxm") ? FI_ATOMIC | FI_TAGGED : 0);
+    if (is_shared) {
+        hints->caps = FI_MSG | FI_TAGGED;
+        hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+    }
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->addr_format = FI_SOCKADDR_IN;
     hints->domain_attr->mr_mode = 0;
@@ -208,6 +221,8 @@ static void open_all(const char *provider)
     check(fi_eq_open(fabric, &eq_attr, &eq, NULL), "fi_eq_open");
     check(fi_domain(fabric, info, &domain, NULL), "fi_domain");
     check(fi_cq_open(domain, &cq_attr, &cq, NULL), "fi_cq_open");
+    if (is_shared)
+        check(fi_srx_context(domain, info->rx_attr, &srx, NULL), "fi_srx_context");
     if (is_msg) {
         check(fi_passive_ep(fabric, info, &pep, NULL), "fi_passive_ep");
         check(fi_pep_bind(pep, &eq->fid, 0), "bind of the passive endpoint");
@@ -435,6 +450,12 @@ static int do_line(const char *line)
     } else if (!strcmp(command, "receive") && sscanf(line, "%*s %zi", (ssize_t *) &length) == 1) {
         check(fi_recv(ep, regions[0].bytes, length, desc(), FI_ADDR_UNSPEC, &context), "fi_recv");
         answer("ok");
+    } else if (!strcmp(command, "tsend") && sscanf(line, "%*s %zi %d", (ssize_t *) &length, &seed) == 2) {
+        finish(POSTED(fi_tsend(ep, regions[0].bytes, length, desc(), peer, (uint64_t) seed, &context)));
+    } else if (!strcmp(command, "treceive") && srx && sscanf(line, "%*s %zi %d", (ssize_t *) &length, &seed) == 2) {
+        check(fi_trecv(srx, regions[0].bytes, length, desc(), FI_ADDR_UNSPEC, (uint64_t) seed, 0, &context),
+            "fi_trecv");
+        answer("ok");
     } else if (!strcmp(command, "await")) {
         struct fi_cq_data_entry entry = {0};
         long result = completion(&entry);
@@ -460,10 +481,11 @@ int main(int count, char **arguments)
     char line[256];
 
     if (count != 3) {
-        fprintf(stderr, "usage: %s PROVIDER msg|rdm\n", arguments[0]);
+        fprintf(stderr, "usage: %s PROVIDER msg|srx|rdm\n", arguments[0]);
         return 2;
     }
-    is_msg = !strcmp(arguments[2], "msg");
+    is_shared = !strcmp(arguments[2], "srx");
+    is_msg = is_shared || !strcmp(arguments[2], "msg");
     open_all(arguments[1]);
     while (next_line(line, sizeof line) && do_line(line)) {
     }

@@ -34,6 +34,8 @@ public final class AddressVector implements Fid {
     private final Long2ObjectHashMap<String> addresses = new Long2ObjectHashMap<>();
     /** Endpoints, scalable ones too. */
     private final List<Fid> endpoints = new ArrayList<>();
+    /** Of the addresses: another one after each change. Written under their lock. */
+    private volatile int version;
     private final Domain domain;
     private final long id;
     private final AddressVectorType type;
@@ -223,6 +225,7 @@ public final class AddressVector implements Fid {
             domain.remove(this, fiAddr);
             synchronized (addresses) {
                 addresses.remove(fiAddr);
+                version++;
             }
         }
     }
@@ -311,6 +314,17 @@ public final class AddressVector implements Fid {
         return "AddressVector{id=" + id + ", addresses=" + addresses.size() + (closed ? ", closed" : "") + '}';
     }
 
+    /** The address with that number, null if there is none. Another object after each insertion. */
+    String addressOf(long fiAddr) {
+        synchronized (addresses) {
+            return addresses.get(fiAddr);
+        }
+    }
+
+    int version() {
+        return version;
+    }
+
     Domain domain() {
         return domain;
     }
@@ -326,6 +340,7 @@ public final class AddressVector implements Fid {
     void onInserted(long fiAddr, String address) {
         synchronized (addresses) {
             addresses.put(fiAddr, address);
+            version++;
         }
     }
 

@@ -23,6 +23,7 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
@@ -30,7 +31,9 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.MrMode;
 import org.jfabric.info.ResourceManagement;
+import org.jfabric.info.RxAttr;
 import org.jfabric.info.Threading;
+import org.jfabric.info.TxAttr;
 import org.jfabric.info.WaitObject;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
@@ -68,6 +71,8 @@ public final class Domain implements Fid {
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
+    private final DomainSockets sockets = new DomainSockets(this);
+    private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private boolean closed;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
@@ -421,6 +426,7 @@ public final class Domain implements Fid {
         Info wanted = settled(endpointInfo);
         synchronized (lock()) {
             requireOpen();
+            DomainSockets.refuse(wanted);
             EndpointHandle.take(wanted, fabric);
             return openContext(null, wanted, context);
         }
@@ -437,7 +443,7 @@ public final class Domain implements Fid {
 
     /** Opens an endpoint, or a context of a scalable one; under the fabric's lock. */
     Endpoint openContext(ScalableContext role, Info wanted, long ownContext) {
-        Endpoint endpoint = new Endpoint(this, wanted, ownContext, driver, role);
+        Endpoint endpoint = new Endpoint(this, wanted, ownContext, driver, null, role);
         endpoints.add(endpoint);
         return endpoint;
     }
@@ -455,13 +461,14 @@ public final class Domain implements Fid {
 
     /**
      * Opens a scalable endpoint (fi_scalable_ep): {@code ep_attr.tx_ctx_cnt} transmit contexts and {@code rx_ctx_cnt}
-     * receive contexts under one address, which it has from now on. A count of 0 is one context.
+     * receive contexts under one address, which it has from now on. A count of 0 is one context;
+     * {@link FabricAddress#SHARED_CONTEXT} is one to which a shared context is to be bound.
      *
      * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
      * @param context      of the endpoint itself.
      * @return the endpoint, whose contexts are to be opened, bound and enabled.
      * @throws FabricException {@link FabricErrno#ENOSYS} if the link or the type of endpoint has one context for each
-     *     direction only, {@link FabricErrno#EINVAL} for more contexts than the domain has, shared ones, or a
+     *     direction only, {@link FabricErrno#EINVAL} for more contexts than the domain has or a
      *     {@link Info#handle()}, {@link FabricErrno#EADDRINUSE} if the name asked for by {@code srcAddr} is taken, and
      *     as {@link #openEndpoint(Info)}.
      */
@@ -472,6 +479,43 @@ public final class Domain implements Fid {
             ScalableEndpoint scalable = ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
             scalableEndpoints.add(scalable);
             return scalable;
+        }
+    }
+
+    /**
+     * Opens an active socket endpoint, which transfers. Experimental: may change between versions.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)} for a type of socket endpoints; or that of a CONNREQ
+     *                     event, whose connection it takes over.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound and enabled.
+     * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type or driver, or another handle than
+     *     an open request; {@link FabricErrno#EOPBADSTATE} if the domain is closed or the request was answered.
+     */
+    public SocketEndpoint openSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, false);
+    }
+
+    /**
+     * Opens a passive socket endpoint, which listens for streams. Experimental: may change between versions.
+     *
+     * @param endpointInfo as for {@link #openSocketEndpoint(Info, long)}, without a handle; its {@code srcAddr} is the
+     *                     address to listen at, without one it is any address of the host at a free port.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, to be bound to an event queue.
+     * @throws FabricException as {@link #openSocketEndpoint(Info, long)}; {@link FabricErrno#EINVAL} for datagrams.
+     */
+    public SocketEndpoint openPassiveSocketEndpoint(Info endpointInfo, long context) {
+        return openSocket(endpointInfo, context, true);
+    }
+
+    private SocketEndpoint openSocket(Info endpointInfo, long context, boolean isPassive) {
+        Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
+        fabric.requireVersion(wanted);
+        EndpointInfo.settle(wanted, info, fabric.driverName());
+        synchronized (lock()) {
+            requireOpen();
+            return sockets.open(wanted, context, isPassive);
         }
     }
 
@@ -492,6 +536,67 @@ public final class Domain implements Fid {
                 "Open it with flags 0.");
         }
         return openEndpoint(endpointInfo, context);
+    }
+
+    /**
+     * Opens a shared transmit context (fi_stx_context), which endpoints are bound to that were opened with
+     * {@code ep_attr.tx_ctx_cnt} {@link org.jfabric.info.FabricAddress#SHARED_CONTEXT}.
+     *
+     * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
+     * @param context of the shared context itself.
+     * @return the context.
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     *     {@link FabricErrno#ENOSYS} if the domain's link offers none, {@link FabricErrno#EOPBADSTATE} if closed.
+     */
+    public SharedTransmitContext openSharedTransmitContext(TxAttr attr, long context) {
+        synchronized (lock()) {
+            requireOpen();
+            requireSharing("transmit", info.domainAttr().maxEpStxCtx());
+            SharedTransmitContext shared =
+                new SharedTransmitContext(this, ContextAttributes.settle(attr, info), context);
+            transmitContexts.add(shared);
+            return shared;
+        }
+    }
+
+    /**
+     * Opens a shared receive context (fi_srx_context): receives that are posted to it take messages to any of the
+     * endpoints that are bound to it, and the entry goes to the queue of the endpoint to which the message came.
+     *
+     * <p>The result is enabled, and takes the receive calls of an endpoint, {@link Endpoint#cancel} among them; its
+     * class is {@link FidClass#SRX_CTX}. It is bound by {@link Endpoint#bind(Fid, long)} to endpoints that were opened
+     * with {@code ep_attr.rx_ctx_cnt} {@link org.jfabric.info.FabricAddress#SHARED_CONTEXT}, all with the same address
+     * vector. A receive call without flags writes an entry if the endpoint's queue is not bound with
+     * {@code SELECTIVE_COMPLETION}. Entries take slots of the driver's share of the queue, {@code cqDriverShare}: if
+     * all are unread, messages wait. A receive that is cancelled has its entry in the queue of the endpoint that was
+     * bound first, and none without endpoints. Peek, claim and multi-receive buffers are not offered.
+     *
+     * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
+     * @param context of the shared context itself.
+     * @return the context, enabled.
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     *     {@link FabricErrno#EOPNOTSUPP} for multi-receive, {@link FabricErrno#ENOSYS} if the domain's link offers
+     *     none, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
+     */
+    public Endpoint openSharedReceiveContext(RxAttr attr, long context) {
+        synchronized (lock()) {
+            requireOpen();
+            requireSharing("receive", info.domainAttr().maxEpSrxCtx());
+            RxAttr settled = ContextAttributes.settle(attr, info);
+            Endpoint shared = new Endpoint(
+                this, ContextAttributes.receiveContext(info, settled), context, driver,
+                new SharedReceives(settled, conductor.invoker(), locks), null);
+            shared.enable();
+            endpoints.add(shared);
+            return shared;
+        }
+    }
+
+    private static void requireSharing(String direction, long offered) {
+        if (offered == 0) {
+            throw new FabricException(FabricErrno.ENOSYS, "the domain offers no shared " + direction + " contexts",
+                "Open a domain whose domain_attr says that it does.");
+        }
     }
 
     /**
@@ -529,10 +634,12 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !reports.isEmpty()
-                || !addressVectors.isEmpty() || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !sockets.isEmpty()
+                || !transmitContexts.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
+                || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + scalableEndpoints + ' ' + reports + ' ' + addressVectors + ' ' + regions,
+                    + scalableEndpoints + ' ' + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors
+                    + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -608,6 +715,7 @@ public final class Domain implements Fid {
             endpoint.connection().requestId(),
             endpoint.connection().passiveId(),
             endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place(),
+            bindings.receiveContextId(),
             endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
@@ -658,8 +766,21 @@ public final class Domain implements Fid {
         conductor.commands().removeAddress(vector.id(), fiAddr);
     }
 
+    void close(SharedTransmitContext context) {
+        synchronized (lock()) {
+            if (transmitContexts.contains(context)) {
+                requireUnused("shared transmit context", context.endpoints());
+                transmitContexts.remove(context);
+                context.markClosed();
+            }
+        }
+    }
+
     void close(Endpoint endpoint) {
         synchronized (lock()) {
+            if (endpoint.sharedReceives() != null) {
+                requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
+            }
             boolean enabled = endpoint.state() == Endpoint.ENABLED;
             if (endpoints.remove(endpoint)) {
                 endpoint.markClosed();
@@ -699,6 +820,7 @@ public final class Domain implements Fid {
         synchronized (lock()) {
             if (addressVectors.contains(vector)) {
                 requireUnused("address vector", vector.endpoints());
+                requireUnused("address vector", sockets.usersOf(vector));
                 vector.markClosed();
                 addressVectors.remove(vector);
                 closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
@@ -727,6 +849,7 @@ public final class Domain implements Fid {
         for (Endpoint endpoint : endpoints) {
             endpoint.markClosed();
         }
+        sockets.closeAll();
         reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
@@ -756,6 +879,7 @@ public final class Domain implements Fid {
 
     private void markClosed() {
         closed = true;
+        sockets.stop();
         if (connection().embedded() != null) {
             connection().embedded().onDomainClosed(locks);
         }

@@ -122,6 +122,8 @@ public final class Endpoint implements Fid {
     private final EndpointTriggers triggers;
     /** Of a context of a scalable endpoint, else null. */
     private final ScalableContext role;
+    /** Of a shared receive context; null of every other endpoint. */
+    private final SharedReceives sharedReceives;
 
     private int state;
     /**
@@ -169,9 +171,12 @@ public final class Endpoint implements Fid {
     private long id;
     private String name;
 
-    Endpoint(Domain domain, Info info, long context, DriverState driver, ScalableContext role) {
+    Endpoint(
+        Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives,
+        ScalableContext role) {
         this.role = role;
         this.domain = domain;
+        this.sharedReceives = sharedReceives;
         this.info = info;
         this.context = context;
         this.driver = driver;
@@ -191,6 +196,7 @@ public final class Endpoint implements Fid {
     private Endpoint(Endpoint base, OperationFlags opFlags) {
         this.role = base.role;
         this.domain = base.domain;
+        this.sharedReceives = base.sharedReceives;
         this.info = base.info;
         this.context = base.context;
         this.driver = base.driver;
@@ -314,7 +320,9 @@ public final class Endpoint implements Fid {
             if (state == CLOSED) {
                 throw closed();
             }
-            bindings.requireComplete(info);
+            if (sharedReceives == null) {
+                bindings.requireComplete(info);
+            }
             if (BufferedMode.isAskedFor(info)) {
                 bindings.rxCq().slabs().enable(base);
             } else {
@@ -1027,7 +1035,7 @@ public final class Endpoint implements Fid {
         if (!isUsable()) {
             return -FabricErrno.EOPBADSTATE;
         }
-        return info.receives() ? submission.receivesLeft() : -FabricErrno.EOPNOTSUPP;
+        return receive == null ? refused() : submission.receivesLeft();
     }
 
     /**
@@ -1088,7 +1096,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public FidClass fidClass() {
-        return role == null ? FidClass.EP : role.fidClass();
+        return role != null ? role.fidClass() : sharedReceives == null ? FidClass.EP : FidClass.SRX_CTX;
     }
 
     @Override
@@ -1100,7 +1108,8 @@ public final class Endpoint implements Fid {
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
      * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
      *
-     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open.
+     * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open, or endpoints that use this shared receive
+     *     context.
      */
     @Override
     public void close() {
@@ -1152,15 +1161,16 @@ public final class Endpoint implements Fid {
         applyOpFlags();
         submission = new Submission(
             port, info.transmits() ? bindings.txCq().credits() : null,
-            info.receives() ? bindings.rxCq().credits() : null, memory, maxMsgSize, injectSize, !info.connects(),
-            context);
+            bindings.receiveCredits(), memory, maxMsgSize, injectSize, !info.connects(), context);
         onConnection(!info.connects());
-        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 ? submission : null;
+        receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
+            ? submission : null;
         taggedReceive = info.hasTags() ? receive : null;
         if (slab != null) {
             slab.submission(submission);
         }
-        peeksData = info.receives() && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
+        peeksData = info.receives() && bindings.rxCq() != null
+            && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the submission was made above: a thread that sees the state must see it
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -1205,7 +1215,7 @@ public final class Endpoint implements Fid {
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
         sendCall = opFlags.sendCall();
-        peekCall = opFlags.peekCall();
+        peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
     }
 
     /** As {@link #tsend}, with flags or data of its own. */
@@ -1331,7 +1341,8 @@ public final class Endpoint implements Fid {
         if (isUnconnected) {
             return -FabricErrno.ENOTCONN;
         }
-        return isClaimed ? -FabricErrno.EBUSY : -FabricErrno.EOPNOTSUPP;
+        return isClaimed ? -FabricErrno.EBUSY
+            : bindings.receiveContext() != null ? -FabricErrno.ENOSYS : -FabricErrno.EOPNOTSUPP;
     }
 
     /** A claim is open: where one thread posts nothing else gets through; several are kept apart under their lock. */
@@ -1483,6 +1494,11 @@ public final class Endpoint implements Fid {
     /** Null without one. */
     ReceiveSlab slab() {
         return slab;
+    }
+
+    /** Null if it is an endpoint and not a shared receive context. */
+    SharedReceives sharedReceives() {
+        return sharedReceives;
     }
 
     Info requested() {

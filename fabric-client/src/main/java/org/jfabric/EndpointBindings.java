@@ -1,8 +1,12 @@
 package org.jfabric;
 
+import org.jfabric.client.BufferedMode;
+import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.CounterIds;
+import org.jfabric.client.EnableRequest;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -30,20 +34,28 @@ final class EndpointBindings {
     private final Counter[] counters = new Counter[COUNTED.length];
     private AddressVector addressVector;
     private EventQueue eventQueue;
+    private SharedTransmitContext transmitContext;
+    private Endpoint receiveContext;
 
     EndpointBindings(Endpoint endpoint) {
         this.endpoint = endpoint;
     }
 
     void bind(Fid object, long flags) {
+        if (endpoint.sharedReceives() != null) {
+            throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
+                + " cannot be bound to a shared receive context", "Bind it to the endpoints that use the context.");
+        }
         switch (object) {
             case CompletionQueue queue -> bindQueue(queue, flags);
             case Counter counter -> bindCounter(counter, flags);
             case AddressVector vector -> bindVector(vector, flags);
             case EventQueue queue -> bindEvents(queue, flags);
+            case SharedTransmitContext context -> bindContext(context, flags);
+            case Endpoint context when context.sharedReceives() != null -> bindContext(context, flags);
             default -> throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
                 + " cannot be bound to an endpoint", "Bind completion queues, counters, an address vector, an event"
-                + " queue.");
+                + " queue, shared contexts.");
         }
     }
 
@@ -157,7 +169,59 @@ final class EndpointBindings {
         queue.users().add(endpoint);
     }
 
+    private void bindContext(SharedTransmitContext context, long flags) {
+        requireBindable("a shared transmit context", context.domain(), context.isOpen());
+        Info asked = endpoint.requested();
+        requireShared("a shared transmit context", "tx_ctx_cnt", asked.epAttr().txCtxCnt(), transmitContext, flags);
+        ContextAttributes.requireWithin("the endpoint", "the shared context", asked.txAttr(), context.attr());
+        transmitContext = context;
+        context.endpoints().add(endpoint);
+    }
+
+    private void bindContext(Endpoint context, long flags) {
+        requireBindable("a shared receive context", context.domain(), context.isOpen());
+        Info asked = endpoint.requested();
+        requireShared("a shared receive context", "rx_ctx_cnt", asked.epAttr().rxCtxCnt(), receiveContext, flags);
+        ContextAttributes.requireWithin(
+            "the endpoint", "the shared context", asked.rxAttr(), context.sharedReceives().attr());
+        if (BufferedMode.isAskedFor(asked)) {
+            throw new FabricException(FabricErrno.EINVAL, "the endpoint has mode BUFFERED_RECV, and so a buffer of its"
+                + " own for messages", "Open it without the mode.");
+        }
+        receiveContext = context;
+        context.sharedReceives().endpoints().add(endpoint);
+    }
+
+    private static void requireShared(String what, String attribute, long count, Fid bound, long flags) {
+        if (flags != 0) {
+            throw new FabricException(FabricErrno.EBADFLAGS,
+                "bind flags are " + Codes.hex(flags) + ", " + what + " has none", "Bind it with flags 0.");
+        }
+        if (count != FabricAddress.SHARED_CONTEXT) {
+            throw new FabricException(FabricErrno.EINVAL, "ep_attr." + attribute + " is " + count + ", " + what
+                + " needs SHARED_CONTEXT", "Open the endpoint with FabricAddress.SHARED_CONTEXT there.");
+        }
+        if (bound != null) {
+            throw new FabricException(FabricErrno.EINVAL, what + " is bound already", "Bind at most one.");
+        }
+    }
+
+    private void requireContexts(Info info) {
+        boolean lacksTransmit = info.epAttr().txCtxCnt() == FabricAddress.SHARED_CONTEXT && transmitContext == null;
+        if (lacksTransmit || info.epAttr().rxCtxCnt() == FabricAddress.SHARED_CONTEXT && receiveContext == null) {
+            throw new FabricException(FabricErrno.EINVAL, "ep_attr." + (lacksTransmit ? "tx" : "rx")
+                + "_ctx_cnt is SHARED_CONTEXT, and no shared context is bound",
+                "Bind a shared " + (lacksTransmit ? "transmit" : "receive") + " context before enable().");
+        }
+        AddressVector first = receiveContext == null ? null : receiveContext.sharedReceives().addressVector();
+        if (first != null && !info.connects() && first != addressVector) {
+            throw new FabricException(FabricErrno.EINVAL, "the endpoint's address vector is not that of the other"
+                + " endpoints of its shared receive context", "Bind the same address vector to all of them.");
+        }
+    }
+
     void requireComplete(Info info) {
+        requireContexts(info);
         boolean transmits = info.transmits();
         if (transmits && txCq == null || info.receives() && rxCq == null) {
             throw new FabricException(FabricErrno.ENOCQ, "no completion queue is bound for "
@@ -186,6 +250,9 @@ final class EndpointBindings {
         if (rxCq != null) {
             rxCq.onEndpointEnabled();
         }
+        if (receiveContext != null && addressVector != null) {
+            receiveContext.sharedReceives().onEnabled(addressVector);
+        }
     }
 
     void unbind() {
@@ -206,6 +273,12 @@ final class EndpointBindings {
         if (eventQueue != null) {
             eventQueue.users().remove(endpoint);
         }
+        if (transmitContext != null) {
+            transmitContext.endpoints().remove(endpoint);
+        }
+        if (receiveContext != null) {
+            receiveContext.sharedReceives().remove(endpoint);
+        }
     }
 
     CompletionQueue txCq() {
@@ -220,8 +293,26 @@ final class EndpointBindings {
         return txSelective;
     }
 
+    /** The entries of a shared receive context are as the endpoints that use it have bound their queues. */
     boolean rxSelective() {
-        return rxSelective;
+        return rxSelective || endpoint.sharedReceives() != null;
+    }
+
+    /** Slots for the entries of receives; null if the endpoint does not receive. */
+    CompletionCredits receiveCredits() {
+        return endpoint.sharedReceives() != null ? endpoint.sharedReceives().credits()
+            : rxCq == null || !endpoint.requested().receives() ? null : rxCq.credits();
+    }
+
+    /** Null if the endpoint has receives of its own. */
+    Endpoint receiveContext() {
+        return receiveContext;
+    }
+
+    /** The driver's number of the shared receive context, as {@link EnableRequest} has it. */
+    long receiveContextId() {
+        return endpoint.sharedReceives() != null ? EnableRequest.IS_RECEIVE_CONTEXT
+            : receiveContext == null ? 0 : receiveContext.id();
     }
 
     /** Flags as the driver takes them, 0 without a queue. */

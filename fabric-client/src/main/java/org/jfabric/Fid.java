@@ -20,7 +20,7 @@ import org.jfabric.info.FidClass;
  */
 public sealed interface Fid extends AutoCloseable
     permits Fabric, Domain, Endpoint, ScalableEndpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter,
-    EventQueue, AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet {
+    EventQueue, AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet, SocketEndpoint, SharedTransmitContext {
     /**
      * Returns the class of the object.
      *

@@ -135,10 +135,11 @@ public final class PortedCalls {
      * Describes a wait object (fi_control). Other commands of libfabric are methods of the objects, for example
      * {@link Endpoint#setOpFlags(long)} and {@link Endpoint#enable()}. One thread at a time uses the object meanwhile.
      *
-     * @param fid     a completion queue, a counter or a wait set; others have no command.
+     * @param fid     a completion queue, a counter, a wait set or an active socket endpoint; others have no command.
      * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
      * @param handle  receives the kind, and for GETWAIT the object; of a member of a wait set the set's.
-     * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object: NONE, UNSPEC, YIELD; {@code -FI_ENOSYS} for
+     * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object: NONE, UNSPEC, YIELD, a socket endpoint that
+     *     is not enabled; {@code -FI_ENOSYS} for
      *     a command that the object does not have; {@code -FI_EINVAL} without an object or handle, and for
      *     {@link ControlCommand#BACKLOG} of an active endpoint; {@code -FI_EOPBADSTATE} if the object is closed.
      */
@@ -153,6 +154,7 @@ public final class PortedCalls {
             case CompletionQueue queue -> queue.control(command, handle);
             case Counter counter -> counter.control(command, handle);
             case WaitSet set -> set.control(command, handle);
+            case SocketEndpoint endpoint -> endpoint.control(command, handle);
             // passive endpoints have one
             case Endpoint endpoint when command == ControlCommand.BACKLOG.code() -> -FabricErrno.EINVAL;
             default -> -FabricErrno.ENOSYS;

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.jfabric.client.ContextPlace;
 import org.jfabric.info.Codes;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
@@ -43,7 +44,8 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
 
     /** The attributes of a transmit context: those of the endpoint, or a subset, which is stored into {@code attr}. */
     static Info transmitInfo(Info endpoint, TxAttr attr) {
-        Info own = oneContext(endpoint);
+        Info own = endpoint.copy().srcAddr(null);
+        own.epAttr().txCtxCnt(oneContext(endpoint.epAttr().txCtxCnt())).rxCtxCnt(1);
         own.caps(caps(endpoint.caps(), TRANSMIT_DIRECTIONS) & ~RECEIVE_ONLY).mode(own.mode() & ~Mode.BUFFERED_RECV);
         own.rxAttr().caps(0).mode(0);
         narrowOrder(own);
@@ -77,7 +79,8 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
 
     /** The attributes of a receive context: those of the endpoint, or a subset, which is stored into {@code attr}. */
     static Info receiveInfo(Info endpoint, RxAttr attr) {
-        Info own = oneContext(endpoint);
+        Info own = endpoint.copy().srcAddr(null);
+        own.epAttr().txCtxCnt(1).rxCtxCnt(oneContext(endpoint.epAttr().rxCtxCnt()));
         own.caps(caps(endpoint.caps(), RECEIVE_DIRECTIONS) & ~TRANSMIT_ONLY);
         own.txAttr().caps(0).mode(0);
         narrowOrder(own);
@@ -105,10 +108,9 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         return own;
     }
 
-    private static Info oneContext(Info endpoint) {
-        Info own = endpoint.copy().srcAddr(null);
-        own.epAttr().txCtxCnt(1).rxCtxCnt(1);
-        return own;
+    /** The count of a context, which may be a shared one. */
+    private static long oneContext(long count) {
+        return count == FabricAddress.SHARED_CONTEXT ? count : 1;
     }
 
     /** Without remote memory access there is nothing but messages that is kept in order. */

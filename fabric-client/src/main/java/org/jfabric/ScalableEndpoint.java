@@ -80,6 +80,9 @@ public final class ScalableEndpoint implements Fid {
     }
 
     private static int count(String name, boolean hasDirection, long wanted, long limit) {
+        if (wanted == FabricAddress.SHARED_CONTEXT) {
+            return hasDirection ? 1 : 0;
+        }
         if (wanted < 0 || wanted > limit) {
             throw new FabricException(FabricErrno.EINVAL,
                 "ep_attr." + name + " is " + wanted + ", the domain has 1 to " + limit + " for an endpoint",
@@ -250,7 +253,12 @@ public final class ScalableEndpoint implements Fid {
      */
     public Info info() {
         Info copy = info.copy();
-        copy.epAttr().txCtxCnt(transmit.length).rxCtxCnt(receive.length);
+        if (copy.epAttr().txCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            copy.epAttr().txCtxCnt(transmit.length);
+        }
+        if (copy.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            copy.epAttr().rxCtxCnt(receive.length);
+        }
         return copy;
     }
 

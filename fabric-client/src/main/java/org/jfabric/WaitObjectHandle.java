@@ -20,6 +20,8 @@ public final class WaitObjectHandle {
     private WaitObject waitObject = WaitObject.NONE;
     private SocketChannel channel;
     private MutexCond mutexCond;
+    /** That of a socket, which has no channel; else negative. */
+    private int descriptor = -1;
 
     /** A handle of nothing. */
     public WaitObjectHandle() {
@@ -38,7 +40,7 @@ public final class WaitObjectHandle {
      * The channel of {@link WaitObject#FD}, readable when the object is signalled; register it with a selector, and
      * leave reading it to {@code tryWait}.
      *
-     * @return non-blocking; null for another kind.
+     * @return non-blocking; null for another kind, and for a {@link SocketEndpoint}, which has only {@link #fd()}.
      */
     public SocketChannel channel() {
         return channel;
@@ -47,11 +49,14 @@ public final class WaitObjectHandle {
     /**
      * The number of the descriptor of {@link WaitObject#FD}, for system calls of the application's own.
      *
-     * @return 0 or more, valid until the queue or set is closed.
+     * @return 0 or more, valid until the queue, set or endpoint is closed.
      * @throws FabricException {@link FabricErrno#ENODATA} for another kind; {@link FabricErrno#EOPNOTSUPP} naming the
      *     flag that the java command lacks.
      */
     public int fd() {
+        if (descriptor >= 0) {
+            return descriptor;
+        }
         if (channel == null) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject + " has no descriptor",
                 "Open with FD.");
@@ -77,6 +82,11 @@ public final class WaitObjectHandle {
         waitObject = newWaitObject;
         channel = null;
         mutexCond = null;
+        descriptor = -1;
+    }
+
+    void descriptor(int newDescriptor) {
+        descriptor = newDescriptor;
     }
 
     void channel(SocketChannel newChannel) {

@@ -360,7 +360,8 @@ public final class DriverProxy {
                 .passiveId(request.passiveId())
                 .scalableId(request.place().scalableId())
                 .contextIndex(request.place().index())
-                .isTransmitContext(request.place().transmits() ? 1 : 0);
+                .isTransmitContext(request.place().transmits() ? 1 : 0)
+                .receiveContextId(request.receiveContextId());
             putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
             putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
             InfoCodec.putFixed(body, EnableEndpointEncoder.capsEncodingOffset(), info);

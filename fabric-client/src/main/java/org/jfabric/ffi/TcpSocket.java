@@ -177,22 +177,50 @@ public final class TcpSocket {
         if (fd < 0) {
             return fd;
         }
-        setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
         setOption(fd, level, option, 1);
         // what the system refuses only leaves packets unmarked
         marks.apply(fd, isIpv6(remote));
         int result = bind(fd, local);
         if (result == 0) {
-            CallState state = CallState.current();
-            MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
-            result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
+            result = connect(fd, remote);
         }
-        if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
+        if (result < 0) {
             Libc.close(fd);
             return result;
         }
-        doNotPaceOnOneHost(fd, remote);
         return fd;
+    }
+
+    /**
+     * Begins a connection of a socket that is open, as {@link #connect(byte[], byte[], SocketClass)}.
+     *
+     * @param fd     of {@link #open}.
+     * @param remote image of the address that it goes to.
+     * @return 0 if it is made or in progress, see {@link #connectError}; or a negative errno.
+     */
+    public static int connect(int fd, byte[] remote) {
+        setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+        CallState state = CallState.current();
+        MemorySegment.copy(remote, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, remote.length);
+        int result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, remote.length));
+        if (result < 0 && result != -EINPROGRESS && result != -LinuxErrno.EINTR) {
+            return result;
+        }
+        doNotPaceOnOneHost(fd, remote);
+        return 0;
+    }
+
+    /**
+     * Makes a socket whose connection is in progress or has failed as if just opened; it keeps a name that it was
+     * bound to. Without this the next connect answers ECONNABORTED.
+     *
+     * @param fd of {@link #open}.
+     */
+    public static void disconnect(int fd) {
+        CallState state = CallState.current();
+        // an address without a family
+        state.scratch.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
+        CONNECT.call(state, fd, state.scratchAddress, SOCKADDR_BYTES);
     }
 
     /**
@@ -403,7 +431,14 @@ public final class TcpSocket {
         return name.length > 16;
     }
 
-    private static int bind(int fd, byte[] name) {
+    /**
+     * Gives a socket its own name.
+     *
+     * @param fd   of {@link #open}.
+     * @param name image of the address; port 0 lets the kernel choose.
+     * @return 0 or a negative errno.
+     */
+    public static int bind(int fd, byte[] name) {
         CallState state = CallState.current();
         MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
         return state.intResult(BIND.call(state, fd, state.scratchAddress, name.length));

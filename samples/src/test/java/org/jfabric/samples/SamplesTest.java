@@ -5,13 +5,17 @@ import org.jfabric.samples.connections.AskAndAccept;
 import org.jfabric.samples.contexts.WorkersOfOneAddress;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
+import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
+import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
+import org.jfabric.test.Requirement;
+import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -78,6 +82,24 @@ class SamplesTest {
             "received: over the connection",
             "the accepting side got SHUTDOWN: true",
             "a send without connection: FI_ENOTCONN"), lines);
+    }
+
+    @Test
+    @DisplayName("link=tcp, the echo")
+    @Requirement("SOCK-003")
+    void shouldEchoToASocketChannel() throws Exception {
+        assertEquals(List.of("the same again"), run(() -> SocketEcho.main(new String[0])));
+    }
+
+    @Test
+    void shouldTakeAllOrdersByOneQueueOfReceives() throws Exception {
+        List<String> lines = run(() -> OrderGateway.main(new String[0]));
+
+        assertEquals(List.of(
+            "desk 0 sent 4 orders",
+            "desk 1 sent 4 orders",
+            "desk 2 sent 4 orders",
+            "receives of the gateway: 4, for 3 connections"), lines);
     }
 
     @Test
@@ -175,8 +197,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "book", "doorbell", "sequence", "log",
-                "counters", "contexts", "errors", "futures"),
+            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
+                "sequence", "log", "counters", "contexts", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

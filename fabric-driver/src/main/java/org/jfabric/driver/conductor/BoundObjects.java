@@ -5,7 +5,9 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.jfabric.client.CounterIds;
 import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.engine.EndpointCompletions;
 import org.jfabric.driver.engine.EndpointCounters;
+import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -22,16 +24,22 @@ final class BoundObjects {
     /** In the order of {@link CounterIds}; null where there is none. */
     private final CounterResource[] counters;
     private final AddressVectorResource vector;
+    private final EndpointResource receiveContext;
+    private final boolean isReceiveSelective;
 
     private BoundObjects(
         CompletionQueueResource transmitCompletions,
         CompletionQueueResource receiveCompletions,
         CounterResource[] counters,
-        AddressVectorResource vector) {
+        AddressVectorResource vector,
+        EndpointResource receiveContext,
+        boolean isReceiveSelective) {
         this.transmitCompletions = transmitCompletions;
         this.receiveCompletions = receiveCompletions;
         this.counters = counters;
         this.vector = vector;
+        this.receiveContext = receiveContext;
+        this.isReceiveSelective = isReceiveSelective;
     }
 
     /**
@@ -44,6 +52,9 @@ final class BoundObjects {
      *     is bound.
      */
     static BoundObjects bind(ClientSession session, EndpointRequest request) {
+        if (request.isReceiveContext()) {
+            return new BoundObjects(null, null, new CounterResource[0], null, null, false);
+        }
         AddressVectorResource vector = request.connects() ? null : session.addressVectors().get(request.avId());
         if (vector == null && !request.connects()) {
             throw new FabricException(FabricErrno.ENOAV,
@@ -65,22 +76,24 @@ final class BoundObjects {
             transmit == null ? receive : transmit,
             receive == null ? transmit : receive,
             counters(session, request.counters()),
-            vector);
+            vector,
+            receiveContext(session, request.receiveContextId()),
+            (request.rxCqFlags() & Flags.SELECTIVE_COMPLETION) != 0);
         objects.bind();
         return objects;
     }
 
-    CompletionQueueResource transmitCompletions() {
-        return transmitCompletions;
+    /** The queues and counters, as the engine writes them. */
+    EndpointCompletions completions() {
+        return transmitCompletions == null ? EndpointCompletions.NONE : new EndpointCompletions(
+            transmitCompletions.writer(), receiveCompletions.writer(),
+            new EndpointCounters(writer(0), writer(1), writer(2), writer(3), writer(4), writer(5)),
+            isReceiveSelective);
     }
 
-    CompletionQueueResource receiveCompletions() {
-        return receiveCompletions;
-    }
-
-    /** The counters, as the engine writes them. */
-    EndpointCounters counters() {
-        return new EndpointCounters(writer(0), writer(1), writer(2), writer(3), writer(4), writer(5));
+    /** The shared receive context, or null. */
+    EngineEndpoint receiveContext() {
+        return receiveContext == null ? null : receiveContext.endpoint();
     }
 
     private CounterWriter writer(int index) {
@@ -94,8 +107,13 @@ final class BoundObjects {
 
     /** The endpoint does not use them any more. */
     void unbind() {
-        transmitCompletions.unbind();
-        receiveCompletions.unbind();
+        if (transmitCompletions != null) {
+            transmitCompletions.unbind();
+            receiveCompletions.unbind();
+        }
+        if (receiveContext != null) {
+            receiveContext.addUsers(-1);
+        }
         distinctCounters().forEach(CounterResource::unbind);
         if (vector != null) {
             vector.unbind();
@@ -105,6 +123,9 @@ final class BoundObjects {
     private void bind() {
         transmitCompletions.bind();
         receiveCompletions.bind();
+        if (receiveContext != null) {
+            receiveContext.addUsers(1);
+        }
         distinctCounters().forEach(CounterResource::bind);
         if (vector != null) {
             vector.bind();
@@ -113,6 +134,18 @@ final class BoundObjects {
 
     private List<CounterResource> distinctCounters() {
         return Stream.of(counters).filter(Objects::nonNull).distinct().toList();
+    }
+
+    private static EndpointResource receiveContext(ClientSession session, long id) {
+        if (id == 0) {
+            return null;
+        }
+        EndpointResource context = session.endpoints().get(id);
+        if (context == null || !context.endpoint().isReceiveContext()) {
+            throw new FabricException(FabricErrno.EINVAL, "shared receive context " + id + " is not open",
+                "Bind an open shared receive context of this client.");
+        }
+        return context;
     }
 
     private static CounterResource[] counters(ClientSession session, CounterIds ids) {

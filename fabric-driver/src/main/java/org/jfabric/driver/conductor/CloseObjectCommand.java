@@ -168,6 +168,7 @@ final class CloseObjectCommand extends Command {
     private void closeEndpoint() {
         EndpointResource endpoint = session().endpoints().get(objectId);
         requireOpen("endpoint", endpoint);
+        requireUnbound("shared receive context", endpoint.users());
         session().endpoints().remove(objectId);
         context().counters().add(SystemCounter.ENDPOINTS, -1);
         for (SharedFile file : endpoint.files().all()) {

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import java.util.List;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.AddressTable;
@@ -81,7 +82,8 @@ final class EnableEndpointCommand extends Command {
                 bound = BoundObjects.bind(session(), request);
                 links = EndpointLinks.choose(context(), request);
                 // a connected endpoint has no peer before its connection
-                binder = links.first().usesSocketNames() && !request.connects() ? links.first() : null;
+                binder = links.first().usesSocketNames() && !request.connects() && !request.isReceiveContext()
+                    ? links.first() : null;
                 requireOneContext();
                 settle();
                 takeNames();
@@ -171,8 +173,9 @@ final class EnableEndpointCommand extends Command {
             name,
             FabricName.of(context().driverName(), name),
             request.endpointContext(),
-            Math.toIntExact(offer.txAttr().size()),
-            Math.toIntExact(offer.rxAttr().size()),
+            request.isReceiveContext() ? 0 : Math.toIntExact(offer.txAttr().size()),
+            // an endpoint whose receives are those of a shared context needs no queue of its own
+            request.receiveContextId() > 0 ? 1 : Math.toIntExact(offer.rxAttr().size()),
             injectSize(offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
             hints.caps(),
@@ -303,11 +306,10 @@ final class EnableEndpointCommand extends Command {
         EngineEndpoint added = context().engine().addEndpoint(
             session().progress().session(),
             settings,
-            links.names(),
+            request.isReceiveContext() ? List.of() : links.names(),
             bound.vector() == null ? new AddressTable() : bound.vector().table(),
-            bound.transmitCompletions().writer(),
-            bound.receiveCompletions().writer(),
-            bound.counters());
+            bound.completions(),
+            bound.receiveContext());
         if (files.transmit() != null) {
             boolean served = false;
             try {

@@ -4,6 +4,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import org.jfabric.client.ContextPlace;
 import org.jfabric.client.CounterIds;
+import org.jfabric.client.EnableRequest;
 import org.jfabric.client.InfoCodec;
 import org.jfabric.client.VarDataReader;
 import org.jfabric.codec.control.EnableEndpointDecoder;
@@ -26,6 +27,7 @@ import org.jfabric.info.Info;
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
  * @param place            of a context of a scalable endpoint.
+ * @param receiveContextId shared receive context that it uses, 0, or {@link EnableRequest#IS_RECEIVE_CONTEXT}.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
@@ -44,6 +46,7 @@ record EndpointRequest(
     long requestId,
     long passiveId,
     ContextPlace place,
+    long receiveContextId,
     Info hints,
     String endpointName,
     String service) {
@@ -72,9 +75,19 @@ record EndpointRequest(
             decoder.requestId(),
             decoder.passiveId(),
             new ContextPlace(decoder.scalableId(), decoder.contextIndex(), decoder.isTransmitContext() != 0),
+            decoder.receiveContextId(),
             hints,
             texts.ascii(),
             texts.ascii());
+    }
+
+    /**
+     * Whether it requests a shared receive context, which has no links, queues and address vector.
+     *
+     * @return true if so.
+     */
+    boolean isReceiveContext() {
+        return receiveContextId == EnableRequest.IS_RECEIVE_CONTEXT;
     }
 
     /**

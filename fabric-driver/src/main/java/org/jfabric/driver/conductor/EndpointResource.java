@@ -19,6 +19,8 @@ public final class EndpointResource {
     /** The scalable endpoint that it is a context of, or null. */
     private ScalableEndpointResource scalable;
     private ContextPlace place;
+    /** Of a shared receive context: the number of endpoints that use it. */
+    private int users;
 
     /**
      * An endpoint and the objects that it uses.
@@ -104,6 +106,16 @@ public final class EndpointResource {
     /** Its queues, counters and address vector. */
     BoundObjects bound() {
         return bound;
+    }
+
+    /** Of a shared receive context: the number of endpoints that use it. */
+    int users() {
+        return users;
+    }
+
+    /** An endpoint uses this shared receive context, or does not any more. */
+    void addUsers(int change) {
+        users += change;
     }
 
     /** Its name is that of the passive endpoint whose request it accepts. */

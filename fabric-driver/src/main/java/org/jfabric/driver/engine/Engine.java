@@ -283,9 +283,32 @@ public final class Engine {
         CompletionWriter transmitCompletions,
         CompletionWriter receiveCompletions,
         EndpointCounters counters) {
+        return addEndpoint(session, endpoint, linkNames, addresses,
+            new EndpointCompletions(transmitCompletions, receiveCompletions, counters, false), null);
+    }
+
+    /**
+     * Adds an endpoint, perhaps one that uses a shared receive context.
+     *
+     * @param session        of the client.
+     * @param endpoint       its settings.
+     * @param linkNames      names of the links to use, the preferred one first; empty of a shared receive context.
+     * @param addresses      the address vector.
+     * @param completions    its queues and counters, {@link EndpointCompletions#NONE} of a shared receive context.
+     * @param receiveContext the shared receive context that it uses, or null.
+     * @return the endpoint.
+     * @throws FabricException {@code FI_ENODEV} for a link that is not loaded.
+     */
+    public EngineEndpoint addEndpoint(
+        EngineSession session,
+        EndpointSettings endpoint,
+        List<String> linkNames,
+        AddressTable addresses,
+        EndpointCompletions completions,
+        EngineEndpoint receiveContext) {
         List<Link> chosen = links(linkNames);
         EngineEndpoint result = new EngineEndpoint(
-            this, session, endpoint, chosen, addresses, transmitCompletions, receiveCompletions, counters);
+            this, session, endpoint, chosen, addresses, completions, receiveContext);
         boolean opened = false;
         try {
             result.open();
@@ -346,7 +369,8 @@ public final class Engine {
         for (EnginePassiveEndpoint passive : List.copyOf(session.passiveEndpoints())) {
             removePassiveEndpoint(session, passive);
         }
-        for (EngineEndpoint endpoint : List.copyOf(session.endpoints())) {
+        // the last ones first: shared receive contexts are older than the endpoints that use them
+        for (EngineEndpoint endpoint : List.copyOf(session.endpoints()).reversed()) {
             removeEndpoint(endpoint);
         }
         session.work().close();

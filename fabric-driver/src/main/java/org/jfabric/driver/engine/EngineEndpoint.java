@@ -29,7 +29,10 @@ public final class EngineEndpoint extends EndpointPort {
     private final LocalEndpoint local = new Local();
     private final PeerTable peers;
     private final Sender sender;
+    /** Its own, or that of a shared receive context. */
     private final Receiver receiver;
+    /** Its place in a shared receive context; null if it has receives of its own. */
+    private final SharedReceives.Bound bound;
     private final RemoteTarget remoteTarget;
     private final EndpointWork work;
     private final int transmitIndex;
@@ -46,9 +49,8 @@ public final class EngineEndpoint extends EndpointPort {
         EndpointSettings settings,
         List<Link> links,
         AddressTable addresses,
-        CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions,
-        EndpointCounters counters) {
+        EndpointCompletions completions,
+        EngineEndpoint receiveContext) {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
@@ -56,15 +58,20 @@ public final class EngineEndpoint extends EndpointPort {
         this.addresses = addresses;
         this.peers = new PeerTable(
             addresses, links, local, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
-        this.transmitIndex = transmitCompletions.addEndpoint();
-        this.sender = new Sender(settings, session.regions(), peers, transmitCompletions, transmitIndex, counters,
+        boolean isReceiveContext = completions.receive() == null;
+        EndpointCounters counters = completions.counters();
+        this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
+        this.sender = new Sender(settings, session.regions(), peers, completions.transmit(), transmitIndex, counters,
             engine.settings().straightPath());
-        this.receiveIndex = receiveCompletions.addEndpoint();
-        this.receiver = new Receiver(
-            settings, engine.settings(), session.regions(), peers, receiveCompletions, receiveIndex,
-            counters.receives(), engine.clock());
+        this.receiveIndex = isReceiveContext ? 0 : completions.receive().addEndpoint();
+        ReceiveEntries entries = isReceiveContext ? null : new ReceiveEntries(
+            settings, completions.receive(), receiveIndex, counters.receives(), peers.failure());
+        this.receiver = receiveContext != null ? receiveContext.receiver
+            : new Receiver(settings, engine.settings(), session.regions(), peers, entries, engine.clock());
+        this.bound = receiveContext == null ? null
+            : receiver.bind(entries, peers, completions.isReceiveSelective(), settings.mayOverrun());
         this.remoteTarget = new RemoteTarget(
-            settings, session.regions().keys(settings.domain()), receiveCompletions, receiveIndex, counters);
+            settings, session.regions().keys(settings.domain()), completions.receive(), receiveIndex, counters);
         this.work = new EndpointWork(this, sender, receiver);
         this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
     }
@@ -196,6 +203,9 @@ public final class EngineEndpoint extends EndpointPort {
                 return posted;
             }
             engine.leaveQuick();
+            if (bound != null) {
+                return -FabricErrno.ENOSYS;
+            }
             return ended ? receiveAfterEnd(flags, buf, len, srcAddr, tag, ignore, context)
                 : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
         } catch (InternalError ex) {
@@ -207,8 +217,8 @@ public final class EngineEndpoint extends EndpointPort {
     public int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
         try {
-            if (closed) {
-                return -FabricErrno.EOPBADSTATE;
+            if (closed || bound != null) {
+                return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
             }
             engine.leaveQuick();
             int result = receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
@@ -235,7 +245,7 @@ public final class EngineEndpoint extends EndpointPort {
         // operations without a context, such as injected ones, cannot be cancelled
         try {
             engine.leaveQuick();
-            if (!closed && context != 0 && !receiver.cancel(context) && !sender.cancel(context)) {
+            if (!closed && context != 0 && !(bound == null && receiver.cancel(context)) && !sender.cancel(context)) {
                 work.cancel(context);
             }
             return 0;
@@ -267,7 +277,7 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public long receivesLeft() {
-        return settings.rxSize() - receiver.outstanding();
+        return bound != null ? 0 : settings.rxSize() - receiver.outstanding();
     }
 
     @Override
@@ -286,7 +296,7 @@ public final class EngineEndpoint extends EndpointPort {
      * @return a count.
      */
     public int outstandingReceives() {
-        return receiver.outstanding();
+        return bound != null ? 0 : receiver.outstanding();
     }
 
     /**
@@ -333,7 +343,9 @@ public final class EngineEndpoint extends EndpointPort {
      */
     public void publishCompleted(long sendsAddress, long receivesAddress) {
         sender.completed().tell(sendsAddress);
-        receiver.completed().tell(receivesAddress);
+        if (bound == null) {
+            receiver.completed().tell(receivesAddress);
+        }
     }
 
     Sender sender() {
@@ -412,7 +424,7 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * The endpoint's receive side.
+     * The endpoint's receive side, which may be that of a shared receive context.
      *
      * @return the receiver.
      */
@@ -454,6 +466,15 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Whether this is a shared receive context.
+     *
+     * @return true if it has receives and no queues.
+     */
+    public boolean isReceiveContext() {
+        return receiver.isShared() && bound == null;
+    }
+
+    /**
      * Whether the endpoint is closed.
      *
      * @return true after its close.
@@ -481,7 +502,9 @@ public final class EngineEndpoint extends EndpointPort {
     void recover() {
         List<Peer> all = peers.all();
         sender.recover(all);
-        receiver.recover(all);
+        if (bound == null) {
+            receiver.recover(all);
+        }
         remoteTarget.recover();
         for (Peer peer : all) {
             if (peer.channel() == null && (peer.outbox().owned() != 0 || peer.firstPull() != null
@@ -528,7 +551,11 @@ public final class EngineEndpoint extends EndpointPort {
         work.close();
         remoteTarget.close();
         sender.close();
-        receiver.close();
+        if (bound == null) {
+            receiver.close();
+        } else {
+            receiver.unbind(bound);
+        }
     }
 
     /** Records a pending fault of any shared memory now: raised later, it would leave this endpoint half open. */
@@ -596,6 +623,11 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public Receiver receiver() {
             return receiver;
+        }
+
+        @Override
+        public SharedReceives.Bound bound() {
+            return bound;
         }
 
         @Override
@@ -667,6 +699,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public boolean isUpElsewhere(Peer peer) {
+            return peers.isUpElsewhere(peer);
+        }
+
+        @Override
         public void onPeerDown(Peer peer, int errno) {
             int provErrno = peers.failure().of(errno);
             try {
@@ -706,7 +743,9 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public void onEnded() {
             ended = true;
-            receiver.cancelPosted(FabricErrno.ECANCELED);
+            if (bound == null) {
+                receiver.cancelPosted(FabricErrno.ECANCELED);
+            }
         }
     }
 }

@@ -140,6 +140,15 @@ final class Peer extends ChannelHandler {
     }
 
     /**
+     * The endpoint's place in the shared receive context that it uses.
+     *
+     * @return null if its receives are its own.
+     */
+    SharedReceives.Bound bound() {
+        return context.bound();
+    }
+
+    /**
      * The acknowledgements for messages of this peer.
      *
      * @return the same object for the life of this peer.
@@ -651,6 +660,11 @@ final class Peer extends ChannelHandler {
         frames = null;
         segments = null;
         remoteMemory = null;
+    }
+
+    /** Whether another context of the remote endpoint is still connected. */
+    boolean isUpElsewhere() {
+        return context.isUpElsewhere(this);
     }
 
     void fail(int errno) {

@@ -25,6 +25,13 @@ abstract class PeerContext {
     abstract Receiver receiver();
 
     /**
+     * The endpoint's place in the shared receive context that it uses.
+     *
+     * @return null if its receives are its own.
+     */
+    abstract SharedReceives.Bound bound();
+
+    /**
      * This side's memory, for the peers' remote accesses.
      *
      * @return the target.
@@ -87,6 +94,14 @@ abstract class PeerContext {
      * @param errno positive fabric errno.
      */
     abstract void onPeerDown(Peer peer, int errno);
+
+    /**
+     * Whether another context of a peer's endpoint is still connected.
+     *
+     * @param peer that is down.
+     * @return false if it is no context and has none.
+     */
+    abstract boolean isUpElsewhere(Peer peer);
 
     /**
      * A peer violates the protocol; reported to the error log.

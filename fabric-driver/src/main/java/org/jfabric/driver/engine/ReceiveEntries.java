@@ -105,6 +105,14 @@ final class ReceiveEntries {
         complete(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf);
     }
 
+    /**
+     * Writes the entry of a receive of a shared context in a slot of the driver's quota, if it has one
+     * ({@link #hasEntry}).
+     */
+    void completeShared(ReceiveOperation receive) {
+        complete(receive, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0);
+    }
+
     /** Returns false if no entry was requested. */
     private boolean complete(ReceiveOperation operation, int share, long place) {
         long placed = operation.placedBytes();
@@ -196,10 +204,15 @@ final class ReceiveEntries {
             source(cell.peer));
     }
 
-    /** Returns whether an ended message in a multi-receive buffer gets an entry. */
-    boolean hasEntry(ReceiveOperation part) {
-        return part.endErrno != 0 || (part.flags & Flags.COMPLETION) != 0 || isTruncated(part)
-            || isOfUnknownPeer(part.peer);
+    /** Returns whether a message gets an entry that ended in a multi-receive buffer, or in a shared context. */
+    boolean hasEntry(ReceiveOperation receive) {
+        return receive.endErrno != 0 || (receive.flags & Flags.COMPLETION) != 0 || isTruncated(receive)
+            || isOfUnknownPeer(receive.peer);
+    }
+
+    /** Returns whether the endpoint counts its receives. */
+    boolean areCounted() {
+        return counter != null;
     }
 
     /**
@@ -218,6 +231,11 @@ final class ReceiveEntries {
     /** Writes the error entry of a message in a multi-receive buffer, with its address. */
     void errorOfPart(ReceiveOperation part, long placed, int errno) {
         error(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf, placed, 0, errno, null);
+    }
+
+    /** Writes the error entry of a receive of a shared context in a slot of the driver's quota. */
+    void errorOfShared(ReceiveOperation receive, long placed, int errno) {
+        error(receive, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0, placed, 0, errno, null);
     }
 
     /**

@@ -45,33 +45,31 @@ final class Receiver {
     private final ExpectedReceives expected;
     private final Streams streams;
     private final ReceiveScan scan;
+    /** {@link #mode} of a shared receive context, else null. */
+    private final SharedReceives shared;
     /** Slots of receives that wait for a counter. */
     private int reserved;
 
     /**
      * A receiver without operations.
      *
-     * @param settings        of the endpoint.
-     * @param engine          of the engine.
-     * @param regions         of the client.
-     * @param peers           of the endpoint.
-     * @param completions     receive completion queue.
-     * @param completionIndex the endpoint's index in it.
-     * @param counter         counts the receives that end, or null.
-     * @param clock           of the duty cycle.
+     * @param settings of the endpoint.
+     * @param engine   of the engine.
+     * @param regions  of the client.
+     * @param peers    of the endpoint.
+     * @param entries  writes the entries of receives; null of a shared receive context, whose endpoints have them.
+     * @param clock    of the duty cycle.
      */
     Receiver(
         EndpointSettings settings,
         EngineSettings engine,
         RegionTable regions,
         PeerTable peers,
-        CompletionWriter completions,
-        int completionIndex,
-        CounterWriter counter,
+        ReceiveEntries entries,
         CycleClock clock) {
         this.regions = regions;
         this.pool = pool(settings, clock);
-        this.entries = new ReceiveEntries(settings, completions, completionIndex, counter, peers.failure());
+        this.entries = entries;
         this.store = new UnexpectedStore(
             engine.unexpectedBudgetBytes(), engine.creditWindowBytes(), settings.eagerLimitBytes(), clock);
         boolean directed = settings.directedReceive();
@@ -84,22 +82,42 @@ final class Receiver {
         this.pulls = new Pulls(ends);
         this.levels = new ReachedLevels(store);
         this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
-        this.sources = new Sources(ends, peers, directed, tagged, untagged);
+        this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
         this.peeks = new Peeks(regions, pool, entries, ends, waiting, sources, settings.rxSize());
         this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);
-        if (settings.slab() != null) {
+        this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources);
+        if (shared != null) {
+            this.mode = shared;
+        } else if (settings.slab() != null) {
             this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
         } else if (settings.multiReceive()) {
             this.mode = new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting);
         } else {
             this.mode = ordinary;
         }
-        pool.modes(ordinary, mode);
+        pool.modes(shared != null ? shared : ordinary, mode);
         this.expected = new ExpectedReceives(
-            engine.straightPath() && settings.slab() == null && counter == null && !settings.strictReceives(),
+            engine.straightPath() && shared == null && settings.slab() == null && !entries.areCounted()
+                && !settings.strictReceives(),
             settings.rxSize(), pool, tagged, regions, entries, clock);
         this.streams = new Streams(mode, ends, waiting, pool, store);
         this.scan = new ReceiveScan(pool, store, untagged);
+    }
+
+    /** Binds an endpoint to this shared receive context. */
+    SharedReceives.Bound bind(
+        ReceiveEntries ofEndpoint, PeerTable peers, boolean isSelective, boolean mayOverrun) {
+        return shared.bind(ofEndpoint, peers, isSelective, mayOverrun);
+    }
+
+    /** Whether it is that of a shared receive context. */
+    boolean isShared() {
+        return shared != null;
+    }
+
+    /** Unbinds an endpoint whose peers are closed. */
+    void unbind(SharedReceives.Bound bound) {
+        shared.unbind(bound);
     }
 
     private static ReceivePool pool(EndpointSettings settings, CycleClock clock) {
@@ -492,11 +510,11 @@ final class Receiver {
     /**
      * Ends the receives that were being processed when an access to shared memory failed.
      *
-     * @param all peers of the endpoint.
+     * @param all peers of the endpoint; a shared receive context has those of its endpoints.
      */
     void recover(List<Peer> all) {
         expected.recover();
-        new ReceiveRecovery(pool, ends, waiting, pulls, peeks).run(all);
+        new ReceiveRecovery(pool, ends, waiting, pulls, peeks).run(shared == null ? all : shared.peers());
         mode.recover();
         levels.recover();
     }
@@ -512,7 +530,9 @@ final class Receiver {
             }
         }
         mode.close();
-        entries.retire(unfinished);
+        if (entries != null) {
+            entries.retire(unfinished);
+        }
         pool.close();
         store.close();
     }

@@ -62,7 +62,7 @@ final class Sender {
      * @param settings        of the endpoint.
      * @param regions         of the client.
      * @param peers           of the endpoint.
-     * @param completions     transmit completion queue.
+     * @param completions     transmit completion queue; null without records of sends.
      * @param completionIndex the endpoint's index in it.
      * @param counters        count the operations that end.
      * @param straightPath    whether plain sends may take the short path.
@@ -634,7 +634,10 @@ final class Sender {
 
     /** Closes: releases the memory and the completion credit of the operations, and writes no entries. */
     void close() {
-        completions.retire(shortSends.close() + pool.inUse());
+        int unfinished = shortSends.close() + pool.inUse();
+        if (unfinished != 0) {
+            completions.retire(unfinished);
+        }
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (operation.state != TransmitOperation.FREE) {

@@ -14,7 +14,8 @@ import org.jfabric.info.FabricErrno;
  */
 final class Sources {
     private final EndedReceives ends;
-    private final PeerTable peers;
+    /** Null of a shared receive context without endpoints: what a receive names is not checked then. */
+    private PeerTable peers;
     private final boolean directed;
     private final TagMatcher[] matchers;
 
@@ -25,12 +26,18 @@ final class Sources {
         this.matchers = matchers;
     }
 
+    /** The peers of one of the endpoints, which all have the same address vector; null if there is none. */
+    void peers(PeerTable newPeers) {
+        peers = newPeers;
+    }
+
     /** The source that a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if it is not in the address vector. */
     int find(long srcAddr) {
         if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
             return TagMatcher.ANY_SOURCE;
         }
-        return peers.isValid(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
+        boolean isValid = peers == null ? srcAddr >= 0 && srcAddr < AddressTable.MAX_ENTRIES : peers.isValid(srcAddr);
+        return isValid ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
     /** An address was inserted into the address vector; visits every waiting message. */
@@ -85,7 +92,7 @@ final class Sources {
 
     /** A peer is down; directed receives end unless another context of its endpoint is still there. */
     void failPeer(Peer peer, int errno) {
-        if (!peers.isUpElsewhere(peer)) {
+        if (!peer.isUpElsewhere()) {
             failDirected(peer.source(), errno);
         }
     }

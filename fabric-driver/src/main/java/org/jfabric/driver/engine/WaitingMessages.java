@@ -274,6 +274,29 @@ final class WaitingMessages {
         }
     }
 
+    /**
+     * An endpoint of a shared receive context is closed and its peers are down: its messages, all of them stored, are
+     * dropped.
+     */
+    void drop(SharedReceives.Bound bound) {
+        drop(tagged, bound);
+        drop(untagged, bound);
+    }
+
+    private void drop(TagMatcher matcher, SharedReceives.Bound bound) {
+        UnexpectedMessage message = matcher.firstUnexpected();
+        while (message != null) {
+            UnexpectedMessage next = matcher.nextUnexpected(message);
+            StoredMessage stored = (StoredMessage) message;
+            if (stored.peer.bound() == bound) {
+                matcher.removeUnexpected(stored);
+                stored.peer.left(stored.length, stored.epoch);
+                store.giveMessage(stored);
+            }
+            message = next;
+        }
+    }
+
     /** After an access to shared memory failed, frees messages that are in no list and that no receive refers to. */
     void recover() {
         for (int i = 0, count = store.messageCount(); i < count; i++) {

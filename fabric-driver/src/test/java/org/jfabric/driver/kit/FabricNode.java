@@ -2,9 +2,7 @@ package org.jfabric.driver.kit;
 
 import java.util.Arrays;
 import org.agrona.DirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
@@ -14,7 +12,6 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
-import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
@@ -32,8 +29,7 @@ public final class FabricNode implements AutoCloseable {
     public final MemoryRegion memory;
     public final Endpoint endpoint;
     private final Runnable pump;
-    private final UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
-    private final long[] source = new long[1];
+    private final QueueReader reader;
 
     /** What a reader sees of a completion; err is 0 for success. */
     public record Entry(
@@ -50,6 +46,7 @@ public final class FabricNode implements AutoCloseable {
         }
         domain = fabric.domain(info);
         cq = domain.openCompletionQueue(new CompletionQueueAttr().size(cqSize).format(CompletionFormat.TAGGED));
+        reader = new QueueReader(cq, pump);
         av = domain.openAddressVector(new AddressVectorAttr());
         memory = domain.allocate(MEMORY);
         endpoint = domain.openEndpoint(info, endpointContext);
@@ -60,37 +57,12 @@ public final class FabricNode implements AutoCloseable {
 
     /** Reads one completion if there is one. */
     public Entry poll() {
-        int read = cq.readFrom(entry, 0, 1, source);
-        if (read == 1) {
-            return new Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(24),
-                entry.getLong(32), entry.getLong(40), source[0], 0, 0);
-        }
-        if (read == -FabricErrno.EAVAIL) {
-            CompletionError error = new CompletionError();
-            if (cq.readErr(error, 0) != 1) {
-                throw new AssertionError("readErr found nothing after -FI_EAVAIL");
-            }
-            return new Entry(error.opContext(), error.flags(), error.len(), error.buf(), error.data(),
-                error.tag(), error.srcAddr(), error.err(), error.olen());
-        }
-        if (read != -FabricErrno.EAGAIN) {
-            throw new AssertionError("read answered " + FabricErrno.name(read));
-        }
-        return null;
+        return reader.poll();
     }
 
     /** Reads the next completion. */
     public Entry await() {
-        long deadline = System.nanoTime() + DEADLINE_NS;
-        while (System.nanoTime() - deadline < 0) {
-            Entry next = poll();
-            if (next != null) {
-                return next;
-            }
-            pump.run();
-            Thread.yield();
-        }
-        throw new AssertionError("no completion at " + endpoint);
+        return reader.await();
     }
 
     /** Reads the next completion, which must be a success with that context. */

@@ -46,7 +46,7 @@ public final class LibfabricPeer implements AutoCloseable {
      * Starts a process on the loopback interface; skips the test, with the reason, where it cannot be compiled.
      *
      * @param provider of libfabric 1.17: {@code tcp}, {@code net}, {@code tcp;ofi_rxm}.
-     * @param type     {@code msg} or {@code rdm}.
+     * @param type     {@code msg}, {@code srx} for connected endpoints with tags, or {@code rdm}.
      * @param pump     called while the process is waited for.
      */
     public static LibfabricPeer start(String provider, String type, Runnable pump) {

@@ -33,6 +33,8 @@ final class Contenders {
     static final String FRESH = "jfabric-fresh";
     static final String SHARED_SHM = "jfabric-shared-shm";
     static final String SHARED_TCP = "jfabric-shared-tcp";
+    static final String CONNECTION = "jfabric-tcp-connection";
+    static final String GATEWAY = "jfabric-tcp-1000-connections";
     static final String BARE_TCP = "bare-tcp";
     static final String BARE_UDP = "bare-udp";
     static final String AERON_IPC = "aeron-ipc";
@@ -44,7 +46,8 @@ final class Contenders {
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
         REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
-        UcxTool.TCP.id(), RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        UcxTool.TCP.id(), CONNECTION, GATEWAY,
+        RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
         HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
@@ -108,7 +111,7 @@ final class Contenders {
                 ANY_SIZE, 2, false),
             new JvmContender.Definition(COPY, "plain copy in memory", java,
                 Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
-        definitions.addAll(throughTwoDaemons(jfabric));
+        definitions.addAll(otherSetups(jfabric));
         definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
         List<Contender> contenders = new ArrayList<>();
         for (JvmContender.Definition definition : definitions) {
@@ -121,6 +124,18 @@ final class Contenders {
         // the order of the names: what is compared stands together
         contenders.sort(Comparator.comparing(contender -> IDS.indexOf(contender.id())));
         return contenders;
+    }
+
+    private static List<JvmContender.Definition> otherSetups(String jfabric) {
+        Set<Pass> exchange = Set.of(Pass.EXCHANGE);
+        List<JvmContender.Definition> definitions = throughTwoDaemons(jfabric);
+        definitions.addAll(List.of(
+            new JvmContender.Definition(CONNECTION, "JFabric, embedded INVOKER, one connection over tcp", jfabric,
+                pair(SideKind.JFABRIC_CONNECTION), exchange, ANY_SIZE, 2, false),
+            new JvmContender.Definition(GATEWAY,
+                "JFabric, the same with 1,000 connections that share a receive context", jfabric,
+                pair(SideKind.JFABRIC_GATEWAY), exchange, ANY_SIZE, 2, false)));
+        return definitions;
     }
 
     private static List<JvmContender.Definition> throughTwoDaemons(String jfabric) {

@@ -38,6 +38,10 @@ enum SideKind {
     JFABRIC_WAITING_SHM,
     /** The same over tcp. */
     JFABRIC_WAITING_TCP,
+    /** One connection over tcp, in mode INVOKER. */
+    JFABRIC_CONNECTION,
+    /** A thousand of them that share their receives, one with traffic. */
+    JFABRIC_GATEWAY,
     /** A loop over a socket with a connection. */
     BARE_TCP,
     /** A loop over a socket for datagrams. */
@@ -80,6 +84,8 @@ enum SideKind {
             case JFABRIC_SHARED_UNBOUND -> new JFabricDaemon(settings, ThreadingMode.SHARED, false);
             case JFABRIC_WAITING_SHM -> new WaitingSide(settings, "shm");
             case JFABRIC_WAITING_TCP -> new WaitingSide(settings, "tcp");
+            case JFABRIC_CONNECTION -> new GatewaySide(settings, 1);
+            case JFABRIC_GATEWAY -> new GatewaySide(settings, MANY);
             case BARE_TCP -> new BareSide(settings, new BarePort.Tcp(settings));
             case BARE_UDP -> new BareSide(settings, new BarePort.Udp(settings));
             case AERON_DRIVER -> new AeronDriver(settings);

@@ -195,6 +195,9 @@ final class Targets {
         targets.add(new Target("64 bytes through a DEDICATED daemon with 1,000 endpoints open, against one",
             cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), 1.5, 1.2));
+        targets.add(new Target("64 bytes over one of 1,000 tcp connections with a shared receive context, against one",
+            cell(Contenders.GATEWAY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.CONNECTION, Pass.EXCHANGE, SIZE), 1.2, 1.1));
         targets.add(Target.ofValue("first message of a cold endpoint of these 1,000, 99 % within so many cycles",
             cell(Contenders.AMONG_MANY, Pass.COLD, SIZE), Metric.COLD_CYCLES, COLD_CYCLES, COLD_CYCLES));
         targets.add(new Target("time of a streamed message with 100,000 receives posted in order, against 64",

@@ -25,6 +25,10 @@ import org.jfabric.info.Verdict;
 public abstract class DatagramLinkProvider extends LinkProvider {
     private static final long CAPS = Flags.MSG | Flags.SEND | Flags.RECV | Flags.SOURCE | Flags.MULTICAST
         | Flags.TRIGGER | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
+    private static final long SOCKET_CAPS =
+        Flags.MSG | Flags.SEND | Flags.RECV | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
+    /** What the system takes for one datagram. */
+    private static final int LONGEST_SOCKET_BYTES = 65507;
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE;
 
     private final String name;
@@ -127,6 +131,15 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         return new ChannelLimits(longestBytes, 0, longestBytes, cqDataBytes, LEVELS, Order.NONE);
     }
 
+    /**
+     * Whether a client's own datagram sockets are offered beside this link's endpoints.
+     *
+     * @return false.
+     */
+    protected boolean hasSockets() {
+        return false;
+    }
+
     private static void add(List<Reason> reasons, String address, Function<String, Reason> check) {
         Reason reason = address == null || address.isEmpty() ? null : check.apply(address);
         if (reason != null) {
@@ -135,7 +148,9 @@ public abstract class DatagramLinkProvider extends LinkProvider {
     }
 
     private Info offer(Info wanted, String driverName, DriverConfig config, int longestBytes) {
-        Info info = new Offer(name, EndpointType.DGRAM, protocol, CAPS, limits(longestBytes))
+        boolean isSocket = hasSockets() && wanted.epAttr().type() == EndpointType.SOCK_DGRAM;
+        Info info = new Offer(name, isSocket ? EndpointType.SOCK_DGRAM : EndpointType.DGRAM, protocol,
+            isSocket ? SOCKET_CAPS : CAPS, limits(isSocket ? LONGEST_SOCKET_BYTES : longestBytes))
             .info(wanted, driverName, config);
         if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
             info.addrFormat(addressFormat(wanted));

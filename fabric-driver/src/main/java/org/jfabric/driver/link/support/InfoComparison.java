@@ -9,6 +9,7 @@ import org.jfabric.info.Codes;
 import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricAttr;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -62,6 +63,7 @@ public final class InfoComparison {
         comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.buffered(hints);
+        comparison.shared(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         comparison.contexts(hints.epAttr(), offered.domainAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
@@ -108,6 +110,21 @@ public final class InfoComparison {
         if ((mode & ~hints.mode()) != 0) {
             reasons.add(new Reason(context + ".mode", Mode.toString(mode), Mode.toString(mode & hints.mode()),
                 "Name these modes in mode too, or leave those of the context 0"));
+        }
+    }
+
+    /** Receives of a shared context take one message each, into a posted buffer. */
+    private void shared(Info hints) {
+        if (hints.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            return;
+        }
+        if ((hints.caps() & Flags.MULTI_RECV) != 0) {
+            reasons.add(new Reason("caps", "caps without MULTI_RECV", "MULTI_RECV",
+                "Post a buffer for each message to the shared receive context"));
+        }
+        if (BufferedMode.isAskedFor(hints)) {
+            reasons.add(new Reason("mode", Mode.toString(0), Mode.toString(Mode.BUFFERED_RECV),
+                "Post buffers to the shared receive context"));
         }
     }
 
@@ -173,10 +190,14 @@ public final class InfoComparison {
         }
     }
 
-    /** Contexts of one endpoint; more than one are those of a scalable endpoint. */
+    /** Contexts of one endpoint: a shared one, or several, which are those of a scalable endpoint. */
     private void contexts(EndpointAttr hints, DomainAttr offered) {
-        atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx(), null);
-        atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx(), null);
+        if (hints.txCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx(), null);
+        }
+        if (hints.rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
+            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx(), null);
+        }
     }
 
     private void domain(DomainAttr hints, DomainAttr offered) {

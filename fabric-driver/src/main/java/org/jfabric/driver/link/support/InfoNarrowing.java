@@ -2,6 +2,7 @@ package org.jfabric.driver.link.support;
 
 import org.jfabric.client.BufferedMode;
 import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -44,6 +45,13 @@ public final class InfoNarrowing {
             offered.caps(offered.caps() & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM));
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
+        }
+        if (hints.epAttr().txCtxCnt() == FabricAddress.SHARED_CONTEXT) {
+            offered.epAttr().txCtxCnt(FabricAddress.SHARED_CONTEXT);
+        }
+        if (hints.epAttr().rxCtxCnt() == FabricAddress.SHARED_CONTEXT) {
+            offered.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
+            offered.caps(offered.caps() & ~Flags.MULTI_RECV);
         }
         if (BufferedMode.isAskedFor(hints)) {
             // the only mode that is granted on request: it costs a slab and changes the meaning of receives

@@ -66,7 +66,8 @@ record Offer(String linkName, EndpointType type, Protocol protocol, long caps, C
             .mrCnt(MemoryRegionDescriptor.MAX_REGIONS)
             // operations name memory by its region; calls that copy, inject for example, take any memory
             .mrMode(MrMode.LOCAL)
-            .maxEpTxCtx(1).maxEpRxCtx(1).caps(caps & (Flags.LOCAL_COMM | Flags.REMOTE_COMM))
+            .maxEpTxCtx(1).maxEpRxCtx(1).maxEpStxCtx(MAX_OBJECTS).maxEpSrxCtx(MAX_OBJECTS)
+            .caps(caps & (Flags.LOCAL_COMM | Flags.REMOTE_COMM))
             .tclass(TrafficClass.BEST_EFFORT.code());
         info.fabricAttr().name("jfabric").provName(linkName).provVersion(1);
         return info;

@@ -59,7 +59,14 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        if (offer.epAttr().type() == EndpointType.MSG) {
+        if (hints.epAttr().type() == EndpointType.SOCK_STREAM) {
+            // a plain socket of the client: no message of the wire, no completion
+            long caps = Flags.MSG | Flags.SEND | Flags.RECV | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
+            offer.caps(caps).epAttr().type(EndpointType.SOCK_STREAM).memTagFormat(0);
+            offer.txAttr().caps(Flags.MSG | Flags.SEND);
+            offer.rxAttr().caps(Flags.MSG | Flags.RECV).totalBufferedRecv(0);
+        }
+        if (offer.epAttr().type() != EndpointType.RDM) {
             offer.epAttr().protocol(Protocol.SOCK_TCP);
         }
         return offer;

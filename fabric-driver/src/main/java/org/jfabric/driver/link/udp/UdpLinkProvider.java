@@ -47,6 +47,11 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
     }
 
     @Override
+    protected boolean hasSockets() {
+        return true;
+    }
+
+    @Override
     public Link open(LinkServices services, DriverConfig config) {
         return new UdpLink(services, config.udp(), limits(config.udp().maxMessageBytes()));
     }

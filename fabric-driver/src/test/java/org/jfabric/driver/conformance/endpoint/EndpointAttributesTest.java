@@ -68,7 +68,7 @@ class EndpointAttributesTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     @Requirement({"EP-128", "SOCK-002"})
-    void shouldKnowProtocolsAndTypesThatNoLinkHas(Setup setup) {
+    void shouldKnowProtocolsAndTypesThatItsLinkLacks(Setup setup) {
         setup.assumeNoDevice();
         assertEquals(5, Protocol.UDP.code());
         assertEquals(6, Protocol.SOCK_TCP.code());
@@ -84,9 +84,13 @@ class EndpointAttributesTest {
                 assertNotOffered(pair, hints, "ep_attr.protocol");
             }
             for (EndpointType type : new EndpointType[] {EndpointType.SOCK_STREAM, EndpointType.SOCK_DGRAM}) {
-                Info hints = new Info();
+                Info hints = new Info().linkName(setup.link);
                 hints.epAttr().type(type);
-                assertNotOffered(pair, hints, "ep_attr.type");
+                if (type == EndpointType.SOCK_STREAM && setup.link.equals("tcp")) {
+                    assertEquals(type, pair.a.fabric.info(hints).best().epAttr().type());
+                } else {
+                    assertNotOffered(pair, hints, "ep_attr.type");
+                }
             }
         }
     }

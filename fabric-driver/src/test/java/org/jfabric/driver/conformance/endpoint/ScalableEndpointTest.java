@@ -17,6 +17,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.PortedCalls;
 import org.jfabric.ScalableEndpoint;
+import org.jfabric.SharedTransmitContext;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -102,7 +103,7 @@ class ScalableEndpointTest {
             Info most1 = hints.copy();
             most1.epAttr().txCtxCnt(most + 1);
             assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(most1).best()));
-            for (long count : new long[] {most + 1, ANY, Long.MAX_VALUE}) {
+            for (long count : new long[] {most + 1, -2L, Long.MAX_VALUE}) {
                 Info wrong = hints.copy();
                 wrong.epAttr().rxCtxCnt(count);
                 assertEquals(FabricErrno.EINVAL, errno(() -> pair.a.domain.openScalableEndpoint(wrong)));
@@ -227,6 +228,57 @@ class ScalableEndpointTest {
             assertEquals(0, a.tx.getFirst().tsend(pair.a.memory.address(), LENGTH, toB, 4, 1));
             a.await(a.txCq.getFirst(), 1);
             assertEquals(LENGTH, b.await(b.rxCq.get(1)).len());
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement({"SHR-006"})
+    void shouldHaveASharedContextOfOneDirectionBesideSeveralOfTheOther(Setup setup) {
+        setup.assumeNames();
+        try (FabricPair pair = pair(setup)) {
+            Info info = ScalableSide.info(pair.a, 1, 2);
+            info.epAttr().txCtxCnt(FabricAddress.SHARED_CONTEXT);
+            ScalableEndpoint sends = pair.a.domain.openScalableEndpoint(info);
+            assertEquals(FabricAddress.SHARED_CONTEXT, sends.info().epAttr().txCtxCnt());
+            sends.bind(pair.a.av);
+            SharedTransmitContext limit = pair.a.domain.openSharedTransmitContext(info.txAttr(), 0);
+            assertEquals(FabricErrno.EINVAL, errno(() -> sends.txContext(1)));
+            Endpoint tx = sends.txContext(0);
+            tx.bind(pair.a.cq, Flags.TRANSMIT);
+            assertEquals(FabricErrno.EINVAL, errno(tx::enable), "without the shared context");
+            tx.bind(limit, 0);
+            tx.enable();
+            Endpoint first = ScalableSide.enabled(sends.rxContext(0), pair.a.cq, Flags.RECV);
+            Endpoint second = ScalableSide.enabled(sends.rxContext(1), pair.a.cq, Flags.RECV);
+
+            Info other = ScalableSide.info(pair.a, 2, 1);
+            other.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
+            other.caps(other.caps() & ~Flags.MULTI_RECV);
+            ScalableEndpoint receives = pair.a.domain.openScalableEndpoint(other);
+            receives.bind(pair.a.av);
+            Endpoint shared = pair.a.domain.openSharedReceiveContext(new RxAttr(), 0);
+            Endpoint rx = receives.rxContext(0);
+            rx.bind(pair.a.cq, Flags.RECV);
+            rx.bind(shared, 0);
+            rx.enable();
+            Endpoint[] tx2 = {
+                ScalableSide.enabled(receives.txContext(0), pair.a.cq, Flags.TRANSMIT),
+                ScalableSide.enabled(receives.txContext(1), pair.a.cq, Flags.TRANSMIT)};
+
+            long to = pair.a.av.insert(receives.name());
+            for (Endpoint sender : new Endpoint[] {tx, tx2[0], tx2[1]}) {
+                assertEquals(0, shared.trecv(pair.a.memory.address(), LENGTH, ANY, 3, 0, 1));
+                assertEquals(0, sender.tsend(pair.a.memory.address(RECEIVE), LENGTH, to, 3, 2));
+                assertEquals(3, pair.a.await().context() + pair.a.await().context());
+            }
+            for (Endpoint each : new Endpoint[] {tx, first, second, rx, tx2[0], tx2[1]}) {
+                each.close();
+            }
+            sends.close();
+            receives.close();
+            shared.close();
+            limit.close();
         }
     }
 

@@ -13,6 +13,7 @@ import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAttr;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -256,16 +257,20 @@ final class HintTable {
             (match, hints) -> Long.compareUnsigned(get.applyAsLong(match), get.applyAsLong(hints)) >= 0);
     }
 
-    /** As many as are asked for, at most what the domain has for one endpoint. */
+    /** As many as are asked for, at most what the domain has for one endpoint, or a shared one. */
     private void contexts(
         String member, String condition, ToLongFunction<EndpointAttr> get, ObjLongConsumer<EndpointAttr> set,
         ToLongFunction<DomainAttr> most) {
         add(EndpointAttr.class, member, condition, info -> Long.toUnsignedString(get.applyAsLong(info.epAttr())),
             List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr())),
-                (hints, offer) -> set.accept(hints.epAttr(), 1)),
-            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr()) + 1),
-                (hints, offer) -> set.accept(hints.epAttr(), -1L)),
-            (match, hints) -> get.applyAsLong(match.epAttr()) == Math.max(1, get.applyAsLong(hints.epAttr())));
+                (hints, offer) -> set.accept(hints.epAttr(), 1),
+                (hints, offer) -> set.accept(hints.epAttr(), FabricAddress.SHARED_CONTEXT)),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr()) + ONE_BEYOND),
+                (hints, offer) -> set.accept(hints.epAttr(), Long.MAX_VALUE)),
+            (match, hints) -> {
+                long wanted = get.applyAsLong(hints.epAttr());
+                return get.applyAsLong(match.epAttr()) == (wanted == 0 ? 1 : wanted);
+            });
     }
 
     private void domainLimit(

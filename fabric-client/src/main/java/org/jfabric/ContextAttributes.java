@@ -1,0 +1,102 @@
+package org.jfabric;
+
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.TxAttr;
+
+/**
+ * Attributes of shared contexts: those that are left 0 are taken from the domain, none may exceed the domain's, and an
+ * endpoint that uses a context may ask for none beyond the context's (fi_endpoint(3), fi_stx_context, fi_srx_context).
+ *
+ * <p>Stateless; any thread.
+ */
+final class ContextAttributes {
+    /** What a shared receive context knows of a message; all else concerns its endpoints. */
+    private static final long MATCHING = Flags.MSG | Flags.TAGGED | Flags.DIRECTED_RECV | Flags.TRIGGER;
+
+    private ContextAttributes() {
+    }
+
+    /** The attributes of a shared transmit context. */
+    static TxAttr settle(TxAttr wanted, Info domain) {
+        TxAttr most = domain.txAttr();
+        TxAttr attr = Codes.required(wanted, "attr").copy();
+        attr.caps(first(attr.caps(), most.caps())).opFlags(first(attr.opFlags(), most.opFlags()))
+            .msgOrder(first(attr.msgOrder(), most.msgOrder())).compOrder(first(attr.compOrder(), most.compOrder()))
+            .injectSize(first(attr.injectSize(), most.injectSize())).size(first(attr.size(), most.size()))
+            .iovLimit(first(attr.iovLimit(), most.iovLimit()))
+            .rmaIovLimit(first(attr.rmaIovLimit(), most.rmaIovLimit()));
+        requireWithin("the shared transmit context", "the domain", attr, most);
+        return attr;
+    }
+
+    /** The attributes of a shared receive context, without FI_MULTI_RECV. */
+    static RxAttr settle(RxAttr wanted, Info domain) {
+        RxAttr most = domain.rxAttr();
+        RxAttr attr = Codes.required(wanted, "attr").copy();
+        if ((attr.opFlags() & Flags.MULTI_RECV) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "rx_attr.op_flags has MULTI_RECV, a shared receive"
+                + " context has one message in each buffer", "Post a buffer for each message.");
+        }
+        attr.caps(first(attr.caps(), most.caps()) & ~Flags.MULTI_RECV).msgOrder(first(attr.msgOrder(), most.msgOrder()))
+            .compOrder(first(attr.compOrder(), most.compOrder())).size(first(attr.size(), most.size()))
+            .iovLimit(first(attr.iovLimit(), most.iovLimit()));
+        requireWithin("the shared receive context", "the domain", attr, most);
+        return attr;
+    }
+
+    /** What the driver is asked for when it opens a shared receive context. */
+    static Info receiveContext(Info domain, RxAttr attr) {
+        Info wanted = domain.copy();
+        long matching = attr.caps() & MATCHING & domain.caps();
+        wanted.srcAddr(null).destAddr(null).handle(null);
+        wanted.caps(matching | Flags.RECV).mode(0);
+        wanted.txAttr().caps(0).mode(0).opFlags(0);
+        wanted.rxAttr().caps(0).mode(0).opFlags(attr.opFlags()).size(attr.size()).compOrder(attr.compOrder())
+            .msgOrder(attr.msgOrder()).iovLimit(attr.iovLimit());
+        wanted.epAttr().txCtxCnt(0).rxCtxCnt(0);
+        return wanted;
+    }
+
+    /** Requires that an endpoint asks for nothing beyond the context that it uses. */
+    static void requireWithin(String who, String of, TxAttr asked, TxAttr most) {
+        bits(who, of, "tx_attr.caps", asked.caps(), most.caps());
+        bits(who, of, "tx_attr.op_flags", asked.opFlags(), most.opFlags());
+        bits(who, of, "tx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        atMost(who, of, "tx_attr.inject_size", asked.injectSize(), most.injectSize());
+        atMost(who, of, "tx_attr.size", asked.size(), most.size());
+        atMost(who, of, "tx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
+        atMost(who, of, "tx_attr.rma_iov_limit", asked.rmaIovLimit(), most.rmaIovLimit());
+    }
+
+    /** Requires that an endpoint asks for nothing beyond the context that it uses. */
+    static void requireWithin(String who, String of, RxAttr asked, RxAttr most) {
+        bits(who, of, "rx_attr.caps", asked.caps(), most.caps());
+        bits(who, of, "rx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        atMost(who, of, "rx_attr.size", asked.size(), most.size());
+        atMost(who, of, "rx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
+    }
+
+    private static void bits(String who, String of, String name, long asked, long most) {
+        if ((asked & ~most) != 0) {
+            throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is " + Codes.hex(asked) + ", that of "
+                + of + " is " + Codes.hex(most) + " and lacks " + Codes.hex(asked & ~most),
+                "Ask " + who + " for a part of it only.");
+        }
+    }
+
+    private static void atMost(String who, String of, String name, long asked, long most) {
+        if (asked > most) {
+            throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is " + asked + ", that of " + of
+                + " is " + most, "Ask " + who + " for at most as much.");
+        }
+    }
+
+    private static long first(long asked, long otherwise) {
+        return asked != 0 ? asked : otherwise;
+    }
+}

@@ -1,0 +1,311 @@
+package org.jfabric.driver.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.driver.engine.match.TagMatcher;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * The receives of a shared receive context: a message to any endpoint that is bound to it takes one (fi_endpoint(3),
+ * Shared Contexts). The entry goes to the queue of that endpoint.
+ *
+ * <p>When a receive is posted nobody knows in which queue its entry will be, so the client reserves no slot for it. A
+ * message takes a slot of the driver's quota in its endpoint's queue before it takes a receive. Without a free slot it
+ * stays unexpected although a receive accepts it, and so do all later messages to that endpoint, so that none overtakes
+ * another. Messages to the other endpoints are not held back.
+ *
+ * <p>A receive that ends without a message, because it is cancelled or its buffer is not registered, has its entry in
+ * the queue of the endpoint that was bound first; without any endpoint it has none.
+ *
+ * <p>Owner: progress agent.
+ */
+final class SharedReceives extends ReceiveMode {
+    private final OrdinaryReceives ordinary;
+    private final ReceivePool pool;
+    private final WaitingMessages waiting;
+    private final Sources sources;
+    private final List<Bound> all = new ArrayList<>();
+    /** Ended without a message; their entries wait for a slot. */
+    private final List<ReceiveOperation> unreported = new ArrayList<>();
+    private boolean matching;
+
+    SharedReceives(
+        OrdinaryReceives ordinary, ReceivePool pool, EndedReceives ends, WaitingMessages waiting, Sources sources) {
+        super(ends);
+        this.ordinary = ordinary;
+        this.pool = pool;
+        this.waiting = waiting;
+        this.sources = sources;
+    }
+
+    /** Binds an endpoint. */
+    Bound bind(ReceiveEntries entries, PeerTable peers, boolean isSelective, boolean mayOverrun) {
+        Bound bound = new Bound(entries, peers, isSelective, mayOverrun);
+        all.add(bound);
+        sources.peers(all.getFirst().peers);
+        return bound;
+    }
+
+    /** Unbinds an endpoint whose peers are closed: its messages are dropped, the receives stay. */
+    void unbind(Bound bound) {
+        waiting.drop(bound);
+        all.remove(bound);
+        bound.quota.close(bound, bound.slots, bound.blocked);
+        bound.slots = 0;
+        bound.blocked = false;
+        sources.peers(all.isEmpty() ? null : all.getFirst().peers);
+        report();
+    }
+
+    /** The peers of all endpoints. */
+    List<Peer> peers() {
+        List<Peer> peers = new ArrayList<>();
+        all.forEach(bound -> peers.addAll(bound.peers.all()));
+        return peers;
+    }
+
+    @Override
+    void post(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        if (!ordinary.accept(receive, srcAddr, tag, ignore)) {
+            return;
+        }
+        if (receive.isBuffer()) {
+            ends.fail(receive, 0, FabricErrno.EBADFLAGS);
+            return;
+        }
+        TagMatcher matcher = waiting.matcher(receive.flags);
+        StoredMessage message = matcher.unexpectedCount() == 0 ? null
+            : (StoredMessage) matcher.peek(receive.tag(), receive.ignore(), receive.source());
+        if (message == null) {
+            matcher.post(receive);
+        } else if (message.peer.bound().takeSlot()) {
+            matcher.removeUnexpected(message);
+            waiting.deliver(receive, message);
+        } else {
+            // perhaps it accepts a message to another endpoint, too
+            matcher.post(receive);
+            match();
+        }
+    }
+
+    @Override
+    void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
+        // the client refuses it
+        ends.fail(receive, 0, FabricErrno.EOPNOTSUPP);
+    }
+
+    @Override
+    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+        Bound bound = peer.bound();
+        if (bound.takeSlot()) {
+            ReceiveOperation receive = ordinary.arrive(peer, flags, tag, length);
+            if (receive == null) {
+                bound.giveBackSlot();
+            }
+            return receive;
+        }
+        boolean isTagged = (flags & Flags.TAGGED) != 0;
+        if (waiting.matcher(flags).findPosted(isTagged ? tag : 0, peer.source()) != null) {
+            bound.block();
+        }
+        return null;
+    }
+
+    @Override
+    void complete(ReceiveOperation receive) {
+        receive.peer.bound().complete(receive);
+    }
+
+    @Override
+    void fail(ReceiveOperation receive, long placed, int errno) {
+        if (receive.peer != null) {
+            receive.peer.bound().fail(receive, placed, errno);
+        } else if (all.isEmpty()) {
+            receive.reported = true;
+        } else {
+            all.getFirst().fail(receive, placed, errno);
+        }
+    }
+
+    @Override
+    void release(ReceiveOperation receive) {
+        ordinary.release(receive);
+    }
+
+    /** Ends a receive that has no message; it is in no matcher. */
+    @Override
+    void cancel(ReceiveOperation receive, int errno) {
+        if (all.isEmpty() || all.getFirst().takeSlot()) {
+            ends.reportFailure(receive, 0, errno);
+        } else if (!unreported.contains(receive)) {
+            receive.endErrno = errno;
+            receive.state = ReceiveState.POSTED;
+            unreported.add(receive);
+            all.getFirst().block();
+        }
+    }
+
+    @Override
+    public int retry() {
+        return match();
+    }
+
+    @Override
+    void recover() {
+        matching = false;
+        unreported.removeIf(receive -> receive.state == ReceiveState.FREE || receive.reported);
+        for (Bound bound : all) {
+            bound.recover();
+        }
+    }
+
+    /** Matches the waiting messages again, the oldest first; those without a free slot stay. */
+    private int match() {
+        if (matching) {
+            return 0;
+        }
+        matching = true;
+        for (Bound bound : all) {
+            bound.unblock();
+        }
+        int matched = report() + match(waiting.tagged()) + match(waiting.untagged());
+        matching = false;
+        return matched;
+    }
+
+    private int match(TagMatcher matcher) {
+        int matched = 0;
+        StoredMessage message = (StoredMessage) matcher.firstUnexpected();
+        while (message != null && matcher.postedCount() != 0) {
+            StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
+            long nextSequence = next == null ? 0 : next.sequence();
+            ReceiveOperation receive = (ReceiveOperation) matcher.findPosted(message.tag(), message.source());
+            if (receive != null && message.peer.bound().takeSlotOrBlock()) {
+                matcher.cancel(receive);
+                matcher.removeUnexpected(message);
+                waiting.deliver(receive, message);
+                matched++;
+                if (next != null && (!next.isWaiting() || next.sequence() != nextSequence)) {
+                    // its peer went down meanwhile, and the record may be in use again
+                    next = (StoredMessage) matcher.firstUnexpected();
+                }
+            }
+            message = next;
+        }
+        return matched;
+    }
+
+    /** Writes the entries of receives without a message for which there are slots now. */
+    private int report() {
+        int reported = 0;
+        while (!unreported.isEmpty() && (all.isEmpty() || all.getFirst().takeSlotOrBlock())) {
+            ReceiveOperation receive = unreported.removeFirst();
+            ends.reportFailure(receive, 0, receive.endErrno);
+            reported++;
+        }
+        return reported;
+    }
+
+    /** One endpoint that is bound to the context: where the entries of its messages go. */
+    final class Bound implements QuotaMember {
+        private final ReceiveEntries entries;
+        private final PeerTable peers;
+        private final DriverQuota quota;
+        private final boolean isSelective;
+        private final boolean mayOverrun;
+        private boolean blocked;
+        /** Slots of the driver's quota that are taken for receives that have not ended. */
+        private int slots;
+
+        Bound(ReceiveEntries entries, PeerTable peers, boolean isSelective, boolean mayOverrun) {
+            this.entries = entries;
+            this.peers = peers;
+            this.isSelective = isSelective;
+            this.mayOverrun = mayOverrun;
+            this.quota = entries.driverQuota();
+            quota.open(this);
+        }
+
+        @Override
+        public int retry() {
+            return blocked && (mayOverrun || quota.hasFree()) ? match() : 0;
+        }
+
+        /** Takes the slot of a message's entry; false if none is free, or if earlier messages wait for one. */
+        private boolean takeSlot() {
+            if (blocked || !mayOverrun && !quota.take()) {
+                return false;
+            }
+            slots++;
+            return true;
+        }
+
+        private boolean takeSlotOrBlock() {
+            boolean isTaken = takeSlot();
+            if (!isTaken) {
+                block();
+            }
+            return isTaken;
+        }
+
+        private void giveBackSlot() {
+            slots--;
+            if (!mayOverrun) {
+                quota.giveBack(1);
+            }
+        }
+
+        private void block() {
+            if (!blocked) {
+                blocked = true;
+                quota.waits();
+            }
+        }
+
+        private void unblock() {
+            if (blocked) {
+                blocked = false;
+                quota.waitsNoMore();
+            }
+        }
+
+        private void complete(ReceiveOperation receive) {
+            receive.flags |= isSelective ? 0 : Flags.COMPLETION;
+            if (!entries.hasEntry(receive)) {
+                giveBackSlot();
+            } else {
+                useSlot();
+            }
+            entries.completeShared(receive);
+        }
+
+        private void fail(ReceiveOperation receive, long placed, int errno) {
+            useSlot();
+            entries.errorOfShared(receive, placed, errno);
+        }
+
+        private void useSlot() {
+            slots--;
+            if (!mayOverrun) {
+                quota.use();
+            }
+        }
+
+        /** The receives that were being processed have ended; counts the slots again. */
+        private void recover() {
+            int inUse = 0;
+            for (int i = 0, size = pool.size(); i < size; i++) {
+                ReceiveOperation receive = pool.get(i);
+                boolean isMatched = receive.state != ReceiveState.FREE && receive.peer != null && !receive.reported;
+                inUse += isMatched && receive.peer.bound() == this ? 1 : 0;
+            }
+            if (!mayOverrun) {
+                quota.giveBack(slots - inUse);
+            }
+            slots = inUse;
+            // the fault may have interrupted the matching of waiting messages
+            block();
+        }
+    }
+}

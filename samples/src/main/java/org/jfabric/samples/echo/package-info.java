@@ -1,0 +1,2 @@
+/** A stream that behaves like a socket. */
+package org.jfabric.samples.echo;
