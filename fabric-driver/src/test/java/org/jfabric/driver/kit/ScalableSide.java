@@ -2,16 +2,11 @@ package org.jfabric.driver.kit;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
-import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
 import org.jfabric.ScalableEndpoint;
 import org.jfabric.info.AddressVectorAttr;
-import org.jfabric.info.CompletionFormat;
-import org.jfabric.info.CompletionQueueAttr;
-import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 
@@ -28,8 +23,6 @@ public final class ScalableSide implements AutoCloseable {
     public final List<CompletionQueue> txCq = new ArrayList<>();
     public final List<CompletionQueue> rxCq = new ArrayList<>();
     private final FabricPair pair;
-    private final UnsafeBuffer entry = new UnsafeBuffer(new byte[48]);
-    private final long[] source = new long[1];
 
     public ScalableSide(FabricPair pair, FabricNode node, int transmits, int receives) {
         this(pair, node, info(node, transmits, receives));
@@ -66,8 +59,7 @@ public final class ScalableSide implements AutoCloseable {
     }
 
     public CompletionQueue queue() {
-        return node.domain.openCompletionQueue(
-            new CompletionQueueAttr().size(64).format(CompletionFormat.TAGGED));
+        return QueueReader.open(pair, node.domain, 64).cq();
     }
 
     public static Endpoint enabled(Endpoint context, CompletionQueue queue, long flags) {
@@ -78,35 +70,16 @@ public final class ScalableSide implements AutoCloseable {
 
     /** Reads one entry of a queue, or null. */
     public FabricNode.Entry poll(CompletionQueue queue) {
-        int read = queue.readFrom(entry, 0, 1, source);
-        if (read == 1) {
-            return new FabricNode.Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(24),
-                entry.getLong(32), entry.getLong(40), source[0], 0, 0);
-        }
-        if (read == -FabricErrno.EAVAIL) {
-            CompletionError error = new CompletionError();
-            queue.readErr(error, 0);
-            return new FabricNode.Entry(error.opContext(), error.flags(), error.len(), error.buf(), error.data(),
-                error.tag(), error.srcAddr(), error.err(), error.olen());
-        }
-        if (read != -FabricErrno.EAGAIN) {
-            throw new AssertionError("read answered " + FabricErrno.name(read));
-        }
-        return null;
+        return reader(queue).poll();
     }
 
     /** Reads the next entry of a queue. */
     public FabricNode.Entry await(CompletionQueue queue) {
-        long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
-        while (System.nanoTime() - deadline < 0) {
-            FabricNode.Entry next = poll(queue);
-            if (next != null) {
-                return next;
-            }
-            pair.pump();
-            Thread.yield();
-        }
-        throw new AssertionError("no completion in " + queue);
+        return reader(queue).await();
+    }
+
+    private QueueReader reader(CompletionQueue queue) {
+        return new QueueReader(queue, pair::pump);
     }
 
     /** Reads the next entry of a queue, which must be a success with that context. */
