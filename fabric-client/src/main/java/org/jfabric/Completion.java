@@ -6,6 +6,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
@@ -72,7 +73,7 @@ public final class Completion {
 
     /**
      * Length of a received message as it was placed in the buffer; of a peek, and of an entry with {@link Flags#MORE},
-     * the length of the whole message.
+     * the length of the whole message. It includes the prefix of an endpoint with {@link Mode#MSG_PREFIX}.
      *
      * @return bytes; 0 for sends.
      */

@@ -58,7 +58,7 @@ final class ContextAttributes {
         wanted.txAttr().caps(0).mode(0).opFlags(0);
         wanted.rxAttr().caps(0).mode(0).opFlags(attr.opFlags()).size(attr.size()).compOrder(attr.compOrder())
             .msgOrder(attr.msgOrder()).iovLimit(attr.iovLimit());
-        wanted.epAttr().txCtxCnt(0).rxCtxCnt(0);
+        wanted.epAttr().txCtxCnt(0).rxCtxCnt(0).msgPrefixSize(0);
         return wanted;
     }
 

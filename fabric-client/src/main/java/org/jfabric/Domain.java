@@ -569,7 +569,7 @@ public final class Domain implements Fid {
      * vector. A receive call without flags writes an entry if the endpoint's queue is not bound with
      * {@code SELECTIVE_COMPLETION}. Entries take slots of the driver's share of the queue, {@code cqDriverShare}: if
      * all are unread, messages wait. A receive that is cancelled has its entry in the queue of the endpoint that was
-     * bound first, and none without endpoints. Peek, claim and multi-receive buffers are not offered.
+     * bound first, and none without endpoints. Multi-receive buffers are not offered.
      *
      * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
      * @param context of the shared context itself.

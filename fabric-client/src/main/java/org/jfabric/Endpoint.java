@@ -9,6 +9,7 @@ import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.PeekFlags;
+import org.jfabric.client.PrefixMode;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.EndpointOption;
@@ -79,6 +80,11 @@ import org.jfabric.info.Threading;
  * their buffers are ignored, and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
  * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
  * is not open.
+ *
+ * <p>With {@link Mode#MSG_PREFIX} the buffers of all sends, injects and receives begin with {@link #msgPrefixSize()}
+ * bytes that are not transferred; with {@link Mode#CONTEXT} contexts are places in registered memory
+ * ({@link OperationContext}). What has no prefix, or another context, is refused with {@code -FI_EINVAL}
+ * ({@code docs/modes.md}).
  *
  * <p><b>Connections.</b> {@link #connect(String)} and {@link #accept()} return before the connection is made; the event
  * queue of the endpoint reports the result: {@link EventType#CONNECTED} with the private data of the answer, or an
@@ -1039,7 +1045,16 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Longest message.
+     * Length of the prefix of each message buffer ({@link Mode#MSG_PREFIX}).
+     *
+     * @return bytes; 0 without the mode.
+     */
+    public long msgPrefixSize() {
+        return PrefixMode.bytes(info);
+    }
+
+    /**
+     * Longest message, without its prefix if buffers have one.
      *
      * @return bytes; 0 before the endpoint is enabled.
      */
@@ -1048,7 +1063,7 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Longest payload of an inject.
+     * Longest payload of an inject, without a prefix.
      *
      * @return bytes; 0 before the endpoint is enabled.
      */
@@ -1159,9 +1174,7 @@ public final class Endpoint implements Fid {
         injectSize = ready.injectSize();
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
-        submission = new Submission(
-            port, info.transmits() ? bindings.txCq().credits() : null,
-            bindings.receiveCredits(), memory, maxMsgSize, injectSize, !info.connects(), context);
+        submission = Submission.open(info, port, bindings, memory, maxMsgSize, injectSize, context);
         onConnection(!info.connects());
         receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
             ? submission : null;
@@ -1215,7 +1228,7 @@ public final class Endpoint implements Fid {
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
         untaggedRecvCall = opFlags.untaggedRecvCall();
         sendCall = opFlags.sendCall();
-        peekCall = sharedReceives == null ? opFlags.peekCall() : 0;
+        peekCall = opFlags.peekCall();
     }
 
     /** As {@link #tsend}, with flags or data of its own. */

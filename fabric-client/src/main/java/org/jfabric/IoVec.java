@@ -126,6 +126,17 @@ public final class IoVec {
         return pieces;
     }
 
+    /** Copies a valid vector without the first bytes of its first piece; false if that is shorter. */
+    boolean copyBehind(IoVec other, long prefixBytes) {
+        if (other.count == 0 || other.pieces[1] < prefixBytes) {
+            return false;
+        }
+        count = fill(pieces, other, 0, 0);
+        pieces[0] += prefixBytes;
+        pieces[1] -= prefixBytes;
+        return true;
+    }
+
     /** Address of the first piece. */
     long firstAddress() {
         return count == 0 ? 0 : pieces[0];

@@ -65,6 +65,12 @@ final class LocalMemory {
         return true;
     }
 
+    /** Whether a range of at least one byte is inside an open region of this domain. */
+    boolean holds(long address, long length) {
+        MemoryRegion region = find(address);
+        return region != null && region.holds(address, length);
+    }
+
     private MemoryRegion find(long address) {
         MemoryRegion[] table = regions;
         int index = MemoryRegionDescriptor.region(address);

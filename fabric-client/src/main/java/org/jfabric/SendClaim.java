@@ -5,6 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Mode;
 
 /**
  * Room for the payload of one tagged message where the driver takes it from, so that a message is encoded in place and
@@ -17,6 +18,8 @@ import org.jfabric.info.Flags;
  *     claim.commit(8, peer, 7, 1);
  * }
  * }</pre>
+ *
+ * <p>The room is the driver's memory, so the payload has no prefix, also with {@link Mode#MSG_PREFIX}.
  *
  * <p>While a claim is open nothing else can be posted to the endpoint's transmit side, from whichever thread: these
  * calls, {@link Endpoint#cancel} and a further claim answer {@code -FI_EBUSY}. Receives and other endpoints continue.

@@ -13,6 +13,7 @@ import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.layout.Words;
 
 /**
@@ -21,7 +22,9 @@ import org.jfabric.layout.Words;
  *
  * <p>Owner: for each direction the one submitting thread of its completion queue; with a lock any thread.
  */
-final class Submission {
+class Submission {
+    /** Of the domain. */
+    protected final LocalMemory memory;
     private final EndpointPort port;
     /** Null if the endpoint does not send. */
     private final CompletionCredits sends;
@@ -29,7 +32,6 @@ final class Submission {
     private final CompletionCredits receives;
     private final UseLock sendLock;
     private final UseLock receiveLock;
-    private final LocalMemory memory;
     private final long maxMsgSize;
     private final int injectSize;
     /** Whether sends name their destination; a connected endpoint ignores it. */
@@ -48,22 +50,30 @@ final class Submission {
     /** Where the payload of the open claim is. */
     private long claimedAddress;
 
-    /** The credits of a direction that the endpoint does not have are null. */
     Submission(
-        EndpointPort port, CompletionCredits sends, CompletionCredits receives, LocalMemory memory, long maxMsgSize,
-        int injectSize, boolean needsDest, long injectContext) {
+        Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
+        long injectContext) {
         this.port = port;
-        this.sends = sends;
-        this.receives = receives;
+        this.sends = info.transmits() ? bindings.txCq().credits() : null;
+        this.receives = bindings.receiveCredits();
         this.sendLock = sends == null ? null : sends.lock();
         this.receiveLock = receives == null ? null : receives.lock();
         this.memory = memory;
         this.maxMsgSize = maxMsgSize;
         this.injectSize = injectSize;
-        this.needsDest = needsDest;
+        this.needsDest = !info.connects();
         this.injectContext = injectContext;
         this.scratch = Arena.ofAuto().allocate(sends == null ? 1 : Math.max(1, injectSize), Long.BYTES);
         this.scratchAddress = scratch.address();
+    }
+
+    /** The submission of an endpoint that was enabled. */
+    static Submission open(
+        Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
+        long context) {
+        return ModeSubmission.isNeeded(info)
+            ? new ModeSubmission(info, port, bindings, memory, maxMsgSize, injectSize, context)
+            : new Submission(info, port, bindings, memory, maxMsgSize, injectSize, context);
     }
 
     int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {

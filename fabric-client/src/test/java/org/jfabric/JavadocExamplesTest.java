@@ -70,6 +70,9 @@ class JavadocExamplesTest {
         Map.entry("EventQueue", "EventEntry entry = null;"),
         Map.entry("EventType", "EventEntry entry = null;"),
         Map.entry("RecvContext", "Completion entry = null;"),
+        Map.entry("OperationContext",
+            "OperationContext opContext = new OperationContext(); MemoryRegion requests = null;"
+            + " Completion entry = null;"),
         Map.entry("ProtocolErrno", "CompletionError error = null;"),
         Map.entry("VerbsErrno", "CompletionError error = null;"));
 

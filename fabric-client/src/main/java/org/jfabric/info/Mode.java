@@ -12,13 +12,15 @@ package org.jfabric.info;
 public final class Mode {
     /**
      * Bit 59. Each operation must be given memory of 32 bytes as its context, which the provider uses until
-     * completion.
+     * completion. No link of JFabric needs it: it is cleared in matches. An endpoint that is opened with it all the
+     * same refuses other contexts ({@code OperationContext}).
      */
     public static final long CONTEXT = 0x800_0000_0000_0000L;
 
     /**
      * Bit 58. Each send and receive buffer starts with a prefix of msg_prefix_size bytes for the provider; it counts in
-     * the completion length.
+     * the completion length. No link of JFabric needs it: it is granted to hints with a {@code msg_prefix_size}, and
+     * cleared otherwise.
      */
     public static final long MSG_PREFIX = 0x400_0000_0000_0000L;
 
@@ -44,7 +46,7 @@ public final class Mode {
 
     /**
      * Bit 52. Each operation must be given memory of 64 bytes as its context, which the provider uses until
-     * completion.
+     * completion; as {@link #CONTEXT}.
      */
     public static final long CONTEXT2 = 0x10_0000_0000_0000L;
 

@@ -49,6 +49,7 @@ class DependencyRulesTest {
         "ConnectionListener", "callbacks of a connection, which needs no more of its endpoint",
         "PeerContext", "all that peers may use of their endpoint",
         "PayloadHandler", "wires that have a payload to pull, but no credit, need no more",
+        "Submission", "endpoints without modes pay nothing for those that have one",
         "QueueVisitor", "callbacks of the walk through an endpoint's records",
         "VerbsDataPath", "tests and benchmarks have a device of Java methods"));
 

@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import org.jfabric.client.BufferedMode;
+import org.jfabric.client.PrefixMode;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.AddressTable;
 import org.jfabric.driver.engine.EndpointSettings;
@@ -189,7 +190,8 @@ final class EnableEndpointCommand extends Command {
             settled = settled.strict(
                 hints.txAttr().compOrder() != Order.NONE, hints.rxAttr().compOrder() != Order.NONE);
         }
-        settled = settled.inDomain(request.domain());
+        // its length was compared with what links offer, when they were chosen
+        settled = settled.inDomain(request.domain()).prefixed((int) PrefixMode.bytes(hints));
         if (request.connects()) {
             settled = settled.connectionOriented();
         }

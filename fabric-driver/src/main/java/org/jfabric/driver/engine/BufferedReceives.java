@@ -212,6 +212,11 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     @Override
+    void found(ReceiveOperation peek, long buf) {
+        ordinary.found(peek, buf);
+    }
+
+    @Override
     void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         claim(receive, tag, true);
     }

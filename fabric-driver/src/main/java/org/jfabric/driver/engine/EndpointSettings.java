@@ -27,6 +27,7 @@ import org.jfabric.info.Info;
  *                        are (FI_ORDER_STRICT).
  * @param domain          number of its domain, whose regions peers access.
  * @param tclass          traffic class of its messages, 0 for none.
+ * @param prefixBytes     length of the prefix of its receive buffers, which entries count (FI_MSG_PREFIX).
  */
 public record EndpointSettings(
     long id,
@@ -47,7 +48,8 @@ public record EndpointSettings(
     boolean strictSends,
     boolean strictReceives,
     long domain,
-    int tclass) {
+    int tclass,
+    int prefixBytes) {
     /**
      * Settings of a connectionless endpoint without buffered receives.
      *
@@ -78,7 +80,7 @@ public record EndpointSettings(
         boolean mayOverrun,
         byte[] authKey) {
         this(id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, null, false, null, false, false, 0, 0);
+            mayOverrun, authKey, null, false, null, false, false, 0, 0, 0);
     }
 
     /**
@@ -90,7 +92,8 @@ public record EndpointSettings(
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives, domain, tclass);
+            mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives, domain, tclass,
+            prefixBytes);
     }
 
     /**
@@ -103,7 +106,7 @@ public record EndpointSettings(
         return new EndpointSettings(
             id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
             eagerLimitBytes, mayOverrun, authKey, slab, connects, newBound, strictSends, strictReceives, domain,
-            tclass);
+            tclass, prefixBytes);
     }
 
     /**
@@ -114,7 +117,8 @@ public record EndpointSettings(
     public EndpointSettings connectionOriented() {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, true, bound, strictSends, strictReceives, domain, tclass);
+            mayOverrun, authKey, slab, true, bound, strictSends, strictReceives, domain, tclass,
+            prefixBytes);
     }
 
     /**
@@ -127,7 +131,8 @@ public record EndpointSettings(
     public EndpointSettings strict(boolean sends, boolean receives) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, connects, bound, sends, receives, domain, tclass);
+            mayOverrun, authKey, slab, connects, bound, sends, receives, domain, tclass,
+            prefixBytes);
     }
 
     /**
@@ -139,7 +144,8 @@ public record EndpointSettings(
     public EndpointSettings inDomain(long newDomain) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, newDomain, tclass);
+            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, newDomain, tclass,
+            prefixBytes);
     }
 
     /**
@@ -189,7 +195,21 @@ public record EndpointSettings(
     public EndpointSettings inClass(int newClass) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
-            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, domain, newClass);
+            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, domain, newClass,
+            prefixBytes);
+    }
+
+    /**
+     * Copies the settings, with receive buffers that begin with a prefix.
+     *
+     * @param newPrefixBytes its length, 0 for none.
+     * @return new settings.
+     */
+    public EndpointSettings prefixed(int newPrefixBytes) {
+        return new EndpointSettings(
+            id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
+            mayOverrun, authKey, slab, connects, bound, strictSends, strictReceives, domain, tclass,
+            newPrefixBytes);
     }
 
     /**

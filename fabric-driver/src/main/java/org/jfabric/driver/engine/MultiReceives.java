@@ -22,6 +22,8 @@ import org.jfabric.info.Flags;
  * that accepts it, or waits for one. Only a message that is longer than a whole buffer is truncated. All other receives
  * of the endpoint are ordinary.
  *
+ * <p>With FI_MSG_PREFIX each sub-buffer begins with a prefix in front of its message.
+ *
  * <p><b>Back-pressure.</b> Each sub-buffer takes a slot of the driver's quota in the completion queue. Without a free
  * slot or record the message stays unexpected although a receive accepts it, and so do all later messages for such
  * buffers, so that none overtakes another. Receives that are posted in this state are queued in the matcher. When slots
@@ -42,6 +44,7 @@ final class MultiReceives extends ReceiveMode {
     private final TagMatcher matcher;
     private final DriverQuota quota;
     private final boolean mayOverrun;
+    private final long prefixBytes;
     /** Number of posted buffers. */
     private int posted;
     private boolean blocked;
@@ -52,8 +55,8 @@ final class MultiReceives extends ReceiveMode {
     private int slots;
 
     MultiReceives(
-        OrdinaryReceives ordinary, boolean mayOverrun, ReceivePool pool, ReceiveEntries entries, EndedReceives ends,
-        WaitingMessages waiting) {
+        OrdinaryReceives ordinary, EndpointSettings settings, ReceivePool pool, ReceiveEntries entries,
+        EndedReceives ends, WaitingMessages waiting) {
         super(ends);
         this.ordinary = ordinary;
         this.pool = pool;
@@ -61,7 +64,8 @@ final class MultiReceives extends ReceiveMode {
         this.waiting = waiting;
         this.matcher = waiting.untagged();
         this.quota = entries.driverQuota();
-        this.mayOverrun = mayOverrun;
+        this.mayOverrun = settings.mayOverrun();
+        this.prefixBytes = settings.prefixBytes();
         quota.open(this);
     }
 
@@ -100,6 +104,11 @@ final class MultiReceives extends ReceiveMode {
         } else {
             takeUnexpected(buffer);
         }
+    }
+
+    @Override
+    void found(ReceiveOperation peek, long buf) {
+        ordinary.found(peek, buf);
     }
 
     @Override
@@ -278,11 +287,16 @@ final class MultiReceives extends ReceiveMode {
             }
             // a message that is longer than a whole buffer fits nowhere and is truncated
             MultiBuffer buffer = (MultiBuffer) receive;
-            if (buffer.used == 0 || length <= buffer.length - buffer.used) {
+            if (buffer.used == 0 || length <= room(buffer)) {
                 return place(buffer, length);
             }
             leave(buffer);
         }
+    }
+
+    /** Bytes of the longest message that fits behind those in the buffer; negative if not even its prefix fits. */
+    private long room(MultiBuffer buffer) {
+        return buffer.length - buffer.used - prefixBytes;
     }
 
     private boolean hasRoom() {
@@ -305,9 +319,10 @@ final class MultiReceives extends ReceiveMode {
         part.state = ReceiveState.POSTED;
         part.flags = buffer.flags & ~Flags.MULTI_RECV;
         part.context = buffer.context;
-        part.buf = buffer.buf + buffer.used;
-        part.address = buffer.address + buffer.used;
-        part.length = Math.min(length, buffer.length - buffer.used);
+        part.buf = buffer.buf + buffer.used + prefixBytes;
+        part.address = buffer.address + buffer.used + prefixBytes;
+        // the client posts no buffer without room for a prefix, but is not trusted
+        part.length = Math.max(0, Math.min(length, room(buffer)));
         // reported if the receive fails before it has a message
         part.message(null, Flags.MSG, 0, 0, 0);
         part.endErrno = 0;

@@ -89,6 +89,11 @@ final class OrdinaryReceives extends ReceiveMode {
     }
 
     @Override
+    void found(ReceiveOperation peek, long buf) {
+        entries.found(peek, buf);
+    }
+
+    @Override
     void fail(ReceiveOperation receive, long placed, int errno) {
         entries.error(receive, placed, errno);
     }

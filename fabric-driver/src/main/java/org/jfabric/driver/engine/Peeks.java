@@ -30,7 +30,6 @@ final class Peeks {
 
     private final RegionTable regions;
     private final ReceivePool pool;
-    private final ReceiveEntries entries;
     private final EndedReceives ends;
     private final WaitingMessages waiting;
     private final Sources sources;
@@ -41,11 +40,10 @@ final class Peeks {
     private final int limit;
 
     Peeks(
-        RegionTable regions, ReceivePool pool, ReceiveEntries entries, EndedReceives ends, WaitingMessages waiting,
-        Sources sources, int limit) {
+        RegionTable regions, ReceivePool pool, EndedReceives ends, WaitingMessages waiting, Sources sources,
+        int limit) {
         this.regions = regions;
         this.pool = pool;
-        this.entries = entries;
         this.ends = ends;
         this.waiting = waiting;
         this.sources = sources;
@@ -68,6 +66,17 @@ final class Peeks {
         } else {
             fetch(operation);
         }
+    }
+
+    /** The message that {@link #execute} would find, or null. */
+    StoredMessage target(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
+        if ((operation.flags & Flags.PEEK) == 0) {
+            return claims.get(operation.context);
+        }
+        int source = sources.find(srcAddr);
+        boolean isTagged = (operation.flags & Flags.TAGGED) != 0;
+        return source == TagMatcher.UNKNOWN_SOURCE ? null : (StoredMessage) waiting.matcher(operation.flags)
+            .peek(isTagged ? tag : 0, isTagged ? ignore : 0, source);
     }
 
     private void peek(ReceiveOperation operation, long srcAddr, long tag, long ignore) {
@@ -99,7 +108,7 @@ final class Peeks {
                 operation.state = ReceiveState.CLAIMED;
             }
             pool.ending(operation);
-            entries.found(operation, copy(message, operation));
+            operation.mode.found(operation, copy(message, operation));
             ends.release(operation);
         }
     }
@@ -127,7 +136,7 @@ final class Peeks {
     /** An access to shared memory failed after the claim. The claim is valid, so its entry is written, without data. */
     void recover(ReceiveOperation operation) {
         pool.ending(operation);
-        entries.found(operation, 0);
+        operation.mode.found(operation, 0);
         ends.release(operation);
     }
 }

@@ -10,6 +10,9 @@ import org.jfabric.layout.CompletionQueueDescriptor;
 /**
  * Writes the completion entries of one endpoint's receives and counts them.
  *
+ * <p><b>Prefix.</b> With FI_MSG_PREFIX receives are posted without the prefix of their buffers, which nothing else in
+ * the engine knows of: here it is added to lengths and taken from addresses.
+ *
  * <p>Owner: progress agent.
  */
 final class ReceiveEntries {
@@ -19,12 +22,14 @@ final class ReceiveEntries {
     private final LinkFailure failure;
     private final boolean sources;
     private final boolean unknownSources;
+    private final long prefixBytes;
 
     ReceiveEntries(
         EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter,
         LinkFailure failure) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
+        this.prefixBytes = settings.prefixBytes();
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.counter = counter;
@@ -45,7 +50,8 @@ final class ReceiveEntries {
     void expected(long flags, long context, long length, long tag, Peer peer) {
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(
-                completionIndex, 0, context, Flags.RECV | Flags.TAGGED, length, 0, 0, tag, source(peer));
+                completionIndex, 0, context, Flags.RECV | Flags.TAGGED, length + prefixBytes, 0, 0, tag,
+                source(peer));
         } else {
             completions.retire();
         }
@@ -102,7 +108,7 @@ final class ReceiveEntries {
 
     /** Writes the entry of a message in a multi-receive buffer, with its address. */
     void completePart(ReceiveOperation part) {
-        complete(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf);
+        complete(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf - prefixBytes);
     }
 
     /**
@@ -117,12 +123,14 @@ final class ReceiveEntries {
     private boolean complete(ReceiveOperation operation, int share, long place) {
         long placed = operation.placedBytes();
         if (isTruncated(operation)) {
-            error(operation, share, place, placed, operation.messageLength - placed, FabricErrno.ETRUNC, null);
+            error(operation, share, place, placed + prefixBytes, operation.messageLength - placed,
+                FabricErrno.ETRUNC, null);
             return true;
         }
         if (isOfUnknownPeer(operation.peer)) {
             // also for a receive that requested no entry: the application cannot get the address otherwise
-            error(operation, share, place, placed, 0, FabricErrno.EADDRNOTAVAIL, operation.peer.rawAddress());
+            error(operation, share, place, placed + prefixBytes, 0, FabricErrno.EADDRNOTAVAIL,
+                operation.peer.rawAddress());
             return true;
         }
         operation.reported = true;
@@ -141,7 +149,7 @@ final class ReceiveEntries {
             share,
             operation.context,
             Flags.RECV | operation.messageFlags,
-            placed,
+            placed + prefixBytes,
             place,
             operation.messageData,
             operation.messageTag,
@@ -168,14 +176,23 @@ final class ReceiveEntries {
      * @param buf buffer with the copied data, 0 if nothing was copied.
      */
     void found(ReceiveOperation operation, long buf) {
+        found(operation, 0, buf);
+    }
+
+    /** As {@link #found}, in a slot of the driver's quota. */
+    void foundShared(ReceiveOperation operation, long buf) {
+        found(operation, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, buf);
+    }
+
+    private void found(ReceiveOperation operation, int share, long buf) {
         operation.reported = true;
         completions.success(
             completionIndex,
-            0,
+            share,
             operation.context,
             Flags.RECV | operation.messageFlags,
-            operation.messageLength,
-            buf,
+            operation.messageLength + prefixBytes,
+            buf == 0 ? 0 : buf - prefixBytes,
             operation.messageData,
             operation.messageTag,
             source(operation.peer));
@@ -224,13 +241,14 @@ final class ReceiveEntries {
             operation.endErrno = errno;
             release(operation);
         } else {
-            error(operation, 0, 0, placed, 0, errno, null);
+            error(operation, 0, 0, withPrefix(placed), 0, errno, null);
         }
     }
 
     /** Writes the error entry of a message in a multi-receive buffer, with its address. */
     void errorOfPart(ReceiveOperation part, long placed, int errno) {
-        error(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf, placed, 0, errno, null);
+        error(part, CompletionQueueDescriptor.FLAG_DRIVER_SHARE, part.buf - prefixBytes, withPrefix(placed), 0, errno,
+            null);
     }
 
     /** Writes the error entry of a receive of a shared context in a slot of the driver's quota. */
@@ -282,6 +300,11 @@ final class ReceiveEntries {
             errno,
             failure.of(errno),
             errData);
+    }
+
+    /** The length in the entry of a receive that failed, perhaps before it had a message. */
+    private long withPrefix(long placed) {
+        return placed == 0 ? 0 : placed + prefixBytes;
     }
 
     private CounterWriter counter(ReceiveOperation operation) {

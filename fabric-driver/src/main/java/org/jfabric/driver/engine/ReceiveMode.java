@@ -51,6 +51,9 @@ abstract class ReceiveMode implements QuotaMember {
     /** Writes the entry of a receive whose message is placed. */
     abstract void complete(ReceiveOperation receive);
 
+    /** Writes the entry of a peek that has found a message; with the buffer that it was copied to, or 0. */
+    abstract void found(ReceiveOperation peek, long buf);
+
     /** Writes the error entry of a receive. */
     abstract void fail(ReceiveOperation receive, long placed, int errno);
 

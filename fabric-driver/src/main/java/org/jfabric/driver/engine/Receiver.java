@@ -83,15 +83,15 @@ final class Receiver {
         this.levels = new ReachedLevels(store);
         this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
         this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
-        this.peeks = new Peeks(regions, pool, entries, ends, waiting, sources, settings.rxSize());
+        this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());
         this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);
-        this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources);
+        this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources, peeks);
         if (shared != null) {
             this.mode = shared;
         } else if (settings.slab() != null) {
             this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
         } else if (settings.multiReceive()) {
-            this.mode = new MultiReceives(ordinary, settings.mayOverrun(), pool, entries, ends, waiting);
+            this.mode = new MultiReceives(ordinary, settings, pool, entries, ends, waiting);
         } else {
             this.mode = ordinary;
         }

@@ -25,18 +25,23 @@ final class SharedReceives extends ReceiveMode {
     private final ReceivePool pool;
     private final WaitingMessages waiting;
     private final Sources sources;
+    private final Peeks peeks;
     private final List<Bound> all = new ArrayList<>();
     /** Ended without a message; their entries wait for a slot. */
     private final List<ReceiveOperation> unreported = new ArrayList<>();
+    /** Peeks and claims for whose entries there is no slot. */
+    private final List<Postponed> postponed = new ArrayList<>();
     private boolean matching;
 
     SharedReceives(
-        OrdinaryReceives ordinary, ReceivePool pool, EndedReceives ends, WaitingMessages waiting, Sources sources) {
+        OrdinaryReceives ordinary, ReceivePool pool, EndedReceives ends, WaitingMessages waiting, Sources sources,
+        Peeks peeks) {
         super(ends);
         this.ordinary = ordinary;
         this.pool = pool;
         this.waiting = waiting;
         this.sources = sources;
+        this.peeks = peeks;
     }
 
     /** Binds an endpoint. */
@@ -54,8 +59,10 @@ final class SharedReceives extends ReceiveMode {
         bound.quota.close(bound, bound.slots, bound.blocked);
         bound.slots = 0;
         bound.blocked = false;
+        bound.closed = true;
         sources.peers(all.isEmpty() ? null : all.getFirst().peers);
         report();
+        repeat();
     }
 
     /** The peers of all endpoints. */
@@ -91,8 +98,38 @@ final class SharedReceives extends ReceiveMode {
 
     @Override
     void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
-        // the client refuses it
-        ends.fail(receive, 0, FabricErrno.EOPNOTSUPP);
+        StoredMessage message = peeks.target(receive, srcAddr, tag, ignore);
+        Bound bound = reporter(message == null ? null : message.peer);
+        if (bound == null) {
+            ordinary.peek(receive, srcAddr, tag, ignore);
+        } else if (!bound.takeSlotOrBlock()) {
+            receive.state = ReceiveState.POSTED;
+            postponed.add(new Postponed(receive, receive.id, srcAddr, tag, ignore));
+        } else {
+            int held = bound.slots;
+            ordinary.peek(receive, srcAddr, tag, ignore);
+            if (receive.state == ReceiveState.FREE && bound.slots == held) {
+                // it has ended without a message, which takes a slot by itself
+                bound.giveBackSlot();
+            }
+        }
+    }
+
+    /** Executes the peeks that had to wait; those for which there is still no slot wait again. */
+    private int repeat() {
+        int count = postponed.size();
+        for (int i = 0; i < count; i++) {
+            Postponed next = postponed.removeFirst();
+            if (next.receive.id == next.id) {
+                peek(next.receive, next.srcAddr, next.tag, next.ignore);
+            }
+        }
+        return count - postponed.size();
+    }
+
+    /** The endpoint whose queue gets an entry: that of the message, or else the first one; null if there is none. */
+    private Bound reporter(Peer peer) {
+        return peer != null && !peer.bound().closed ? peer.bound() : all.isEmpty() ? null : all.getFirst();
     }
 
     @Override
@@ -118,13 +155,17 @@ final class SharedReceives extends ReceiveMode {
     }
 
     @Override
+    void found(ReceiveOperation peek, long buf) {
+        peek.peer.bound().found(peek, buf);
+    }
+
+    @Override
     void fail(ReceiveOperation receive, long placed, int errno) {
-        if (receive.peer != null) {
-            receive.peer.bound().fail(receive, placed, errno);
-        } else if (all.isEmpty()) {
+        Bound bound = reporter(receive.peer);
+        if (bound == null) {
             receive.reported = true;
         } else {
-            all.getFirst().fail(receive, placed, errno);
+            bound.fail(receive, placed, errno);
         }
     }
 
@@ -155,6 +196,7 @@ final class SharedReceives extends ReceiveMode {
     void recover() {
         matching = false;
         unreported.removeIf(receive -> receive.state == ReceiveState.FREE || receive.reported);
+        postponed.removeIf(next -> next.receive.id != next.id);
         for (Bound bound : all) {
             bound.recover();
         }
@@ -169,7 +211,7 @@ final class SharedReceives extends ReceiveMode {
         for (Bound bound : all) {
             bound.unblock();
         }
-        int matched = report() + match(waiting.tagged()) + match(waiting.untagged());
+        int matched = report() + repeat() + match(waiting.tagged()) + match(waiting.untagged());
         matching = false;
         return matched;
     }
@@ -207,6 +249,10 @@ final class SharedReceives extends ReceiveMode {
         return reported;
     }
 
+    /** A peek with its arguments; the id is that of the record's use. */
+    private record Postponed(ReceiveOperation receive, long id, long srcAddr, long tag, long ignore) {
+    }
+
     /** One endpoint that is bound to the context: where the entries of its messages go. */
     final class Bound implements QuotaMember {
         private final ReceiveEntries entries;
@@ -215,6 +261,7 @@ final class SharedReceives extends ReceiveMode {
         private final boolean isSelective;
         private final boolean mayOverrun;
         private boolean blocked;
+        private boolean closed;
         /** Slots of the driver's quota that are taken for receives that have not ended. */
         private int slots;
 
@@ -271,13 +318,22 @@ final class SharedReceives extends ReceiveMode {
         }
 
         private void complete(ReceiveOperation receive) {
-            receive.flags |= isSelective ? 0 : Flags.COMPLETION;
+            if ((receive.flags & Flags.DISCARD) != 0 && receive.endErrno == 0) {
+                found(receive, 0);
+                return;
+            }
+            receive.flags = receive.flags & ~Flags.DISCARD | (isSelective ? 0 : Flags.COMPLETION);
             if (!entries.hasEntry(receive)) {
                 giveBackSlot();
             } else {
                 useSlot();
             }
             entries.completeShared(receive);
+        }
+
+        private void found(ReceiveOperation peek, long buf) {
+            useSlot();
+            entries.foundShared(peek, buf);
         }
 
         private void fail(ReceiveOperation receive, long placed, int errno) {

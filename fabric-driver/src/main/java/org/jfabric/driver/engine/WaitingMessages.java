@@ -276,7 +276,7 @@ final class WaitingMessages {
 
     /**
      * An endpoint of a shared receive context is closed and its peers are down: its messages, all of them stored, are
-     * dropped.
+     * dropped. Claimed ones stay as lost until the claim is completed.
      */
     void drop(SharedReceives.Bound bound) {
         drop(tagged, bound);
@@ -294,6 +294,13 @@ final class WaitingMessages {
                 store.giveMessage(stored);
             }
             message = next;
+        }
+        for (message = matcher.firstClaimed(); message != null; message = matcher.nextUnexpected(message)) {
+            StoredMessage claimed = (StoredMessage) message;
+            if (claimed.state == StoredMessage.STORED && claimed.peer.bound() == bound) {
+                claimed.peer.left(claimed.length, claimed.epoch);
+                lose(claimed, FabricErrno.ECONNRESET);
+            }
         }
     }
 
@@ -322,6 +329,10 @@ final class WaitingMessages {
     /** A claimed message will never be complete: its record stays until the claim is fetched or discarded. */
     private void lost(StoredMessage message, int errno) {
         giveBack(message);
+        lose(message, errno);
+    }
+
+    private void lose(StoredMessage message, int errno) {
         store.giveBlock(message);
         message.state = StoredMessage.LOST;
         message.errno = errno;

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.support;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.BufferedMode;
+import org.jfabric.client.PrefixMode;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.Codes;
@@ -63,6 +64,7 @@ public final class InfoComparison {
         comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.buffered(hints);
+        comparison.prefix(hints);
         comparison.shared(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
         comparison.contexts(hints.epAttr(), offered.domainAttr());
@@ -140,6 +142,21 @@ public final class InfoComparison {
         }
     }
 
+    /** No link needs a prefix: the application chooses its length, if it is able to give one at all. */
+    private void prefix(Info hints) {
+        long size = hints.epAttr().msgPrefixSize();
+        if (size == 0) {
+            return;
+        }
+        if (!PrefixMode.isAllowed(hints)) {
+            reasons.add(new Reason("ep_attr.msg_prefix_size", "0", Long.toUnsignedString(size),
+                "Ask for the mode MSG_PREFIX, without BUFFERED_RECV or a shared receive context, or leave it 0"));
+        } else if (!PrefixMode.isPossible(size)) {
+            reasons.add(new Reason("ep_attr.msg_prefix_size", "a multiple of " + PrefixMode.ALIGNMENT_BYTES
+                + ", at most " + PrefixMode.MAX_BYTES, Long.toUnsignedString(size), "Ask for such a length"));
+        }
+    }
+
     private void trafficClass(String name, int tclass) {
         if (!TrafficClass.isDefined(tclass)) {
             reasons.add(new Reason(name, "0x" + Integer.toHexString(tclass), "a label or TrafficClass.dscpSet(0..255)",
@@ -181,7 +198,6 @@ public final class InfoComparison {
         atMost("ep_attr.protocol_version", Integer.toUnsignedLong(hints.protocolVersion()),
             Integer.toUnsignedLong(offered.protocolVersion()), null);
         atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
-        atMost("ep_attr.msg_prefix_size", hints.msgPrefixSize(), offered.msgPrefixSize(), null);
         atMost("ep_attr.max_order_raw_size", hints.maxOrderRawSize(), offered.maxOrderRawSize(), null);
         atMost("ep_attr.max_order_war_size", hints.maxOrderWarSize(), offered.maxOrderWarSize(), null);
         atMost("ep_attr.max_order_waw_size", hints.maxOrderWawSize(), offered.maxOrderWawSize(), null);

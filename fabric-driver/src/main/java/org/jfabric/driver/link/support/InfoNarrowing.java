@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.support;
 
 import org.jfabric.client.BufferedMode;
+import org.jfabric.client.PrefixMode;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
@@ -53,12 +54,7 @@ public final class InfoNarrowing {
             offered.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
             offered.caps(offered.caps() & ~Flags.MULTI_RECV);
         }
-        if (BufferedMode.isAskedFor(hints)) {
-            // the only mode that is granted on request: it costs a slab and changes the meaning of receives
-            offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
-            offered.mode(Mode.BUFFERED_RECV);
-            offered.rxAttr().mode(Mode.BUFFERED_RECV);
-        }
+        narrowModes(hints, offered);
         offered.fabricAttr().apiVersion(hints.fabricAttr().apiVersion());
         offered.rxAttr().caps(narrow(hints.rxAttr().caps(), offered.rxAttr().caps() & offered.caps()));
         offered.txAttr().caps(narrow(hints.txAttr().caps(), offered.txAttr().caps() & offered.caps()));
@@ -98,6 +94,22 @@ public final class InfoNarrowing {
             offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
         }
         return offered;
+    }
+
+    private static void narrowModes(Info hints, Info offered) {
+        if (BufferedMode.isAskedFor(hints)) {
+            // granted on request only: it costs a slab and changes the meaning of receives
+            offered.caps(offered.caps() & ~BufferedMode.EXCLUDED_CAPS);
+            offered.mode(Mode.BUFFERED_RECV);
+            offered.rxAttr().mode(Mode.BUFFERED_RECV);
+        }
+        if (PrefixMode.bytes(hints) != 0) {
+            // no link needs it, so it is granted only with a length
+            offered.mode(offered.mode() | Mode.MSG_PREFIX);
+            offered.txAttr().mode(offered.txAttr().mode() | Mode.MSG_PREFIX);
+            offered.rxAttr().mode(offered.rxAttr().mode() | Mode.MSG_PREFIX);
+            offered.epAttr().msgPrefixSize(hints.epAttr().msgPrefixSize());
+        }
     }
 
     /** Capabilities that an endpoint may use if it requests these. Without a direction both directions are granted. */

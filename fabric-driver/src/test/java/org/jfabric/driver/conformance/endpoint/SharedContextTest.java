@@ -34,6 +34,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.TxAttr;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -298,7 +299,6 @@ class SharedContextTest {
             assertEquals(-FabricErrno.ENOSYS, user.rxSizeLeft());
             assertEquals(4, context.rxSizeLeft());
             assertEquals(-FabricErrno.EOPNOTSUPP, context.tsend(at(pair, 0), SLOT, pair.toB, 1, 1));
-            assertEquals(-FabricErrno.EBADFLAGS, context.trecvmsg(at(pair, 0), SLOT, ANY, 1, 0, 1, Flags.PEEK));
 
             Endpoint second = pair.a.domain.openEndpoint(small(sharing(pair, false, true)));
             second.bind(context, 0);
@@ -547,5 +547,65 @@ class SharedContextTest {
             }
             assertEquals(8 - 1, context.rxSizeLeft());
         }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldPeekAtMessagesToAnyOfItsEndpoints(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            Endpoint context = receives(pair, 8);
+            List<User> users = users(pair, context, 2);
+            QueueReader first = users.get(0).queue;
+            QueueReader second = users.get(1).queue;
+            assertEquals(0, look(context, 5, 11, Flags.PEEK));
+            assertEquals(FabricErrno.ENOMSG, first.await().err(), "nothing is there: reported to the first endpoint");
+            assertEquals(0, look(context, 5, 12, Flags.CLAIM));
+            assertEquals(FabricErrno.EINVAL, first.await().err(), "nothing is claimed");
+
+            send(pair, users.get(1), 5, 1);
+            send(pair, users.get(1), 6, 2);
+            assertEquals(13, found(pair, context, 5, 13, Flags.PEEK, users));
+            assertEquals(14, found(pair, context, 5, 14, Flags.PEEK | Flags.CLAIM, users));
+            assertEquals(0, context.trecvmsg(at(pair, 0), SLOT, ANY, 5, 0, 14, Flags.CLAIM));
+            assertEquals(14, second.await().context());
+            pair.a.assertFilled(0, LENGTH, 1);
+            assertEquals(15, found(pair, context, 6, 15, Flags.PEEK | Flags.DISCARD, users));
+            assertEquals(0, look(context, 6, 16, Flags.PEEK));
+            assertEquals(FabricErrno.ENOMSG, first.await().err());
+
+            // a claim outlives the endpoint that its message came to, without the message
+            send(pair, users.get(1), 7, 3);
+            assertEquals(17, found(pair, context, 7, 17, Flags.PEEK | Flags.CLAIM, users));
+            users.get(1).endpoint.close();
+            assertEquals(0, context.trecvmsg(at(pair, 0), SLOT, ANY, 7, 0, 17, Flags.CLAIM));
+            assertEquals(FabricErrno.ECONNRESET, first.await().err());
+            assertEquals(8, context.rxSizeLeft());
+        }
+    }
+
+    private static int look(Endpoint context, long tag, long opContext, long flags) {
+        return context.trecvmsg(0, 0, ANY, tag, 0, opContext, flags);
+    }
+
+    /** Peeks until the message has come, and returns the context of the entry. */
+    private static long found(
+        FabricPair pair, Endpoint context, long tag, long opContext, long flags, List<User> users) {
+        Deadline deadline = Deadline.usual();
+        FabricNode.Entry entry = null;
+        while (entry == null) {
+            assertEquals(0, look(context, tag, opContext, flags));
+            FabricNode.Entry nothing = null;
+            while (nothing == null && entry == null) {
+                deadline.check("the entry of a peek", context::toString);
+                nothing = users.get(0).queue.poll();
+                entry = users.get(1).queue.poll();
+                pair.pump();
+            }
+            assertTrue(nothing == null || nothing.err() == FabricErrno.ENOMSG);
+        }
+        assertEquals(0, entry.err());
+        assertEquals(LENGTH, entry.len());
+        assertEquals(tag, entry.tag());
+        return entry.context();
     }
 }

@@ -33,6 +33,7 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Mode;
 import org.jfabric.info.Threading;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
@@ -61,6 +62,7 @@ class MessageAllocationTest implements CompletionHandler {
     private static final int SMALL = 64;
     /** Beyond the eager limit: announced, then moved by single copy or in segments. */
     private static final int LARGE = 32_768;
+    private static final int PREFIX = 8;
     /** Messages in one buffer. */
     private static final int PACKED = 40;
     private static final int PARKED_ROUNDS = 150;
@@ -136,6 +138,19 @@ class MessageAllocationTest implements CompletionHandler {
             int buffers = Math.max(10, rounds(setup) / PACKED);
             assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> pack(pair, buffers)),
                 "bytes in " + buffers + " buffers");
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
+    void shouldAllocateNothingWhenBuffersHaveAPrefix(Setup setup) {
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG).mode(Mode.MSG_PREFIX);
+        hints.epAttr().msgPrefixSize(PREFIX);
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
+            exchangePrefixed(pair, WARM_UP_ROUNDS);
+            assertEquals(0, leastAllocated(
+                threads::getCurrentThreadAllocatedBytes, () -> exchangePrefixed(pair, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
         }
     }
 
@@ -251,6 +266,20 @@ class MessageAllocationTest implements CompletionHandler {
             injectByFlag(pair.b, pair.a, pair.toA);
             inPlace(pair.a, pair.b, pair.toB);
             byRequest(pair.b, pair.a, pair.toA);
+        }
+    }
+
+    /** The same with a prefix, and in two pieces, of which the first is the prefix. */
+    private void exchangePrefixed(FabricPair pair, int rounds) {
+        for (int i = 0; i < rounds; i++) {
+            exchange(pair, 1);
+            long source = pair.a.memory.address();
+            long dest = pair.b.memory.address() + LARGE;
+            scattered.clear().add(dest, PREFIX).add(dest + PREFIX, SMALL);
+            gathered.clear().add(source, PREFIX).add(source + PREFIX, SMALL);
+            accepted(pair.b.endpoint.trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+            accepted(pair.a.endpoint.tsendv(gathered, pair.toB, 7, 2));
+            await(pair.a, pair.b, 2);
         }
     }
 
