@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.concurrent.atomic.AtomicReference;
 import org.jfabric.CompletionQueue;
+import org.jfabric.Counter;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.ScalableEndpoint;
+import org.jfabric.SendRequest;
+import org.jfabric.TriggeredContext;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.ScalableSide;
@@ -16,6 +19,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -445,6 +449,36 @@ class NamedContextTest {
             }
             assertEquals(-FabricErrno.EOPNOTSUPP, b.rx.getFirst().remoteMemory().write(
                 pair.b.memory.address(), 8, 0, 0, 1, 1));
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement({"SEP-020", "SEP-007"})
+    void shouldStartOperationsOfContextsByCounters(Setup setup) {
+        setup.assumeNames();
+        Info hints = ScalableSide.hints();
+        hints.caps(hints.caps() | Flags.TRIGGER);
+        try (FabricPair pair = new FabricPair(setup, hints, 512);
+            ScalableSide a = new ScalableSide(pair, pair.a, 2, 1);
+            ScalableSide b = new ScalableSide(pair, pair.b, 1, 2);
+            Counter counter = pair.a.domain.openCounter(new CounterAttr())) {
+            long dest = named(a.av.insert(b.scalable.name()), 1);
+            SendRequest request = new SendRequest().memory(pair.a.memory.address(), LENGTH).destAddr(dest).tag(9)
+                .opContext(1).trigger(new TriggeredContext().threshold(counter, 1));
+            assertEquals(0, b.rx.get(1).trecv(pair.b.memory.address(), LENGTH, ANY, 9, 0, 2));
+            assertEquals(0, a.tx.get(1).tsendmsg(request));
+            b.assertQuiet(b.rxCq.get(1), 20);
+            counter.add(1);
+            assertEquals(LENGTH, b.await(b.rxCq.get(1), 2).len());
+            a.await(a.txCq.get(1), 1);
+            // an alias of a context sends through it
+            Endpoint alias = a.tx.get(1).alias(Flags.TRANSMIT | Flags.COMPLETION);
+            assertEquals(0, b.rx.get(1).trecv(pair.b.memory.address(), LENGTH, ANY, 9, 0, 3));
+            assertEquals(0, alias.tsend(pair.a.memory.address(), LENGTH, dest, 9, 4));
+            b.await(b.rxCq.get(1), 3);
+            a.await(a.txCq.get(1), 4);
+            alias.close();
         }
     }
 }
