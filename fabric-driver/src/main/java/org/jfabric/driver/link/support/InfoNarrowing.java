@@ -47,11 +47,7 @@ public final class InfoNarrowing {
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }
-        if (hints.epAttr().txCtxCnt() == FabricAddress.SHARED_CONTEXT) {
-            offered.epAttr().txCtxCnt(FabricAddress.SHARED_CONTEXT);
-        }
         if (hints.epAttr().rxCtxCnt() == FabricAddress.SHARED_CONTEXT) {
-            offered.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
             offered.caps(offered.caps() & ~Flags.MULTI_RECV);
         }
         narrowModes(hints, offered);
