@@ -32,7 +32,8 @@ import org.jfabric.info.SocketName;
 public final class AddressVector implements Fid {
     /** Its own lock, so that a listener may ask while another thread is in a control call. */
     private final Long2ObjectHashMap<String> addresses = new Long2ObjectHashMap<>();
-    private final List<Endpoint> endpoints = new ArrayList<>();
+    /** Endpoints, scalable ones too. */
+    private final List<Fid> endpoints = new ArrayList<>();
     /** Of the addresses: another one after each change. Written under their lock. */
     private volatile int version;
     private final Domain domain;
@@ -332,7 +333,7 @@ public final class AddressVector implements Fid {
         return id;
     }
 
-    List<Endpoint> endpoints() {
+    List<Fid> endpoints() {
         return endpoints;
     }
 

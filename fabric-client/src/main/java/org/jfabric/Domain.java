@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ContextPlace;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverProxy;
@@ -25,6 +26,7 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.CounterEvents;
 import org.jfabric.info.DomainAttr;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -73,6 +75,7 @@ public final class Domain implements Fid {
     private final DomainRegions regions;
     private final DomainWork work;
     private final List<Endpoint> endpoints = new ArrayList<>();
+    private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
     private final DomainSockets sockets = new DomainSockets(this);
     private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private boolean closed;
@@ -440,18 +443,62 @@ public final class Domain implements Fid {
      * @throws FabricException as {@link #openEndpoint(Info)}.
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
+        Info wanted = settled(endpointInfo);
+        synchronized (lock()) {
+            requireOpen();
+            DomainSockets.refuse(wanted);
+            EndpointHandle.take(wanted, fabric);
+            return openContext(null, wanted, context);
+        }
+    }
+
+    private Info settled(Info endpointInfo) {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
         Fabric.requireVersion(wanted, info.fabricAttr().apiVersion(), "domain");
         EndpointInfo.settle(wanted, info, fabric.driverName());
         // completion queues are shared by the domain's endpoints, so who keeps room in them is one decision
         wanted.domainAttr().resourceManagement(info.domainAttr().resourceManagement());
+        return wanted;
+    }
+
+    /** Opens an endpoint, or a context of a scalable one; under the fabric's lock. */
+    Endpoint openContext(ScalableContext role, Info wanted, long ownContext) {
+        Endpoint endpoint = new Endpoint(this, wanted, ownContext, driver, null, role);
+        endpoints.add(endpoint);
+        return endpoint;
+    }
+
+    /**
+     * Opens a scalable endpoint whose own context is 0.
+     *
+     * @param endpointInfo as for {@link #openScalableEndpoint(Info, long)}.
+     * @return the endpoint.
+     * @throws FabricException as {@link #openScalableEndpoint(Info, long)}.
+     */
+    public ScalableEndpoint openScalableEndpoint(Info endpointInfo) {
+        return openScalableEndpoint(endpointInfo, 0);
+    }
+
+    /**
+     * Opens a scalable endpoint (fi_scalable_ep): {@code ep_attr.tx_ctx_cnt} transmit contexts and {@code rx_ctx_cnt}
+     * receive contexts under one address, which it has from now on. A count of 0 is one context;
+     * {@link FabricAddress#SHARED_CONTEXT} is one to which a shared context is to be bound.
+     *
+     * @param endpointInfo a match of {@link Fabric#info(Info)}, perhaps edited.
+     * @param context      of the endpoint itself.
+     * @return the endpoint, whose contexts are to be opened, bound and enabled.
+     * @throws FabricException {@link FabricErrno#ENOSYS} if the link or the type of endpoint has one context for each
+     *     direction only, {@link FabricErrno#EINVAL} for more contexts than the domain has or a
+     *     {@link Info#handle()}, {@link FabricErrno#EADDRINUSE} if the name asked for by {@code srcAddr} is taken, and
+     *     as {@link #openEndpoint(Info)}.
+     */
+    public ScalableEndpoint openScalableEndpoint(Info endpointInfo, long context) {
+        Info wanted = settled(endpointInfo);
         synchronized (lock()) {
             requireOpen();
-            DomainSockets.refuse(wanted);
-            EndpointHandle.take(wanted, fabric);
-            Endpoint endpoint = new Endpoint(this, wanted, context, driver, null);
-            endpoints.add(endpoint);
-            return endpoint;
+            ScalableEndpoint scalable = ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
+            scalableEndpoints.add(scalable);
+            return scalable;
         }
     }
 
@@ -558,7 +605,7 @@ public final class Domain implements Fid {
             RxAttr settled = ContextAttributes.settle(attr, info);
             Endpoint shared = new Endpoint(
                 this, ContextAttributes.receiveContext(info, settled), context, driver,
-                new SharedReceives(settled, conductor.invoker(), locks));
+                new SharedReceives(settled, conductor.invoker(), locks), null);
             shared.enable();
             endpoints.add(shared);
             return shared;
@@ -607,10 +654,12 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !sockets.isEmpty() || !transmitContexts.isEmpty() || !reports.isEmpty()
-                || !addressVectors.isEmpty() || !regions.isEmpty()) {
+            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !sockets.isEmpty()
+                || !transmitContexts.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
+                || !regions.isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors + ' ' + regions,
+                    + scalableEndpoints + ' ' + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors
+                    + ' ' + regions,
                     "Close them first, or the whole fabric.");
             }
             markClosed();
@@ -685,6 +734,7 @@ public final class Domain implements Fid {
             endpoint.bufferedLimits().min(),
             endpoint.connection().requestId(),
             endpoint.connection().passiveId(),
+            endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place(),
             bindings.receiveContextId(),
             endpointName(wanted.srcAddr()),
             null);
@@ -763,6 +813,13 @@ public final class Domain implements Fid {
         }
     }
 
+    /** Under the fabric's lock; it has no contexts. */
+    void close(ScalableEndpoint scalable) {
+        scalable.markClosed();
+        scalableEndpoints.remove(scalable);
+        closeInDriver(ObjectKind.SCALABLE_ENDPOINT, scalable.id());
+    }
+
     void close(CompletionQueue queue) {
         synchronized (lock()) {
             reports.close(queue);
@@ -816,7 +873,9 @@ public final class Domain implements Fid {
         reports.markAllClosed();
         addressVectors.forEach(AddressVector::markClosed);
         regions.markAllClosed();
+        scalableEndpoints.forEach(ScalableEndpoint::markClosed);
         endpoints.clear();
+        scalableEndpoints.clear();
         addressVectors.clear();
         markClosed();
     }

@@ -126,6 +126,8 @@ public final class Endpoint implements Fid {
     private final Atomics atomics;
     /** Null without the capability TRIGGER. */
     private final EndpointTriggers triggers;
+    /** Of a context of a scalable endpoint, else null. */
+    private final ScalableContext role;
     /** Of a shared receive context; null of every other endpoint. */
     private final SharedReceives sharedReceives;
 
@@ -176,7 +178,10 @@ public final class Endpoint implements Fid {
     private long id;
     private String name;
 
-    Endpoint(Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives) {
+    Endpoint(
+        Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives,
+        ScalableContext role) {
+        this.role = role;
         this.domain = domain;
         this.sharedReceives = sharedReceives;
         this.info = info;
@@ -196,6 +201,7 @@ public final class Endpoint implements Fid {
 
     /** An alias: it shares what concerns the endpoint itself, and has what depends on default flags of its own. */
     private Endpoint(Endpoint base, OperationFlags opFlags) {
+        this.role = base.role;
         this.domain = base.domain;
         this.sharedReceives = base.sharedReceives;
         this.info = base.info;
@@ -1112,7 +1118,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public FidClass fidClass() {
-        return sharedReceives == null ? FidClass.EP : FidClass.SRX_CTX;
+        return role != null ? role.fidClass() : sharedReceives == null ? FidClass.EP : FidClass.SRX_CTX;
     }
 
     @Override
@@ -1456,6 +1462,9 @@ public final class Endpoint implements Fid {
             return;
         }
         aliases.markClosed();
+        if (role != null) {
+            role.parent().onClosed(role);
+        }
         if (submission != null) {
             submission.close();
         }
@@ -1515,6 +1524,11 @@ public final class Endpoint implements Fid {
 
     Info requested() {
         return info;
+    }
+
+    /** Of a context of a scalable endpoint, else null. */
+    ScalableContext role() {
+        return role;
     }
 
     Domain domain() {

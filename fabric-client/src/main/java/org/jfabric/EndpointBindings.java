@@ -132,6 +132,10 @@ final class EndpointBindings {
                 "bind flags are " + Codes.hex(flags) + ", an address vector has none", "Bind it with flags 0.");
         }
         requireBindable("an address vector", vector.domain(), vector.isOpen());
+        if (endpoint.role() != null) {
+            throw new FabricException(FabricErrno.EINVAL, "a context has the address vector of its scalable endpoint",
+                "Bind it to that.");
+        }
         if (endpoint.requested().connects()) {
             throw new FabricException(FabricErrno.EINVAL, "an address vector cannot be bound to a connection-oriented"
                 + " endpoint", "Connect it to its one peer.");
@@ -139,6 +143,12 @@ final class EndpointBindings {
         if (addressVector != null) {
             throw new FabricException(FabricErrno.EINVAL, "an address vector is bound already", "Bind exactly one.");
         }
+        addressVector = vector;
+        vector.endpoints().add(endpoint);
+    }
+
+    /** Of a context: the vector of its scalable endpoint. */
+    void inherit(AddressVector vector) {
         addressVector = vector;
         vector.endpoints().add(endpoint);
     }

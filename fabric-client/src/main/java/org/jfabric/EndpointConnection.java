@@ -146,6 +146,9 @@ final class EndpointConnection {
     void setname(String address) {
         Codes.required(address, "address");
         synchronized (domain.lock()) {
+            if (endpoint.role() != null) {
+                throw badState("has the address of its scalable endpoint", "Name that one when it is opened.");
+            }
             if (endpoint.state() != Endpoint.OPEN || info.handle() != null) {
                 throw badState(endpoint.state() == Endpoint.CLOSED ? "is closed"
                     : endpoint.state() == Endpoint.ENABLED ? "is enabled" : "has the address of its handle",

@@ -198,7 +198,10 @@ public final class FabricConfig {
         return apiVersion;
     }
 
-    /** Sets {@link #apiVersion()}; returns this object. A fabric refuses one that is newer than the library. */
+    /**
+     * Sets {@link #apiVersion()}; returns this object. A fabric refuses one that is not
+     * {@link FabricAttr#isOffered offered}.
+     */
     public FabricConfig apiVersion(int apiVersion) {
         this.apiVersion = apiVersion;
         return this;

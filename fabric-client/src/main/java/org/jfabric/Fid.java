@@ -19,8 +19,8 @@ import org.jfabric.info.FidClass;
  * fields. Source: fi_fabric(3) and the header fabric.h.
  */
 public sealed interface Fid extends AutoCloseable
-    permits Fabric, Domain, Endpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter, EventQueue,
-    AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet, SocketEndpoint, SharedTransmitContext {
+    permits Fabric, Domain, Endpoint, ScalableEndpoint, PassiveEndpoint, ConnectionRequest, CompletionQueue, Counter,
+    EventQueue, AddressVector, MemoryRegion, MulticastGroup, WaitSet, PollSet, SocketEndpoint, SharedTransmitContext {
     /**
      * Returns the class of the object.
      *

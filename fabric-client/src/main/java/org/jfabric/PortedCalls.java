@@ -58,6 +58,23 @@ public final class PortedCalls {
     }
 
     /**
+     * As {@link ScalableEndpoint#name()}, into memory (fi_getname).
+     *
+     * @param endpoint whose address it is.
+     * @param addr     as for an active endpoint.
+     * @param offset   as for an active endpoint.
+     * @param addrlen  as for an active endpoint.
+     * @return as for an active endpoint.
+     */
+    public static int getname(ScalableEndpoint endpoint, MutableDirectBuffer addr, int offset, int[] addrlen) {
+        try {
+            return ConnectionData.put(endpoint.name(), addr, offset, addrlen);
+        } catch (FabricException refused) {
+            return -refused.errno();
+        }
+    }
+
+    /**
      * As {@link Endpoint#peer()}, into memory (fi_getpeer).
      *
      * @param endpoint whose peer it is.

@@ -43,6 +43,8 @@ class Submission {
     private final long scratchAddress;
     private final long[] onePiece = new long[2];
     private final long[] oneCell = new long[1];
+    /** A buffer and its minimum of free space, see {@link #receiveTaggedBuffer}. */
+    private final long[] taggedBuffer = new long[4];
     /** Why no send is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
     private int sendRefusal;
     /** Why no receive is posted now, a positive errno: closed; 0 otherwise. */
@@ -496,9 +498,12 @@ class Submission {
         }
         receives.enter();
         try {
+            taggedBuffer[0] = buf;
+            taggedBuffer[1] = len;
+            taggedBuffer[3] = minFree;
             int refusal = refusal(receives, receiveRefusal);
-            return refusal != 0 ? refusal : taken(receives, port.receiveVector(
-                flags, new long[] {buf, len, 0, minFree}, 2, srcAddr, tag, ignore, context));
+            return refusal != 0 ? refusal
+                : taken(receives, port.receiveVector(flags, taggedBuffer, 2, srcAddr, tag, ignore, context));
         } finally {
             receives.exit();
         }

@@ -53,6 +53,7 @@ class JavadocExamplesTest {
     private static final String ATOMIC = "AtomicRequest request = new AtomicRequest(); long key = 7;"
         + " MemoryRegion one = null; MemoryRegion old = null;";
     private static final Map<String, String> LOCALS = Map.ofEntries(
+        Map.entry("ScalableEndpoint", "Info info = null;"),
         Map.entry("SendRequest", "SendRequest request = new SendRequest();"),
         Map.entry("AtomicOperation", "AtomicRequest request = new AtomicRequest();"),
         Map.entry("AtomicRequest", ATOMIC),

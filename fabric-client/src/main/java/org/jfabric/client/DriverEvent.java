@@ -23,6 +23,7 @@ import org.jfabric.codec.control.PassiveEndpointReadyDecoder;
 import org.jfabric.codec.control.PathReadyDecoder;
 import org.jfabric.codec.control.PeerDownDecoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
+import org.jfabric.codec.control.ScalableEndpointReadyDecoder;
 import org.jfabric.codec.control.ViewReadyDecoder;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.info.CompletionFormat;
@@ -76,6 +77,7 @@ public sealed interface DriverEvent {
             case PathReadyDecoder.TEMPLATE_ID -> PathReady.decode(message);
             case PeerDownDecoder.TEMPLATE_ID -> PeerDown.decode(message);
             case PassiveEndpointReadyDecoder.TEMPLATE_ID -> PassiveEndpointReady.decode(message);
+            case ScalableEndpointReadyDecoder.TEMPLATE_ID -> ScalableEndpointReady.decode(message);
             case ConnectionRequestedDecoder.TEMPLATE_ID -> ConnectionRequested.decode(message);
             case ConnectionMadeDecoder.TEMPLATE_ID -> ConnectionMade.decode(message);
             case ConnectionFailedDecoder.TEMPLATE_ID -> ConnectionFailed.decode(message);
@@ -537,6 +539,33 @@ public sealed interface DriverEvent {
         @Override
         default long correlationId() {
             return 0;
+        }
+    }
+
+    /**
+     * A scalable endpoint is open.
+     *
+     * @param correlationId of the command.
+     * @param scalableId    its id.
+     * @param address       of all its contexts.
+     */
+    record ScalableEndpointReady(long correlationId, long scalableId, String address) implements Opened {
+        static ScalableEndpointReady decode(Encoded message) {
+            VarDataReader texts = message.texts(ScalableEndpointReadyDecoder.BLOCK_LENGTH);
+            ScalableEndpointReadyDecoder decoder = new ScalableEndpointReadyDecoder().wrap(
+                message.buffer, message.block,
+                ScalableEndpointReadyDecoder.BLOCK_LENGTH, ScalableEndpointReadyDecoder.SCHEMA_VERSION);
+            return new ScalableEndpointReady(decoder.correlationId(), decoder.scalableId(), texts.ascii());
+        }
+
+        @Override
+        public ObjectKind kind() {
+            return ObjectKind.SCALABLE_ENDPOINT;
+        }
+
+        @Override
+        public long objectId() {
+            return scalableId;
         }
     }
 

@@ -25,6 +25,7 @@ import org.jfabric.codec.control.OpenAddressVectorEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
 import org.jfabric.codec.control.OpenCounterEncoder;
 import org.jfabric.codec.control.OpenPassiveEndpointEncoder;
+import org.jfabric.codec.control.OpenScalableEndpointEncoder;
 import org.jfabric.codec.control.OpenViewEncoder;
 import org.jfabric.codec.control.OpenWaitSetEncoder;
 import org.jfabric.codec.control.PassFileEncoder;
@@ -357,6 +358,9 @@ public final class DriverProxy {
                 .bufferedMin(request.bufferedMin())
                 .requestId(request.requestId())
                 .passiveId(request.passiveId())
+                .scalableId(request.place().scalableId())
+                .contextIndex(request.place().index())
+                .isTransmitContext(request.place().transmits() ? 1 : 0)
                 .receiveContextId(request.receiveContextId());
             putLong(EnableEndpointEncoder.txCqFlagsEncodingOffset(), request.txCqFlags());
             putLong(EnableEndpointEncoder.rxCqFlagsEncodingOffset(), request.rxCqFlags());
@@ -469,6 +473,25 @@ public final class DriverProxy {
             next = InfoCodec.putText(body, next, "link name", linkName);
             return submit(OpenPassiveEndpointEncoder.TEMPLATE_ID,
                 InfoCodec.putBytes(body, next, "authorization key", authKey));
+        });
+    }
+
+    /**
+     * Opens a scalable endpoint.
+     *
+     * @param caps         its capabilities.
+     * @param txCtxCnt     transmit contexts.
+     * @param rxCtxCnt     receive contexts.
+     * @param endpointName name wanted within the driver, or null.
+     * @return number and address.
+     */
+    public DriverEvent.ScalableEndpointReady openScalableEndpoint(
+        long caps, int txCtxCnt, int rxCtxCnt, String endpointName) {
+        return call(DriverEvent.ScalableEndpointReady.class, "opening a scalable endpoint", id -> {
+            new OpenScalableEndpointEncoder().wrap(body, 0).correlationId(id).txCtxCnt(txCtxCnt).rxCtxCnt(rxCtxCnt);
+            putLong(OpenScalableEndpointEncoder.capsEncodingOffset(), caps);
+            return submit(OpenScalableEndpointEncoder.TEMPLATE_ID,
+                InfoCodec.putText(body, OpenScalableEndpointEncoder.BLOCK_LENGTH, "endpoint name", endpointName));
         });
     }
 

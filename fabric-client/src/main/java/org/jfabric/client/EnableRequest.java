@@ -15,6 +15,7 @@ package org.jfabric.client;
  * @param bufferedMin      bytes shown of a longer one.
  * @param requestId        connection request that it will accept, 0 for none.
  * @param passiveId        passive endpoint whose name it takes over, 0 for none.
+ * @param place            of a context of a scalable endpoint.
  * @param receiveContextId shared receive context that it uses, 0 for none, or {@link #IS_RECEIVE_CONTEXT}.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.
@@ -32,6 +33,7 @@ public record EnableRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    ContextPlace place,
     long receiveContextId,
     String endpointName,
     String service) {

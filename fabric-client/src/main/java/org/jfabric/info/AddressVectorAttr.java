@@ -43,7 +43,8 @@ public final class AddressVectorAttr {
     }
 
     /**
-     * Bits of an address that name a receive context of a scalable endpoint, 0 to 63. Default 0.
+     * Bits of an address that name a receive context of a scalable endpoint, 0 to
+     * {@link FabricAddress#MAX_RX_CTX_BITS}; see {@link FabricAddress#rxAddr}. Default 0.
      */
     public int rxCtxBits() {
         return rxCtxBits;

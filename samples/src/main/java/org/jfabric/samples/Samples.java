@@ -6,6 +6,7 @@ import java.util.Map;
 
 import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
+import org.jfabric.samples.contexts.WorkersOfOneAddress;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
@@ -44,6 +45,7 @@ public final class Samples {
         add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
+        add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);
     }

@@ -2,6 +2,7 @@ package org.jfabric.samples;
 
 import org.jfabric.samples.book.MarketBook;
 import org.jfabric.samples.connections.AskAndAccept;
+import org.jfabric.samples.contexts.WorkersOfOneAddress;
 import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
@@ -165,6 +166,14 @@ class SamplesTest {
     }
 
     @Test
+    void shouldGiveEachWorkerOfOneAddressItsOrders() throws Exception {
+        List<String> lines = run(() -> WorkersOfOneAddress.main(new String[0]));
+
+        assertEquals(List.of("worker 0 handled 10 orders, sum 135", "worker 1 handled 10 orders, sum 145",
+            "worker 2 handled 10 orders, sum 155"), lines);
+    }
+
+    @Test
     void shouldExplainEachFailureWhenTransfersCannotBeDone() throws Exception {
         List<String> lines = run(() -> CompletionErrors.main(new String[0]));
 
@@ -189,7 +198,7 @@ class SamplesTest {
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
-                "sequence", "log", "counters", "errors", "futures"),
+                "sequence", "log", "counters", "contexts", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -5,16 +5,18 @@ import org.jfabric.driver.engine.AddressTable;
 /** An address vector of a client. Owner: conductor; the table belongs to the progress thread. */
 final class AddressVectorResource {
     private final long id;
-    private final AddressTable table = new AddressTable();
+    private final AddressTable table;
     private int bound;
 
     /**
      * An empty address vector.
      *
-     * @param id its number.
+     * @param id        its number.
+     * @param rxCtxBits bits of a {@code fi_addr} that name a receive context.
      */
-    AddressVectorResource(long id) {
+    AddressVectorResource(long id, int rxCtxBits) {
         this.id = id;
+        this.table = new AddressTable(rxCtxBits);
     }
 
     /**

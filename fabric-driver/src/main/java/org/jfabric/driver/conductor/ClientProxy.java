@@ -30,9 +30,11 @@ import org.jfabric.codec.control.PassiveEndpointReadyEncoder;
 import org.jfabric.codec.control.PathReadyEncoder;
 import org.jfabric.codec.control.PeerDownEncoder;
 import org.jfabric.codec.control.RegionReadyEncoder;
+import org.jfabric.codec.control.ScalableEndpointReadyEncoder;
 import org.jfabric.codec.control.ViewReadyEncoder;
 import org.jfabric.codec.control.WaitSetReadyEncoder;
 import org.jfabric.driver.engine.EndpointSettings;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Info;
 import org.jfabric.info.Verdict;
@@ -207,7 +209,9 @@ final class ClientProxy {
             .txSize(settings.txSize()).rxSize(settings.rxSize()).injectSize(settings.injectSizeBytes())
             .maxMsgSize(settings.maxMessageBytes()).slabFile(files.slabNumber())
             .slabCells(settings.slab() == null ? 0 : settings.slab().cells())
-            .slabCellLength(settings.slab() == null ? 0 : settings.slab().cellBytes()).address(settings.address());
+            .slabCellLength(settings.slab() == null ? 0 : settings.slab().cellBytes())
+            // contexts have one address for their client
+            .address(ContextName.endpoint(settings.address()));
         send(EndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
@@ -300,6 +304,19 @@ final class ClientProxy {
         CompletionQueueOverrunEncoder encoder =
             new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
         send(CompletionQueueOverrunEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * A scalable endpoint is open.
+     *
+     * @param correlationId of the command.
+     * @param scalableId    its number.
+     * @param address       of all its contexts.
+     */
+    void scalableEndpointReady(long correlationId, long scalableId, String address) {
+        ScalableEndpointReadyEncoder encoder = new ScalableEndpointReadyEncoder().wrap(buffer, Long.BYTES)
+            .correlationId(correlationId).scalableId(scalableId).address(address);
+        send(ScalableEndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

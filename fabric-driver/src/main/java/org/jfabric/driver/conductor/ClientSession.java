@@ -36,6 +36,7 @@ public final class ClientSession {
     private final Long2ObjectHashMap<ViewResource> views = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<ScalableEndpointResource> scalableEndpoints = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
     private final PassedFile passedFile = new PassedFile();
@@ -228,6 +229,15 @@ public final class ClientSession {
      */
     Long2ObjectHashMap<ViewResource> views() {
         return views;
+    }
+
+    /**
+     * Open scalable endpoints.
+     *
+     * @return by number.
+     */
+    Long2ObjectHashMap<ScalableEndpointResource> scalableEndpoints() {
+        return scalableEndpoints;
     }
 
     /**

@@ -74,10 +74,11 @@ final class CloseObjectCommand extends Command {
             case WAIT_SET -> closeWaitSet();
             case VIEW -> closeView();
             case PASSIVE_ENDPOINT -> closePassiveEndpoint();
+            case SCALABLE_ENDPOINT -> closeScalableEndpoint();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
                 "Known are 1 to 4: queue, vector, region, endpoint; 8 to 11: counter, wait set, view, passive"
-                    + " endpoint.");
+                    + " endpoint; 15: scalable endpoint.");
         }
     }
 
@@ -181,6 +182,7 @@ final class CloseObjectCommand extends Command {
         if (!endpoint.sharesName()) {
             names.removeEndpoint(endpoint.name());
         }
+        endpoint.leaveScalable();
         endpoint.bound().unbind();
         onProgress(() -> {
             if (endpoint.queues() != null) {
@@ -189,6 +191,18 @@ final class CloseObjectCommand extends Command {
             context().engine().removeEndpoint(endpoint.endpoint());
         });
         session().giveActivityIndex(endpoint.activityIndex());
+    }
+
+    private void closeScalableEndpoint() {
+        ScalableEndpointResource scalable = session().scalableEndpoints().get(objectId);
+        requireOpen("scalable endpoint", scalable);
+        if (scalable.openContexts() > 0) {
+            throw new FabricException(FabricErrno.EBUSY,
+                "scalable endpoint " + objectId + " has " + scalable.openContexts() + " open context(s)",
+                "Close these first.");
+        }
+        session().scalableEndpoints().remove(objectId);
+        names.removeEndpoint(scalable.name());
     }
 
     private void closePassiveEndpoint() {

@@ -17,6 +17,7 @@ import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
+import org.jfabric.codec.control.OpenScalableEndpointDecoder;
 import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PassFileDecoder;
@@ -60,6 +61,8 @@ final class CommandTable {
             OpenPassiveEndpointCommand::new);
         add(NamePassiveEndpointDecoder.TEMPLATE_ID, NamePassiveEndpointDecoder.BLOCK_LENGTH, 1,
             NamePassiveEndpointCommand::new);
+        add(OpenScalableEndpointDecoder.TEMPLATE_ID, OpenScalableEndpointDecoder.BLOCK_LENGTH, 1,
+            OpenScalableEndpointCommand::new);
         add(ListenDecoder.TEMPLATE_ID, ListenDecoder.BLOCK_LENGTH, 0, ListenCommand::new);
         add(ConnectEndpointDecoder.TEMPLATE_ID, ConnectEndpointDecoder.BLOCK_LENGTH, 2, ConnectCommand::new);
         add(AcceptConnectionDecoder.TEMPLATE_ID, AcceptConnectionDecoder.BLOCK_LENGTH, 1,

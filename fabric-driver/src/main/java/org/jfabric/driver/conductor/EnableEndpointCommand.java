@@ -54,6 +54,8 @@ final class EnableEndpointCommand extends Command {
     /** The passive endpoint whose name is taken over, or null. */
     private PassiveEndpointResource passive;
     private boolean sharesName;
+    /** The scalable endpoint in which a context was opened, or null. */
+    private ScalableEndpointResource scalable;
     private String takenService = "";
     private boolean hasActivityIndex;
     private int activityIndex;
@@ -83,6 +85,7 @@ final class EnableEndpointCommand extends Command {
                 // a connected endpoint has no peer before its connection
                 binder = links.first().usesSocketNames() && !request.connects() && !request.isReceiveContext()
                     ? links.first() : null;
+                requireOneContext();
                 settle();
                 takeNames();
                 state = State.MADE;
@@ -110,6 +113,9 @@ final class EnableEndpointCommand extends Command {
         if (passive != null) {
             passive.beingTaken(false);
         }
+        if (scalable != null) {
+            scalable.close(request.place());
+        }
         if (bound != null) {
             bound.unbind();
         }
@@ -130,9 +136,19 @@ final class EnableEndpointCommand extends Command {
         }
     }
 
+    private void requireOneContext() {
+        long transmit = request.hints().epAttr().txCtxCnt();
+        long receive = request.hints().epAttr().rxCtxCnt();
+        if (transmit > 1 || receive > 1) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "an endpoint with " + transmit + " transmit and " + receive + " receive contexts",
+                "Open a scalable endpoint, or set ep_attr.tx_ctx_cnt and rx_ctx_cnt to 0.");
+        }
+    }
+
     private void settle() {
-        String name = name();
-        if (passive == null) {
+        String name = request.place().isContext() ? contextName() : name();
+        if (passive == null && scalable == null) {
             ServiceNames.check("endpoint", context().driverName(), name);
         }
         if (!request.service().isEmpty()) {
@@ -161,7 +177,7 @@ final class EnableEndpointCommand extends Command {
             request.isReceiveContext() ? 0 : Math.toIntExact(offer.txAttr().size()),
             // an endpoint whose receives are those of a shared context needs no queue of its own
             request.receiveContextId() > 0 ? 1 : Math.toIntExact(offer.rxAttr().size()),
-            (int) Math.min(context().config().queue().injectSizeBytes(), offer.txAttr().injectSize()),
+            injectSize(offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
             hints.caps(),
             // a foreign wire has only eager messages
@@ -180,6 +196,13 @@ final class EnableEndpointCommand extends Command {
             settled = settled.connectionOriented();
         }
         return passive == null || passive.bound() == null ? settled : settled.with(passive.bound());
+    }
+
+    /** Each context may have its own; an endpoint has that of its links. */
+    private int injectSize(long offered) {
+        long asked = request.hints().txAttr().injectSize();
+        long limit = request.place().isContext() && asked > 0 ? Math.min(asked, offered) : offered;
+        return (int) Math.min(context().config().queue().injectSizeBytes(), limit);
     }
 
     private ReceiveSlab slabSettings(QueueConfig config) {
@@ -238,6 +261,24 @@ final class EnableEndpointCommand extends Command {
             .anyMatch(each -> wanted.equals(each.name()));
         return wanted.isEmpty() || request.requestId() != 0 && !sharesName
             ? FabricName.unnamed("ep", context().files().owner(), id) : wanted;
+    }
+
+    /** The name of a context, which is opened in its scalable endpoint. */
+    private String contextName() {
+        if (binder != null || links.offer().epAttr().type() != EndpointType.RDM) {
+            throw new FabricException(FabricErrno.ENOSYS,
+                "the links " + links.names() + " have one context for each direction",
+                "Open the scalable endpoint with a match of Fabric.info that has domain_attr.max_ep_rx_ctx above 1.");
+        }
+        ScalableEndpointResource parent = session().scalableEndpoints().get(request.place().scalableId());
+        if (parent == null) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "scalable endpoint " + request.place().scalableId() + " is not open", "Open one first.");
+        }
+        String name = parent.open(request.place());
+        scalable = parent;
+        sharesName = true;
+        return name;
     }
 
     private long fileBytes() {
@@ -302,7 +343,9 @@ final class EnableEndpointCommand extends Command {
         if (!takenService.isEmpty()) {
             resource.services().add(takenService);
         }
-        if (sharesName) {
+        if (scalable != null) {
+            resource.contextOf(scalable, request.place());
+        } else if (sharesName) {
             resource.shareName();
         }
         if (passive != null) {

@@ -110,6 +110,7 @@ final class EndClientCommand extends Command {
                 names.removeEndpoint(passive.name());
             }
         }
+        session.scalableEndpoints().values().forEach(each -> names.removeEndpoint(each.name()));
         for (CompletionQueueResource queue : session.completionQueues().values()) {
             unmapped.add(queue.file());
             channels.close(queue.waitResource());
@@ -138,6 +139,7 @@ final class EndClientCommand extends Command {
         counters.add(SystemCounter.REGIONS, -session.regions().size());
         session.endpoints().clear();
         session.passiveEndpoints().clear();
+        session.scalableEndpoints().clear();
         session.completionQueues().clear();
         session.counters().clear();
         session.waitSets().clear();

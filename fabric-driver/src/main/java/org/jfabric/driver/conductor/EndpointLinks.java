@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -28,6 +29,12 @@ record EndpointLinks(LinkProvider first, List<String> names, Info offer) {
      * @throws FabricException {@code FI_ENODEV}, or another errno if no link offers the request.
      */
     static EndpointLinks choose(ConductorContext context, EndpointRequest request) {
+        EndpointType type = request.hints().epAttr().type();
+        if (type == EndpointType.SOCK_STREAM || type == EndpointType.SOCK_DGRAM) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "an endpoint of type " + type + ": sockets are the client's own, the driver only offers them",
+                "Open it by Domain.openSocketEndpoint.");
+        }
         List<LinkProvider> wanted =
             context.providers().stream().filter(provider -> request.wants(provider.name())).toList();
         if (wanted.isEmpty()) {

@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import org.jfabric.client.ContextPlace;
 import org.jfabric.client.CounterIds;
 import org.jfabric.client.EnableRequest;
 import org.jfabric.client.InfoCodec;
@@ -25,6 +26,7 @@ import org.jfabric.info.Info;
  * @param bufferedMin      bytes of the prefix of a longer one.
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
+ * @param place            of a context of a scalable endpoint.
  * @param receiveContextId shared receive context that it uses, 0, or {@link EnableRequest#IS_RECEIVE_CONTEXT}.
  * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
@@ -43,6 +45,7 @@ record EndpointRequest(
     int bufferedMin,
     long requestId,
     long passiveId,
+    ContextPlace place,
     long receiveContextId,
     Info hints,
     String endpointName,
@@ -71,6 +74,7 @@ record EndpointRequest(
             decoder.bufferedMin(),
             decoder.requestId(),
             decoder.passiveId(),
+            new ContextPlace(decoder.scalableId(), decoder.contextIndex(), decoder.isTransmitContext() != 0),
             decoder.receiveContextId(),
             hints,
             texts.ascii(),

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.client.ContextPlace;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.progress.EndpointQueues;
 
@@ -15,6 +16,9 @@ public final class EndpointResource {
     private final BoundObjects bound;
     private final List<String> services = new ArrayList<>();
     private boolean sharesName;
+    /** The scalable endpoint that it is a context of, or null. */
+    private ScalableEndpointResource scalable;
+    private ContextPlace place;
     /** Of a shared receive context: the number of endpoints that use it. */
     private int users;
 
@@ -117,6 +121,25 @@ public final class EndpointResource {
     /** Its name is that of the passive endpoint whose request it accepts. */
     void shareName() {
         sharesName = true;
+    }
+
+    /**
+     * It is a context, whose name is no name of the driver's table.
+     *
+     * @param parent     the scalable endpoint.
+     * @param placeThere opened for it.
+     */
+    void contextOf(ScalableEndpointResource parent, ContextPlace placeThere) {
+        scalable = parent;
+        place = placeThere;
+        sharesName = true;
+    }
+
+    /** A context is closed; does nothing for an ordinary endpoint. */
+    void leaveScalable() {
+        if (scalable != null) {
+            scalable.close(place);
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.OpenAddressVectorDecoder;
 import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -33,7 +34,7 @@ final class OpenAddressVectorCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         check();
-        session().addressVectors().put(id, new AddressVectorResource(id));
+        session().addressVectors().put(id, new AddressVectorResource(id, rxCtxBits));
         session().proxy().addressVectorReady(correlationId(), id);
         return Step.ENDED;
     }
@@ -46,10 +47,14 @@ final class OpenAddressVectorCommand extends Command {
                 "flags 0x" + Long.toHexString(flags) + " of an address vector, known is FI_EVENT",
                 "Open it without other flags.");
         }
-        if (isNamed || rxCtxBits != 0) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "an address vector with a name or with " + rxCtxBits + " receive context bits",
-                "Open one without name and bits.");
+        if (isNamed) {
+            throw new FabricException(
+                FabricErrno.EOPNOTSUPP, "an address vector with a name", "Open one without name.");
+        }
+        if (rxCtxBits < 0 || rxCtxBits > FabricAddress.MAX_RX_CTX_BITS) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "an address vector with " + rxCtxBits + " receive context bits",
+                "Use 0 to " + FabricAddress.MAX_RX_CTX_BITS + '.');
         }
     }
 }

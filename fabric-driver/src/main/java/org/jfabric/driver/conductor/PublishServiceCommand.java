@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.PublishServiceDecoder;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -39,7 +40,7 @@ final class PublishServiceCommand extends Command {
             check();
             taken = true;
             state = State.WRITTEN;
-            String address = endpoint.endpoint().settings().address();
+            String address = address();
             background(() -> ServiceNames.write(context().directory(), service, address));
             return Step.AGAIN;
         }
@@ -61,10 +62,14 @@ final class PublishServiceCommand extends Command {
         }
     }
 
+    private String address() {
+        return ContextName.endpoint(endpoint.endpoint().settings().address());
+    }
+
     private void check() {
         endpoint = session().requireEndpoint(endpointId);
         ServiceNames.check("service", context().driverName(), service);
-        if (!names.addService(service, endpointId, endpoint.endpoint().settings().address())) {
+        if (!names.addService(service, endpointId, address())) {
             throw new FabricException(FabricErrno.EADDRINUSE,
                 "the name " + service + " is taken in driver " + context().driverName(),
                 "Choose another, or close the endpoint that has it: " + FabricName.of(context().driverName(), service));

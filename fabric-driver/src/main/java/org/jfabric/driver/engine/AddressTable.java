@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.info.FabricErrno;
 
 /**
@@ -19,9 +20,20 @@ public final class AddressTable {
     private final Map<String, Integer> indices = new HashMap<>();
     private int holes;
     private final List<PeerTable> peers = new ArrayList<>();
+    private final int rxCtxBits;
 
-    /** An empty address vector. */
+    /** An empty address vector whose addresses name no receive contexts. */
     public AddressTable() {
+        this(0);
+    }
+
+    /**
+     * An empty address vector.
+     *
+     * @param rxCtxBits the highest bits of a {@code fi_addr} that are the index of a receive context; 0: none.
+     */
+    public AddressTable(int rxCtxBits) {
+        this.rxCtxBits = rxCtxBits;
     }
 
     /**
@@ -60,7 +72,7 @@ public final class AddressTable {
      * @return 0 or {@code -FI_EINVAL}.
      */
     public int remove(long fiAddr) {
-        String address = address(fiAddr);
+        String address = entry(fiAddr);
         if (address == null) {
             return -FabricErrno.EINVAL;
         }
@@ -74,12 +86,33 @@ public final class AddressTable {
     }
 
     /**
-     * The address of an entry.
+     * The address of an entry, or of a receive context of it.
      *
      * @param fiAddr any value.
      * @return the address, or null if there is none.
      */
     public String address(long fiAddr) {
+        String address = entry(fiAddr);
+        return address != null || rxCtxBits == 0 ? address : context(fiAddr);
+    }
+
+    /**
+     * Whether an address is one of a receive context.
+     *
+     * @param fiAddr of which {@link #address} has one.
+     * @return false of an entry.
+     */
+    boolean isContext(long fiAddr) {
+        return entry(fiAddr) == null;
+    }
+
+    private String context(long fiAddr) {
+        int shift = Long.SIZE - rxCtxBits;
+        String address = entry(fiAddr & (1L << shift) - 1);
+        return address == null ? null : ContextName.receive(address, (int) (fiAddr >>> shift));
+    }
+
+    private String entry(long fiAddr) {
         return fiAddr >= 0 && fiAddr < addresses.size() ? addresses.get((int) fiAddr) : null;
     }
 

@@ -7,11 +7,13 @@ import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -54,7 +56,8 @@ public final class EngineEndpoint extends EndpointPort {
         this.settings = settings;
         this.links = links;
         this.addresses = addresses;
-        this.peers = new PeerTable(addresses, links, local, new Context());
+        this.peers = new PeerTable(
+            addresses, links, local, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
         boolean isReceiveContext = completions.receive() == null;
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
@@ -602,7 +605,7 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public boolean knows(String remoteAddress) {
-            return addresses.find(remoteAddress) != Peer.UNKNOWN_SOURCE;
+            return addresses.find(ContextName.endpoint(remoteAddress)) != Peer.UNKNOWN_SOURCE;
         }
 
         @Override
@@ -696,6 +699,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public boolean isUpElsewhere(Peer peer) {
+            return peers.isUpElsewhere(peer);
+        }
+
+        @Override
         public void onPeerDown(Peer peer, int errno) {
             int provErrno = peers.failure().of(errno);
             try {
@@ -707,7 +715,7 @@ public final class EngineEndpoint extends EndpointPort {
                 peers.failure().end();
             }
             session.listener().onPeerDown(
-                session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno, peer.address());
+                session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno, peer.endpointAddress());
         }
 
         @Override

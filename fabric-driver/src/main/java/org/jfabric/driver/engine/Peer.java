@@ -7,6 +7,7 @@ import org.jfabric.client.MessageLender;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.PayloadChannel;
@@ -38,6 +39,8 @@ final class Peer extends ChannelHandler {
     private static final int UP = 2;
 
     private final String address;
+    /** The address that applications know: of a context that of its scalable endpoint. */
+    private final String endpointAddress;
     private final PeerContext context;
     private DirectBuffer rawAddress;
     private int source;
@@ -68,6 +71,7 @@ final class Peer extends ChannelHandler {
 
     Peer(String address, int source, PeerContext context) {
         this.address = address;
+        this.endpointAddress = ContextName.endpoint(address);
         this.source = source;
         this.context = context;
         this.receiver = context.receiver();
@@ -85,6 +89,15 @@ final class Peer extends ChannelHandler {
      */
     String address() {
         return address;
+    }
+
+    /**
+     * The address that applications know.
+     *
+     * @return of a context that of its scalable endpoint, else {@link #address()}.
+     */
+    String endpointAddress() {
+        return endpointAddress;
     }
 
     /**
@@ -108,11 +121,11 @@ final class Peer extends ChannelHandler {
     /**
      * The address as error data, which an application can insert into its address vector (fi_cq(3), fi_cq_readerr).
      *
-     * @return the bytes of {@link #address()}; made once, when first needed.
+     * @return the bytes of {@link #endpointAddress()}; made once, when first needed.
      */
     DirectBuffer rawAddress() {
         if (rawAddress == null) {
-            rawAddress = new UnsafeBuffer(address.getBytes(StandardCharsets.US_ASCII));
+            rawAddress = new UnsafeBuffer(endpointAddress.getBytes(StandardCharsets.US_ASCII));
         }
         return rawAddress;
     }
@@ -647,6 +660,11 @@ final class Peer extends ChannelHandler {
         frames = null;
         segments = null;
         remoteMemory = null;
+    }
+
+    /** Whether another context of the remote endpoint is still connected. */
+    boolean isUpElsewhere() {
+        return context.isUpElsewhere(this);
     }
 
     void fail(int errno) {

@@ -96,6 +96,14 @@ abstract class PeerContext {
     abstract void onPeerDown(Peer peer, int errno);
 
     /**
+     * Whether another context of a peer's endpoint is still connected.
+     *
+     * @param peer that is down.
+     * @return false if it is no context and has none.
+     */
+    abstract boolean isUpElsewhere(Peer peer);
+
+    /**
      * A peer violates the protocol; reported to the error log.
      *
      * @param peer   whose channel is about to be closed.

@@ -2,6 +2,8 @@ package org.jfabric.driver.engine;
 
 import java.util.Arrays;
 import java.util.List;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.info.FabricErrno;
@@ -19,19 +21,27 @@ final class PeerTable {
     private final PeerContext context;
     private final LinkFailure failure = new LinkFailure();
     private final PeerList known = new PeerList();
+    private final boolean namesContexts;
     private Peer[] byFiAddr = new Peer[16];
+    /** Receive contexts that a {@code fi_addr} names; null before the first. */
+    private Long2ObjectHashMap<Peer> byContext;
+    /** Whether a context of a scalable endpoint was ever a peer: several peers may have one source. */
+    private boolean hasContexts;
     /** The only peer of a connection-oriented endpoint, else null. */
     private Peer only;
 
     /**
      * A table without peers.
      *
-     * @param addresses the address vector.
-     * @param links     links of the endpoint, the preferred one first.
-     * @param local     the endpoint as links see it.
-     * @param context   services of the endpoint for its peers.
+     * @param addresses     the address vector.
+     * @param links         links of the endpoint, the preferred one first.
+     * @param local         the endpoint as links see it.
+     * @param context       services of the endpoint for its peers.
+     * @param namesContexts whether destinations may name receive contexts.
      */
-    PeerTable(AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context) {
+    PeerTable(
+        AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context, boolean namesContexts) {
+        this.namesContexts = namesContexts;
         this.addresses = addresses;
         this.links = links;
         this.local = local;
@@ -104,8 +114,10 @@ final class PeerTable {
     Peer inbound(String address) {
         Peer peer = known.find(address);
         if (peer == null) {
-            peer = new Peer(address, addresses.find(address), context);
+            String endpoint = ContextName.endpoint(address);
+            peer = new Peer(address, addresses.find(endpoint), context);
             known.add(peer);
+            hasContexts |= !endpoint.equals(address);
         }
         return peer;
     }
@@ -160,8 +172,39 @@ final class PeerTable {
         if (peer != null && peer.source() < 0) {
             peer.source((int) fiAddr);
         }
+        if (hasContexts) {
+            learnContexts(address, (int) fiAddr);
+        }
         context.receiver().learnSource(address, (int) fiAddr);
         introduce(address);
+    }
+
+    private void learnContexts(String address, int fiAddr) {
+        for (int i = 0, slots = known.slots(); i < slots; i++) {
+            Peer peer = known.get(i);
+            if (peer != null && peer.source() < 0 && peer.endpointAddress().equals(address)) {
+                peer.source(fiAddr);
+            }
+        }
+    }
+
+    /**
+     * Whether another context of a peer's endpoint still reaches this endpoint.
+     *
+     * @param down a peer.
+     * @return false if it is no context and has none.
+     */
+    boolean isUpElsewhere(Peer down) {
+        if (!hasContexts || down.source() < 0) {
+            return false;
+        }
+        for (int i = 0, slots = known.slots(); i < slots; i++) {
+            Peer peer = known.get(i);
+            if (peer != null && peer != down && peer.source() == down.source() && peer.isUp()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Announces the entries of the address vector to the links, after the endpoint was attached to them. */
@@ -188,6 +231,9 @@ final class PeerTable {
     void onRemoved(long fiAddr) {
         if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
             byFiAddr[(int) fiAddr] = null;
+        }
+        if (byContext != null) {
+            byContext.clear();
         }
         for (int i = 0, slots = known.slots(); i < slots; i++) {
             Peer peer = known.get(i);
@@ -248,13 +294,27 @@ final class PeerTable {
         if (only != null) {
             return only;
         }
+        Peer named = byContext == null ? null : byContext.get(fiAddr);
+        if (named != null) {
+            return named;
+        }
         String address = addresses.address(fiAddr);
         if (address == null) {
             return null;
         }
+        boolean isContext = addresses.isContext(fiAddr);
+        if (isContext && !namesContexts) {
+            return null;
+        }
         Peer peer = inbound(address);
         if (peer.source() < 0) {
+            // of a context the entry of its endpoint
             peer.source((int) fiAddr);
+        }
+        if (isContext) {
+            byContext = byContext == null ? new Long2ObjectHashMap<>() : byContext;
+            byContext.put(fiAddr, peer);
+            return peer;
         }
         if (fiAddr >= byFiAddr.length) {
             byFiAddr = Arrays.copyOf(byFiAddr, Math.max(byFiAddr.length * 2, (int) fiAddr + 1));

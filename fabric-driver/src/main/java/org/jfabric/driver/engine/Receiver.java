@@ -421,7 +421,7 @@ final class Receiver {
             }
         }
         waiting.failPeer(peer, errno);
-        sources.failDirected(peer.source(), errno);
+        sources.failPeer(peer, errno);
     }
 
     /**

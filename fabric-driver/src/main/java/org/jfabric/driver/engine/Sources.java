@@ -52,7 +52,7 @@ final class Sources {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
             // compared by address: the sender may be down, and is another object if it has connected again
             Peer peer = ((StoredMessage) message).peer;
-            if (message.source() == TagMatcher.UNKNOWN_SOURCE && peer.address().equals(address)) {
+            if (message.source() == TagMatcher.UNKNOWN_SOURCE && peer.endpointAddress().equals(address)) {
                 if (peer.source() < 0) {
                     peer.source(source);
                 }
@@ -90,8 +90,15 @@ final class Sources {
         }
     }
 
+    /** A peer is down; directed receives end unless another context of its endpoint is still there. */
+    void failPeer(Peer peer, int errno) {
+        if (!peer.isUpElsewhere()) {
+            failDirected(peer.source(), errno);
+        }
+    }
+
     /** Ends the posted receives that are directed to a source; an unknown source has none. */
-    void failDirected(int source, int errno) {
+    private void failDirected(int source, int errno) {
         if (!directed || source < 0) {
             return;
         }

@@ -48,6 +48,11 @@ public final class LoopbackLinkProvider extends ReliableLinkProvider {
     }
 
     @Override
+    protected boolean namesContexts() {
+        return true;
+    }
+
+    @Override
     protected ChannelLimits limits(DriverConfig config) {
         return limits(config, 0);
     }

@@ -43,6 +43,11 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
     }
 
     @Override
+    protected boolean namesContexts() {
+        return true;
+    }
+
+    @Override
     protected ChannelLimits limits(DriverConfig config) {
         return limits(config, config.shm().segmentLengthBytes());
     }

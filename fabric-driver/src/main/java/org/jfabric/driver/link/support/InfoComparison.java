@@ -71,6 +71,7 @@ public final class InfoComparison {
         comparison.prefix(hints);
         comparison.shared(hints);
         comparison.endpoint(hints.epAttr(), offered.epAttr());
+        comparison.contexts(hints.epAttr(), offered.domainAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
             // in applications of older versions this member has no defined value, because it did not exist
             comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
@@ -212,11 +213,15 @@ public final class InfoComparison {
         if (offered.memTagFormat() == 0 && hints.memTagFormat() != 0) {
             differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.memTagFormat()));
         }
+    }
+
+    /** Contexts of one endpoint: a shared one, or several, which are those of a scalable endpoint. */
+    private void contexts(EndpointAttr hints, DomainAttr offered) {
         if (hints.txCtxCnt() != FabricAddress.SHARED_CONTEXT) {
-            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
+            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx(), null);
         }
         if (hints.rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
-            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
+            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx(), null);
         }
     }
 

@@ -49,11 +49,7 @@ public final class InfoNarrowing {
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }
-        if (hints.epAttr().txCtxCnt() == FabricAddress.SHARED_CONTEXT) {
-            offered.epAttr().txCtxCnt(FabricAddress.SHARED_CONTEXT);
-        }
         if (hints.epAttr().rxCtxCnt() == FabricAddress.SHARED_CONTEXT) {
-            offered.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
             offered.caps(offered.caps() & ~(Flags.MULTI_RECV | SecondProfile.ON_REQUEST));
         }
         narrowModes(hints, offered);
@@ -77,6 +73,12 @@ public final class InfoNarrowing {
         if (hints.epAttr().memTagFormat() != 0) {
             // every bit of a tag is compared and every mask is allowed, so that every format is supported
             offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
+        }
+        if (hints.epAttr().txCtxCnt() != 0) {
+            offered.epAttr().txCtxCnt(hints.epAttr().txCtxCnt());
+        }
+        if (hints.epAttr().rxCtxCnt() != 0) {
+            offered.epAttr().rxCtxCnt(hints.epAttr().rxCtxCnt());
         }
         if (hints.domainAttr().threading() != Threading.UNSPEC) {
             // only the client uses it: it locks as the level requires

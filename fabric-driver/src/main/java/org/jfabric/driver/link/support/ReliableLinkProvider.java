@@ -4,6 +4,7 @@ import java.util.List;
 import org.jfabric.EventEntry;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAddress;
@@ -125,6 +126,15 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     }
 
     /**
+     * Whether the wire can name the contexts of a scalable endpoint.
+     *
+     * @return false unless the link's addresses are names of this project.
+     */
+    protected boolean namesContexts() {
+        return false;
+    }
+
+    /**
      * All attributes that the link offers.
      *
      * @param hints      the application's hints: some members are its choice.
@@ -140,7 +150,14 @@ public abstract class ReliableLinkProvider extends LinkProvider {
             type = EndpointType.MSG;
             caps &= ~CONNECTIONLESS_CAPS;
         }
+        boolean isScalable = namesContexts() && type == EndpointType.RDM;
+        if (isScalable) {
+            caps |= Flags.NAMED_RX_CTX;
+        }
         Info info = new Offer(name, type, protocol, caps, limits(config)).info(hints, driverName, config);
+        if (isScalable) {
+            info.domainAttr().maxEpTxCtx(ContextName.MAX_CONTEXTS).maxEpRxCtx(ContextName.MAX_CONTEXTS);
+        }
         info.rxAttr().totalBufferedRecv(config.engine().unexpectedBudgetBytes());
         info.epAttr().protocolVersion(1).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC);
         info.domainAttr().mrKeySize(MR_KEY_BYTES);

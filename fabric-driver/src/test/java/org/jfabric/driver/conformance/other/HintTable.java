@@ -169,8 +169,10 @@ final class HintTable {
             List.of((hints, offer) -> hints.epAttr().memTagFormat(offer.epAttr().memTagFormat() == 0 ? 0x30FF : 0)),
             (match, hints) -> hints.epAttr().memTagFormat() == 0
                 || match.epAttr().memTagFormat() == hints.epAttr().memTagFormat());
-        contexts("txCtxCnt", "ep_attr.tx_ctx_cnt", EndpointAttr::txCtxCnt, EndpointAttr::txCtxCnt);
-        contexts("rxCtxCnt", "ep_attr.rx_ctx_cnt", EndpointAttr::rxCtxCnt, EndpointAttr::rxCtxCnt);
+        contexts("txCtxCnt", "ep_attr.tx_ctx_cnt", EndpointAttr::txCtxCnt, EndpointAttr::txCtxCnt,
+            DomainAttr::maxEpTxCtx);
+        contexts("rxCtxCnt", "ep_attr.rx_ctx_cnt", EndpointAttr::rxCtxCnt, EndpointAttr::rxCtxCnt,
+            DomainAttr::maxEpRxCtx);
         add(here, "authKey", "ep_attr.auth_key_size", info -> info.epAttr().authKeySize(), List.of(),
             List.of((hints, offer) -> hints.epAttr().authKey(new byte[129])), (match, hints) -> true);
     }
@@ -257,17 +259,20 @@ final class HintTable {
             (match, hints) -> Long.compareUnsigned(get.applyAsLong(match), get.applyAsLong(hints)) >= 0);
     }
 
-    /** At most what is offered, or a shared one; numbers are unsigned. */
+    /** As many as are asked for, at most what the domain has for one endpoint, or a shared one. */
     private void contexts(
-        String member, String condition, ToLongFunction<EndpointAttr> get, ObjLongConsumer<EndpointAttr> set) {
-        add(EndpointAttr.class, member, condition,
-            info -> Long.toUnsignedString(get.applyAsLong(info.epAttr())),
-            List.of((hints, offer) -> set.accept(hints.epAttr(), get.applyAsLong(offer.epAttr())),
+        String member, String condition, ToLongFunction<EndpointAttr> get, ObjLongConsumer<EndpointAttr> set,
+        ToLongFunction<DomainAttr> most) {
+        add(EndpointAttr.class, member, condition, info -> Long.toUnsignedString(get.applyAsLong(info.epAttr())),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr())),
+                (hints, offer) -> set.accept(hints.epAttr(), 1),
                 (hints, offer) -> set.accept(hints.epAttr(), FabricAddress.SHARED_CONTEXT)),
-            List.of((hints, offer) -> set.accept(hints.epAttr(), get.applyAsLong(offer.epAttr()) + ONE_BEYOND),
+            List.of((hints, offer) -> set.accept(hints.epAttr(), most.applyAsLong(offer.domainAttr()) + ONE_BEYOND),
                 (hints, offer) -> set.accept(hints.epAttr(), Long.MAX_VALUE)),
-            (match, hints) -> Long.compareUnsigned(get.applyAsLong(match.epAttr()), get.applyAsLong(hints.epAttr()))
-                >= 0);
+            (match, hints) -> {
+                long wanted = get.applyAsLong(hints.epAttr());
+                return get.applyAsLong(match.epAttr()) == (wanted == 0 ? 1 : wanted);
+            });
     }
 
     private void domainLimit(

@@ -1,0 +1,2 @@
+/** One address with several receive contexts. */
+package org.jfabric.samples.contexts;
