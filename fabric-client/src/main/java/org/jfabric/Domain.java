@@ -509,7 +509,8 @@ public final class Domain implements Fid {
      *                     event, whose connection it takes over.
      * @param context      of the endpoint itself.
      * @return the endpoint, to be bound and enabled.
-     * @throws FabricException {@link FabricErrno#EINVAL} for an info of another type or driver, or another handle than
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} from API version 2.0 on,
+     *     {@link FabricErrno#EINVAL} for an info of another type or driver, or another handle than
      *     an open request; {@link FabricErrno#EOPBADSTATE} if the domain is closed or the request was answered.
      */
     public SocketEndpoint openSocketEndpoint(Info endpointInfo, long context) {

@@ -63,6 +63,10 @@ final class DomainSockets {
 
     SocketEndpoint open(Info wanted, long context, boolean isPassive) {
         EndpointType type = wanted.epAttr().type();
+        if (domain.info().fabricAttr().isVersion2()) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "ep_attr.type is " + type
+                + ", which libfabric 2.x has no more", "Open the domain with an info of API version 1.18.");
+        }
         if (!isSocket(type) || isPassive && type != EndpointType.SOCK_STREAM) {
             throw new FabricException(FabricErrno.EINVAL, "ep_attr.type is " + type + ", needed is SOCK_STREAM"
                 + (isPassive ? "" : " or SOCK_DGRAM"), "Open it with a match of Fabric.info for that type.");

@@ -164,6 +164,9 @@ class SecondProfileTest {
                 Info edited = able.copy().mode(able.mode() | mode);
                 assertEquals(FabricErrno.EINVAL, errno(() -> domain.openEndpoint(edited)), Mode.toString(mode));
             }
+            Info stream = able.copy();
+            stream.epAttr().type(EndpointType.SOCK_STREAM);
+            assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> domain.openSocketEndpoint(stream, 0)));
             assertEquals(FabricErrno.ENOSYS, errno(() -> domain.openPollSet(0)));
             assertEquals(FabricErrno.ENOSYS, errno(() -> domain.openCompletionQueue(
                 new CompletionQueueAttr().waitObject(WaitObject.SET))));
