@@ -671,7 +671,9 @@ public final class SocketEndpoint implements Fid {
             rx.wantName();
         }
         rx.pieceCount(count);
-        return rx.receive(descriptor);
+        long received = rx.receive(descriptor);
+        // a connection that failed looks like one that has ended, once the thread of the events has taken its error
+        return received == 0 && isStream && state != CONNECTED ? -FabricErrno.ENOTCONN : received;
     }
 
     /** Writes the destination into the header, unless it is there; false if the vector has no such address. */

@@ -329,6 +329,7 @@ class SocketEndpointTest extends SocketFixture {
         try (ServerSocketChannel listener = ServerSocketChannel.open(); SocketEndpoint active = active(streams)) {
             listener.bind(new InetSocketAddress("127.0.0.1", 0));
             active.connect(nameOf(listener));
+            assertEquals(EventType.CONNECTED, event().type());
             listener.accept().setOption(StandardSocketOptions.SO_LINGER, 0).close();
             assertEquals(-FabricErrno.ECONNRESET, await(() -> active.recv(in, 8)));
         }
