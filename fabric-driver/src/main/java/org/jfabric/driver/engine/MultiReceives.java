@@ -78,7 +78,7 @@ final class MultiReceives extends ReceiveMode {
         if (!ordinary.accept(receive, srcAddr, tag, ignore)) {
             return;
         }
-        boolean isOfKind = (receive.flags & kind) != 0;
+        boolean isOfKind = isOfKind(receive.flags);
         if (receive.isBuffer()) {
             if (!isOfKind || receive.pieces != null) {
                 // sub-buffers are contiguous, so a buffer must be of one piece
@@ -94,6 +94,11 @@ final class MultiReceives extends ReceiveMode {
             matcher.post(receive);
             match();
         }
+    }
+
+    /** What is not tagged may also be a remote write with data, which takes a receive and is no message. */
+    private boolean isOfKind(long flags) {
+        return (flags & Flags.TAGGED) == (kind & Flags.TAGGED);
     }
 
     /** Posts a buffer. The minimum free space needs no validation: it only determines when the buffer ends. */
@@ -125,7 +130,7 @@ final class MultiReceives extends ReceiveMode {
     /** The returned receive is a sub-buffer if a message goes into a buffer. */
     @Override
     ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        if ((flags & kind) == 0 || posted == 0 && !blocked) {
+        if (!isOfKind(flags) || posted == 0 && !blocked) {
             return ordinary.arrive(peer, flags, tag, length);
         }
         if (blocked && (lookAgain || hasRoom())) {
