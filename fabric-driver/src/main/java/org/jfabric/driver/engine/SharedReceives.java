@@ -10,7 +10,7 @@ import org.jfabric.info.Flags;
  * The receives of a shared receive context: a message to any endpoint that is bound to it takes one (fi_endpoint(3),
  * Shared Contexts). The entry goes to the queue of that endpoint.
  *
- * <p>When a receive is posted nobody knows in which queue its entry will be, so the client reserves no slot for it. A
+ * <p>When a receive is posted it is not known in which queue its entry will be, so the client reserves no slot. A
  * message takes a slot of the driver's quota in its endpoint's queue before it takes a receive. Without a free slot it
  * stays unexpected although a receive accepts it, and so do all later messages to that endpoint, so that none overtakes
  * another. Messages to the other endpoints are not held back.

@@ -167,11 +167,14 @@ class NamedContextTest {
                 a.await(a.txCq.get(i), 2);
             }
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, from, 1, 0, 3));
+            // it waits before the peer's context ends
+            pair.b.awaitRead(1);
             a.tx.getFirst().close();
             pair.b.assertQuiet(50);
             assertEquals(0, a.tx.get(1).tsend(pair.a.memory.address(), LENGTH, toB, 1, 4));
             assertEquals(from, pair.b.await(3).source());
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, from, 1, 0, 5));
+            pair.b.awaitRead(1);
             a.tx.get(1).close();
             assertEquals(5, pair.b.await().context(), "nothing of the endpoint is left");
         }

@@ -557,9 +557,9 @@ class SharedContextTest {
             List<User> users = users(pair, context, 2);
             QueueReader first = users.get(0).queue;
             QueueReader second = users.get(1).queue;
-            assertEquals(0, look(context, 5, 11, Flags.PEEK));
+            assertEquals(0, peek(context, 5, 11, Flags.PEEK));
             assertEquals(FabricErrno.ENOMSG, first.await().err(), "nothing is there: reported to the first endpoint");
-            assertEquals(0, look(context, 5, 12, Flags.CLAIM));
+            assertEquals(0, peek(context, 5, 12, Flags.CLAIM));
             assertEquals(FabricErrno.EINVAL, first.await().err(), "nothing is claimed");
 
             send(pair, users.get(1), 5, 1);
@@ -570,7 +570,7 @@ class SharedContextTest {
             assertEquals(14, second.await().context());
             pair.a.assertFilled(0, LENGTH, 1);
             assertEquals(15, found(pair, context, 6, 15, Flags.PEEK | Flags.DISCARD, users));
-            assertEquals(0, look(context, 6, 16, Flags.PEEK));
+            assertEquals(0, peek(context, 6, 16, Flags.PEEK));
             assertEquals(FabricErrno.ENOMSG, first.await().err());
 
             // a claim outlives the endpoint that its message came to, without the message
@@ -583,7 +583,7 @@ class SharedContextTest {
         }
     }
 
-    private static int look(Endpoint context, long tag, long opContext, long flags) {
+    private static int peek(Endpoint context, long tag, long opContext, long flags) {
         return context.trecvmsg(0, 0, ANY, tag, 0, opContext, flags);
     }
 
@@ -593,7 +593,7 @@ class SharedContextTest {
         Deadline deadline = Deadline.usual();
         FabricNode.Entry entry = null;
         while (entry == null) {
-            assertEquals(0, look(context, tag, opContext, flags));
+            assertEquals(0, peek(context, tag, opContext, flags));
             FabricNode.Entry nothing = null;
             while (nothing == null && entry == null) {
                 deadline.check("the entry of a peek", context::toString);
