@@ -185,6 +185,11 @@ final class GatewaySide implements Side, Port, CompletionHandler {
     @Override
     public boolean trySend() {
         int result = active.tsend(region.address(0), settings.sizeBytes(), 0, TAG, SEND);
+        if (result == -FabricErrno.ENOTCONN && !isOver) {
+            // the first message may come before the event that the connection is made
+            cycle();
+            return false;
+        }
         if (result != 0 && result != -FabricErrno.EAGAIN) {
             throw refused(result);
         }
