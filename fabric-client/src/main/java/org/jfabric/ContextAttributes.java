@@ -64,24 +64,25 @@ final class ContextAttributes {
 
     /** Requires that an endpoint asks for nothing beyond the context that it uses. */
     static void requireWithin(String who, String of, TxAttr asked, TxAttr most) {
-        bits(who, of, "tx_attr.caps", asked.caps(), most.caps());
-        bits(who, of, "tx_attr.op_flags", asked.opFlags(), most.opFlags());
-        bits(who, of, "tx_attr.msg_order", asked.msgOrder(), most.msgOrder());
-        atMost(who, of, "tx_attr.inject_size", asked.injectSize(), most.injectSize());
-        atMost(who, of, "tx_attr.size", asked.size(), most.size());
-        atMost(who, of, "tx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
-        atMost(who, of, "tx_attr.rma_iov_limit", asked.rmaIovLimit(), most.rmaIovLimit());
+        requireBits(who, of, "tx_attr.caps", asked.caps(), most.caps());
+        requireBits(who, of, "tx_attr.op_flags", asked.opFlags(), most.opFlags());
+        requireBits(who, of, "tx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        requireAtMost(who, of, "tx_attr.inject_size", asked.injectSize(), most.injectSize());
+        requireAtMost(who, of, "tx_attr.size", asked.size(), most.size());
+        requireAtMost(who, of, "tx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
+        requireAtMost(who, of, "tx_attr.rma_iov_limit", asked.rmaIovLimit(), most.rmaIovLimit());
     }
 
     /** Requires that an endpoint asks for nothing beyond the context that it uses. */
     static void requireWithin(String who, String of, RxAttr asked, RxAttr most) {
-        bits(who, of, "rx_attr.caps", asked.caps(), most.caps());
-        bits(who, of, "rx_attr.msg_order", asked.msgOrder(), most.msgOrder());
-        atMost(who, of, "rx_attr.size", asked.size(), most.size());
-        atMost(who, of, "rx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
+        requireBits(who, of, "rx_attr.caps", asked.caps(), most.caps());
+        requireBits(who, of, "rx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        requireAtMost(who, of, "rx_attr.size", asked.size(), most.size());
+        requireAtMost(who, of, "rx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
     }
 
-    private static void bits(String who, String of, String name, long asked, long most) {
+    /** Requires that no bit is asked for that something else lacks. */
+    static void requireBits(String who, String of, String name, long asked, long most) {
         if ((asked & ~most) != 0) {
             throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is " + Codes.hex(asked) + ", that of "
                 + of + " is " + Codes.hex(most) + " and lacks " + Codes.hex(asked & ~most),
@@ -89,10 +90,12 @@ final class ContextAttributes {
         }
     }
 
-    private static void atMost(String who, String of, String name, long asked, long most) {
-        if (asked > most) {
-            throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is " + asked + ", that of " + of
-                + " is " + most, "Ask " + who + " for at most as much.");
+    /** Requires that no more is asked for than something else has; sizes are unsigned. */
+    static void requireAtMost(String who, String of, String name, long asked, long most) {
+        if (Long.compareUnsigned(asked, most) > 0) {
+            throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is "
+                + Long.toUnsignedString(asked) + ", that of " + of + " is " + Long.toUnsignedString(most),
+                "Ask " + who + " for at most as much.");
         }
     }
 

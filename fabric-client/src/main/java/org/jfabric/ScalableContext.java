@@ -1,10 +1,7 @@
 package org.jfabric;
 
 import org.jfabric.client.ContextPlace;
-import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAddress;
-import org.jfabric.info.FabricErrno;
-import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -141,17 +138,11 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
     }
 
     private static void requireSubset(String name, long wanted, long offered) {
-        if ((wanted & ~offered) != 0) {
-            throw new FabricException(FabricErrno.EINVAL, name + " of a context is " + Codes.hex(wanted)
-                + ", the scalable endpoint has " + Codes.hex(offered), "Ask for a part of it, or for 0 to inherit.");
-        }
+        ContextAttributes.requireBits("a context", "the scalable endpoint", name, wanted, offered);
     }
 
     private static long atMost(String name, long wanted, long offered) {
-        if (wanted < 0 || wanted > offered) {
-            throw new FabricException(FabricErrno.EINVAL, name + " of a context is " + wanted
-                + ", the scalable endpoint has " + offered, "Ask for less, or for 0 to inherit it.");
-        }
+        ContextAttributes.requireAtMost("a context", "the scalable endpoint", name, wanted, offered);
         return wanted == 0 ? offered : wanted;
     }
 }

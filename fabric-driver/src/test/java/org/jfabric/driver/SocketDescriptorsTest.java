@@ -2,20 +2,13 @@ package org.jfabric.driver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jfabric.Domain;
 import org.jfabric.EventEntry;
 import org.jfabric.EventQueue;
@@ -23,6 +16,7 @@ import org.jfabric.Fabric;
 import org.jfabric.SocketEndpoint;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.DescriptorLimit;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
@@ -42,8 +36,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SocketDescriptorsTest {
-    private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
-
     /** The process. Nothing is loaded while there are no descriptors, which even classes of a folder need. */
     static final class Starved {
         private final BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -128,37 +120,27 @@ class SocketDescriptorsTest {
         return new InetSocketAddress(at.inetAddress(), at.port());
     }
 
-    private static void limit(long pid, int soft) {
-        TestProcess.run(
-            PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + soft + ":").succeeded();
-    }
-
-    private static int firstFree(long pid) {
-        Set<String> open = Arrays.stream(new File("/proc/" + pid + "/fd").list()).collect(Collectors.toSet());
-        return IntStream.range(0, 1 << 16).filter(fd -> !open.contains(Integer.toString(fd))).findFirst().orElseThrow();
-    }
-
     @Test
     void shouldListenAndAcceptWhenThereAreDescriptorsAgain() throws Exception {
-        assumeTrue(Files.isExecutable(PRLIMIT), PRLIMIT + " is not there: install the package util-linux");
+        DescriptorLimit.assumeChangeable();
         Path base = TestDirectory.create();
         try (TestProcess process = TestJvm.start(Starved.class, base.resolve("driver").toString())) {
             process.awaitLine("limit me");
             // one for the socket, none to watch it with
-            limit(process.pid(), firstFree(process.pid()) + 1);
+            DescriptorLimit.set(process.pid(), DescriptorLimit.firstFree(process.pid()) + 1);
             process.say("limited");
             process.awaitLine("free me");
-            limit(process.pid(), 1000);
+            DescriptorLimit.set(process.pid(), 1000);
             process.say("free");
             assertEquals("" + FabricErrno.EMFILE, process.hear("errno"));
             String name = process.hear("name");
             process.awaitLine("limit again");
-            limit(process.pid(), firstFree(process.pid()));
+            DescriptorLimit.set(process.pid(), DescriptorLimit.firstFree(process.pid()));
             try (SocketChannel channel = SocketChannel.open(address(name))) {
                 process.say("limited");
                 assertEquals("-" + FabricErrno.EAGAIN, process.hear("empty"));
                 process.awaitLine("free again");
-                limit(process.pid(), 1000);
+                DescriptorLimit.set(process.pid(), 1000);
                 process.say("free");
                 assertEquals("true", process.hear("asked"));
                 assertTrue(channel.isConnected());

@@ -2,24 +2,17 @@ package org.jfabric.driver.link.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.DescriptorLimit;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -33,7 +26,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TcpDescriptorsTest {
-    private static final Path PRLIMIT = Path.of("/usr/bin/prlimit");
     private static final int WAITING = 3;
 
     /** The process. Nothing is loaded while there are no descriptors, which even classes of a folder need. */
@@ -130,25 +122,15 @@ class TcpDescriptorsTest {
         }
     }
 
-    private static void limit(long pid, int soft) {
-        TestProcess.run(
-            PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + soft + ":").succeeded();
-    }
-
-    private static int firstFree(long pid) {
-        Set<String> open = Arrays.stream(new File("/proc/" + pid + "/fd").list()).collect(Collectors.toSet());
-        return IntStream.range(0, 1 << 16).filter(fd -> !open.contains(Integer.toString(fd))).findFirst().orElseThrow();
-    }
-
     @Test
     void shouldSayWhatIsMissingKeepQuietAndGoOnWhenDescriptorsAreFree() throws Exception {
-        assumeTrue(Files.isExecutable(PRLIMIT), PRLIMIT + " is not there: install the package util-linux");
+        DescriptorLimit.assumeChangeable();
         try (TestProcess process = TestJvm.start(Starved.class)) {
             process.awaitLine("limit me");
-            limit(process.pid(), firstFree(process.pid()));
+            DescriptorLimit.set(process.pid(), DescriptorLimit.firstFree(process.pid()));
             process.say("limited");
             process.awaitLine("free me");
-            limit(process.pid(), 1000);
+            DescriptorLimit.set(process.pid(), 1000);
             process.say("free");
             assertEquals("" + FabricErrno.EMFILE, process.hear("errno"));
             String paced = process.hear("paced");
