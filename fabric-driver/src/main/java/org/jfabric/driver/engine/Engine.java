@@ -248,29 +248,6 @@ public final class Engine {
      * @param addresses           its address vector.
      * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
-     * @return the endpoint, as from the method with counters.
-     */
-    public EngineEndpoint addEndpoint(
-        EngineSession session,
-        EndpointSettings endpoint,
-        List<String> linkNames,
-        AddressTable addresses,
-        CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions) {
-        return addEndpoint(
-            session, endpoint, linkNames, addresses, transmitCompletions, receiveCompletions, EndpointCounters.NONE);
-    }
-
-    /**
-     * Enables an endpoint.
-     *
-     * @param session             of its client.
-     * @param endpoint            what it is enabled with.
-     * @param linkNames           names of its links, the preferred one first; all must be loaded.
-     * @param addresses           its address vector.
-     * @param transmitCompletions for its sends.
-     * @param receiveCompletions  for its receives, may be the same.
-     * @param counters            count its operations.
      * @return the endpoint, reachable from now on.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or the error of a link that refuses the
      *     endpoint; then it is attached to no link.
@@ -281,10 +258,9 @@ public final class Engine {
         List<String> linkNames,
         AddressTable addresses,
         CompletionWriter transmitCompletions,
-        CompletionWriter receiveCompletions,
-        EndpointCounters counters) {
+        CompletionWriter receiveCompletions) {
         return addEndpoint(session, endpoint, linkNames, addresses,
-            new EndpointCompletions(transmitCompletions, receiveCompletions, counters, false), null);
+            new EndpointCompletions(transmitCompletions, receiveCompletions, EndpointCounters.NONE, false), null);
     }
 
     /**
@@ -297,7 +273,8 @@ public final class Engine {
      * @param completions    its queues and counters, {@link EndpointCompletions#NONE} of a shared receive context.
      * @param receiveContext the shared receive context that it uses, or null.
      * @return the endpoint.
-     * @throws FabricException {@code FI_ENODEV} for a link that is not loaded.
+     * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or the error of a link that refuses the
+     *     endpoint; then it is attached to no link.
      */
     public EngineEndpoint addEndpoint(
         EngineSession session,

@@ -4,7 +4,8 @@ import org.jfabric.info.FabricErrno;
 
 /**
  * The mode of receiving: each message into the buffer of its own receive ({@link OrdinaryReceives}), many messages into
- * one buffer ({@link MultiReceives}), or into the endpoint's slab ({@link BufferedReceives}).
+ * one buffer ({@link MultiReceives}), into the endpoint's slab ({@link BufferedReceives}), or into the buffers of a
+ * context that several endpoints share ({@link SharedReceives}).
  *
  * <p>The mode of an endpoint is chosen when it is enabled; it posts the receives and matches arriving messages with
  * them. The mode of a receive ({@link ReceiveOperation#mode}) ends it: it is that of the endpoint, or the ordinary one,

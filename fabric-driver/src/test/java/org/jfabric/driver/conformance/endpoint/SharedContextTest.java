@@ -17,12 +17,16 @@ import org.jfabric.Fid;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.SharedTransmitContext;
 import org.jfabric.driver.kit.ConnectionSide;
+import org.jfabric.driver.kit.DatagramPair;
+import org.jfabric.driver.kit.DatagramSetup;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.QueueReader;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.CompletionFormat;
+import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
@@ -38,6 +42,7 @@ import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Shared contexts: several endpoints of the first node use one; the endpoint of the second node sends to them. */
 @Tag("conformance")
@@ -607,5 +612,38 @@ class SharedContextTest {
         assertEquals(LENGTH, entry.len());
         assertEquals(tag, entry.tag());
         return entry.context();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(DatagramSetup.class)
+    void shouldTakeDatagramsToAnyOfItsEndpoints(DatagramSetup setup) {
+        try (DatagramPair pair = new DatagramPair(setup)) {
+            Endpoint context = pair.a.domain.openSharedReceiveContext(new RxAttr().size(4), 0);
+            Info info = small(pair.a.info.copy().srcAddr(pair.address(0)));
+            info.epAttr().rxCtxCnt(FabricAddress.SHARED_CONTEXT);
+            QueueReader[] queues = new QueueReader[2];
+            long[] to = new long[2];
+            for (int i = 0; i < 2; i++) {
+                queues[i] = new QueueReader(pair.a.domain.openCompletionQueue(
+                    new CompletionQueueAttr().size(64).format(CompletionFormat.TAGGED)), pair::pump);
+                Endpoint endpoint = pair.a.domain.openEndpoint(info);
+                endpoint.bind(queues[i].cq(), Flags.TRANSMIT | Flags.RECV);
+                endpoint.bind(pair.a.av);
+                endpoint.bind(context, 0);
+                endpoint.enable();
+                to[i] = pair.b.av.insert(endpoint.name());
+            }
+            for (int i = 0; i < 4; i++) {
+                assertEquals(0, context.recv(pair.a.memory.address((long) i * SLOT), SLOT, ANY, 100 + i));
+            }
+            pair.a.awaitRead(4);
+            for (int i = 0; i < 4; i++) {
+                pair.b.fill(0, LENGTH, i);
+                assertEquals(0, pair.b.endpoint.send(pair.b.memory.address(), LENGTH, to[i % 2], i));
+                assertEquals(100 + i, queues[i % 2].await().context());
+                pair.a.assertFilled((long) i * SLOT, LENGTH, i);
+                pair.b.await(i);
+            }
+        }
     }
 }
