@@ -153,7 +153,7 @@ class LauncherTest {
         executable(java, "[ \"$1\" = -version ] && echo 'openjdk version \"25.0.1\" 2025-10-15' >&2 && exit 0\n"
             + "printf '<%s>' \"$@\"");
         Files.createDirectories(folder.resolve("fabric-driver/target"));
-        Files.createFile(folder.resolve("fabric-driver/target/jfabric-driver.jar"));
+        Files.createFile(folder.resolve("fabric-driver/target/jfabric-driver-runnable.jar"));
         ProcessBuilder builder = new ProcessBuilder("/bin/bash", launcher.toString(), "help", "stat")
             .directory(folder.toFile()).redirectErrorStream(true);
         builder.environment().clear();
@@ -183,11 +183,11 @@ class LauncherTest {
     }
 
     private Path jar() {
-        return folder.resolve("fabric-driver/target/jfabric-driver.jar");
+        return folder.resolve("fabric-driver/target/jfabric-driver-runnable.jar");
     }
 
     private Path cache() {
-        return folder.resolve("fabric-driver/target/jfabric-driver.aot");
+        return folder.resolve("fabric-driver/target/jfabric-driver-runnable.aot");
     }
 
     private int trainings() throws IOException {

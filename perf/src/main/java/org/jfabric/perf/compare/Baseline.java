@@ -18,9 +18,9 @@ import org.jfabric.tool.ToolException;
  */
 record Baseline(Path jar, boolean ownSides) {
     private static final String SIDE = "org/jfabric/perf/compare/SideProcess.class";
-    /** Below the folder of a checkout, the one that is preferred first. */
-    private static final List<String> JARS =
-        List.of("fabric-driver/target/jfabric-driver.jar", "perf/target/benchmarks.jar");
+    /** Below the folder of a checkout, the one that is preferred first. The second is the product's older name. */
+    private static final List<String> JARS = List.of("fabric-driver/target/jfabric-driver-runnable.jar",
+        "fabric-driver/target/jfabric-driver.jar", "perf/target/benchmarks.jar");
 
     /**
      * Finds it.

@@ -92,8 +92,9 @@ public final class CompareCommand implements ToolCommand {
     @Option(
         names = "--baseline-jar",
         paramLabel = "FILE",
-        description = "Measure an older build of JFabric as well: its jfabric-driver.jar, the benchmarks.jar of its"
-            + " own rig, or the folder of a checkout that was built.")
+        description = "Measure an older build of JFabric as well: its"
+            + " jfabric-driver-runnable.jar (once jfabric-driver.jar), the benchmarks.jar of its own rig, or the folder"
+            + " of a checkout that was built.")
     private Path baseline;
 
     @Option(

@@ -30,7 +30,7 @@ class BaselineTest {
 
     @Test
     void shouldPutAProductInFrontOfThisRigsSides() throws Exception {
-        Path jar = jar("jfabric-driver.jar", "org/jfabric/Fabric.class");
+        Path jar = jar("jfabric-driver-runnable.jar", "org/jfabric/Fabric.class");
         Baseline baseline = Baseline.of(jar);
         assertFalse(baseline.ownSides());
         assertEquals(jar + ":" + System.getProperty("java.class.path"), baseline.classPath());
@@ -48,7 +48,9 @@ class BaselineTest {
     void shouldFindTheJarOfACheckout() throws Exception {
         Path rig = jar("perf/target/benchmarks.jar", "org/jfabric/perf/compare/SideProcess.class");
         assertEquals(rig, Baseline.of(folder).jar());
-        Path product = jar("fabric-driver/target/jfabric-driver.jar", "org/jfabric/Fabric.class");
+        Path older = jar("fabric-driver/target/jfabric-driver.jar", "org/jfabric/Fabric.class");
+        assertEquals(older, Baseline.of(folder).jar());
+        Path product = jar("fabric-driver/target/jfabric-driver-runnable.jar", "org/jfabric/Fabric.class");
         assertEquals(product, Baseline.of(folder).jar());
     }
 
