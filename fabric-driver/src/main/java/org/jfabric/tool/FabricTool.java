@@ -24,8 +24,9 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
-        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Two more commands"
-            + " are built when first used:",
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Three more"
+            + " commands are built when first used:",
+        "  sample       Runs a sample program, or lists them, see './fabric sample'.",
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'."
     },

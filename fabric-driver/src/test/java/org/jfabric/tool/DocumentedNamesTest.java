@@ -89,6 +89,7 @@ class DocumentedNamesTest {
             assertTrue(options.size() > 5, () -> each + " has " + options);
             commands.put(each.getKey(), options);
         }
+        commands.put("sample", Set.of("--help"));
         return commands;
     }
 
@@ -172,7 +173,7 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "test-verbs", "clean", "help")) {
+        for (String command : List.of("compare", "sample", "test-verbs", "clean", "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
     }

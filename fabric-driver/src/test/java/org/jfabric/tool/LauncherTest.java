@@ -286,6 +286,21 @@ class LauncherTest {
     }
 
     @Test
+    void shouldRunASampleFromItsOwnJar() throws Exception {
+        trainableJava();
+        Path samples = folder.resolve("samples/target/samples.jar");
+        Run unbuilt = run(Map.of(), "sample");
+        assertTrue(unbuilt.output.contains("building JFabric"), unbuilt.output);
+        assertTrue(Files.readString(folder.resolve("maven-was-run")).contains("-pl samples -am"), unbuilt.output);
+        Files.createDirectories(samples.getParent());
+        Files.writeString(samples, "classes");
+        Run built = run(Map.of(), "sample");
+        assertEquals(0, built.status, built.output);
+        assertTrue(built.output.contains("<-jar><" + samples + "><--dir>"), built.output);
+        assertEquals(0, trainings(), "a cache for what is run once");
+    }
+
+    @Test
     void shouldBuildTheRigOnlyForTheCommandThatIsInIt() throws Exception {
         java(bin.resolve("java"), "25.0.1");
         Run run = run(Map.of(), "compare");

@@ -2,6 +2,7 @@ package org.jfabric.samples;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import org.jfabric.samples.book.MarketBook;
@@ -28,6 +29,7 @@ public final class Samples {
         void main(String[] args) throws Exception;
     }
 
+    private static final List<String> HELP = List.of("--help", "-h");
     private static final Map<String, Sample> SAMPLES = new LinkedHashMap<>();
     private static final Map<String, String> IDEAS = new LinkedHashMap<>();
 
@@ -65,9 +67,9 @@ public final class Samples {
             sample.main(Arrays.copyOfRange(args, 1, args.length));
             return;
         }
-        System.out.println("usage: java -jar samples.jar SAMPLE [ARGUMENTS]");
+        System.out.println("usage: ./fabric sample NAME [ARGUMENTS]");
         IDEAS.forEach((name, idea) -> System.out.printf("  %-8s %s%n", name, idea));
-        if (args.length > 0) {
+        if (args.length > 0 && !HELP.contains(args[0])) {
             System.err.println("there is no sample \"" + args[0] + '"');
             System.exit(2);
         }

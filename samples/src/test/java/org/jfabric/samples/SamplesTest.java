@@ -195,7 +195,8 @@ class SamplesTest {
     void shouldListTheSamplesWhenNoneIsNamed() throws Exception {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
-        assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
+        assertEquals(lines, run(() -> Samples.main(new String[] {"--help"})));
+        assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
                 "sequence", "log", "counters", "contexts", "errors", "futures"),
