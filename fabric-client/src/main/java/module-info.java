@@ -1,5 +1,6 @@
 /**
- * The client of JFabric: the API, and below it what the client and the driver share.
+ * The client of JFabric: the API, and below it what the client and the driver share. The overview says what to read
+ * first.
  */
 @SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
 module org.jfabric {

@@ -1,5 +1,9 @@
 /**
  * The driver of JFabric, to be embedded or run as a daemon, and the operators' tools.
+ *
+ * <p>{@link org.jfabric.driver.FabricDriver} embeds a driver, {@link org.jfabric.driver.config.DriverConfig} holds its
+ * options. Everything else that an application calls is in the module {@code org.jfabric}; the overview of its Javadoc
+ * has the smallest program.
  */
 @SuppressWarnings("requires-automatic")
 module org.jfabric.driver {

@@ -117,4 +117,13 @@ class ReadmeExampleTest {
     void shouldStandInTheReadmeAsItIsHere() throws IOException {
         ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 2);
     }
+
+    @Test
+    void shouldStandInTheOverviewOfTheJavadocAsInTheReadme() throws IOException {
+        String page = ExamplePage.text("README.md");
+        int begin = page.indexOf("static void hello(");
+        String program = page.substring(begin, page.indexOf("```", begin));
+        String overview = ExamplePage.text("fabric-client/src/main/javadoc/overview.html");
+        assertTrue(overview.contains("<pre>{@code\n" + program + "}</pre>"), () -> "not there:\n" + program);
+    }
 }
