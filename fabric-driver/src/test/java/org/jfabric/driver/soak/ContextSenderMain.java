@@ -28,8 +28,8 @@ import org.jfabric.info.Info;
  * A sender in a process of its own, which sends the messages of a {@link ContextScript} as fast as it can, one after
  * the other, and may be killed at any time.
  *
- * <p>Arguments: directory, link, number of the sender, seed, messages, contexts of its own, contexts of the receiver (0:
- * each name is an endpoint), names. It says "ready NAME", "posted" and "ended FAILED".
+ * <p>Arguments: directory, link, number of the sender, seed, messages, contexts of its own, contexts of the receiver
+ * (0: each name is an endpoint), names. It says "ready NAME", "posted" and "ended FAILED".
  */
 final class ContextSenderMain {
     private static final int PLACES = 16;
@@ -58,7 +58,8 @@ final class ContextSenderMain {
         reader = new QueueReader(queue, () -> { });
         AddressVector peers = domain.openAddressVector(
             new AddressVectorAttr().rxCtxBits(theirs == 0 ? 0 : ScalableSide.BITS));
-        String name = theirs == 0 ? openPlain(domain, info, queue, peers) : openScalable(domain, info, queue, peers, own);
+        String name = theirs == 0
+            ? openPlain(domain, info, queue, peers) : openScalable(domain, info, queue, peers, own);
         targets = new long[theirs == 0 ? names.length : theirs];
         for (int i = 0; i < targets.length; i++) {
             targets[i] = theirs == 0 ? peers.insert(names[i])
