@@ -401,8 +401,9 @@ public final class Domain implements Fid {
      *     it is served, over the links loopback and shm. Atomic operations of peers end with {@code FI_EOPNOTSUPP},
      *     because a copy is not atomic; so do commits. Over tcp, rxm and verbs the peer's reads and writes are refused
      *     too.
-     * <li>The price is a system call for each copy, and as much memory of the driver's directory as the region has
-     *     bytes. Use {@link #allocate(long, MemoryRegionAttr)} where the choice is free.
+     * <li>The price is a system call for each copy, 1.4 µs for up to 4 KiB and a quarter of a millisecond for 1 MiB
+     *     where it was measured, and as much memory of the driver's directory as the region has bytes. Use
+     *     {@link #allocate(long, MemoryRegionAttr)} where the choice is free.
      * </ul>
      *
      * <p>The first such registration passes the driver a descriptor of this process's whole memory

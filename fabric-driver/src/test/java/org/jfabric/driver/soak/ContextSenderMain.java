@@ -1,6 +1,9 @@
 package org.jfabric.driver.soak;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -92,6 +95,9 @@ final class ContextSenderMain {
     public static void main(String[] args) throws IOException {
         ContextSenderMain sender = new ContextSenderMain(args);
         int count = Integer.parseInt(args[4]);
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        // until the receiver knows the address
+        input.readLine();
         for (int i = 1; i <= count; i++) {
             sender.send(i);
         }
@@ -101,7 +107,7 @@ final class ContextSenderMain {
         }
         say("ended " + sender.failed);
         // until the receiver has everything
-        System.in.read();
+        input.readLine();
         sender.fabric.close();
     }
 

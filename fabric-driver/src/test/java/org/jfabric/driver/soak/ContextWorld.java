@@ -153,6 +153,7 @@ final class ContextWorld implements AutoCloseable {
         int number = senders.size();
         senders.add(new Sender(number, new ContextScript(number, scriptSeed, senderContexts(), PLACES), process,
             target.peers.insert(process.hear("ready"))));
+        process.say("go");
     }
 
     private int senderContexts() {
@@ -300,7 +301,7 @@ final class ContextWorld implements AutoCloseable {
                 sender.process.hear("ended");
                 assertTrue(sender.process.output().contains("ended 0"), () -> sender.process.output() + state());
                 sender.isGone = true;
-                sender.process.say("go");
+                sender.process.say("end");
                 sender.process.ended();
                 assertEquals(count, sender.received, this::state);
             }
