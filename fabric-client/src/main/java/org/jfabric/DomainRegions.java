@@ -57,13 +57,27 @@ final class DomainRegions {
         }
     }
 
-    /** A region over memory that an embedded driver sees as it is. */
+    /** A region over memory that an embedded driver sees as it is, and another one copies. */
     MemoryRegion register(MemorySegment memory, MemoryRegionAttr attr) {
+        DriverConnection connection = conductor.connection();
+        boolean isCopied = connection.embedded() == null;
+        if (isCopied && attr.isRemote() && domain.hasCardKeys()) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "a card cannot access memory of a process that does not run the driver",
+                "Take memory for peers by allocate(), or embed the driver.");
+        }
+        if (isCopied && !connection.hasPassedMemory()) {
+            conductor.commands().passFile();
+            connection.passMemory();
+        }
         DriverEvent.RegionReady ready = register(memory.byteSize(), attr, memory.address());
         MemoryRegion region = null;
         try {
             region = new MemoryRegion(
                 domain, memory, ready.regionIndex(), ready.generation(), attr, cardKey(ready, attr));
+            if (isCopied) {
+                region.markCopied();
+            }
             add(region);
             return region;
         } finally {

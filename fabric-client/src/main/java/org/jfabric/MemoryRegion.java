@@ -36,6 +36,8 @@ public final class MemoryRegion implements Fid {
     private final RegionBindings bindings;
     private final long remoteAddress;
     private volatile boolean closed;
+    /** Set before the application has the region. */
+    private boolean copied;
 
     /** The answer of the card is null without one. */
     MemoryRegion(
@@ -132,6 +134,16 @@ public final class MemoryRegion implements Fid {
      */
     public MemorySegment segment() {
         return data;
+    }
+
+    /**
+     * Whether the driver copies the bytes of operations and of peers' accesses, because it is another process and
+     * cannot map the memory; see {@link Domain#register(MemorySegment, MemoryRegionAttr)}.
+     *
+     * @return true for memory of this process that was registered with a driver in another process.
+     */
+    public boolean isCopied() {
+        return copied;
     }
 
     /**
@@ -246,7 +258,7 @@ public final class MemoryRegion implements Fid {
     @Override
     public String toString() {
         return "MemoryRegion{address=" + Codes.hex(base) + ", lengthBytes=" + data.byteSize()
-            + (closed ? ", closed" : "") + '}';
+            + (copied ? ", copied" : "") + (closed ? ", closed" : "") + '}';
     }
 
     int index() {
@@ -266,6 +278,10 @@ public final class MemoryRegion implements Fid {
 
     RegionBindings bindings() {
         return bindings;
+    }
+
+    void markCopied() {
+        copied = true;
     }
 
     void markClosed() {

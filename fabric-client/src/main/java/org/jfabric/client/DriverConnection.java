@@ -39,6 +39,7 @@ public final class DriverConnection implements AutoCloseable {
     private final MemorySegment control;
     private final MemorySegment cnc;
     private boolean closed;
+    private boolean memoryPassed;
 
     private DriverConnection(Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, int dirFd) {
         this.attachment = attachment;
@@ -139,6 +140,36 @@ public final class DriverConnection implements AutoCloseable {
         if (result < 0) {
             throw new FabricException(result == -FabricErrno.ECONNRESET ? FabricErrno.ENODEV : -result,
                 "a file cannot be passed to the driver");
+        }
+    }
+
+    /**
+     * Whether the driver has a descriptor of the memory of this process.
+     *
+     * @return true after {@link #passMemory()}.
+     */
+    public boolean hasPassedMemory() {
+        return memoryPassed;
+    }
+
+    /**
+     * Passes a descriptor of the memory of this process over the socket, in front of the command that needs it. The
+     * driver needs no permission to trace this process then. Once is enough.
+     *
+     * @throws FabricException {@link FabricErrno#EACCES} if the system does not open it, {@link FabricErrno#ENODEV} if
+     *     the driver is gone, or what else the system answers.
+     */
+    public void passMemory() {
+        int fd = Libc.openat(Libc.AT_FDCWD, "/proc/self/mem", Libc.O_RDWR | Libc.O_CLOEXEC, 0);
+        if (fd < 0) {
+            throw new FabricException(-fd, "/proc/self/mem cannot be opened, so the driver cannot copy memory of this "
+                + "process", "Mount /proc and let the process be dumpable, or take memory by allocate().");
+        }
+        try {
+            pass(fd);
+            memoryPassed = true;
+        } finally {
+            Libc.close(fd);
         }
     }
 

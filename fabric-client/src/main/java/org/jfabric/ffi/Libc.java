@@ -79,6 +79,8 @@ public final class Libc {
     private static final Downcall MKDIRAT = Downcall.of("mkdirat", 3);
     private static final Downcall FCHMOD = Downcall.of("fchmod", 2);
     private static final Downcall FSTATFS = Downcall.of("fstatfs", 2);
+    private static final QuickDowncall PREAD = QuickDowncall.of("pread", 4);
+    private static final QuickDowncall PWRITE = QuickDowncall.of("pwrite", 4);
     private static final Downcall MMAP = Downcall.of("mmap", 6);
     private static final Downcall MUNMAP = Downcall.of("munmap", 2);
     private static final Downcall MADVISE = Downcall.of("madvise", 3);
@@ -194,6 +196,44 @@ public final class Libc {
             throw new NativeCallException("fstatfs", -result, "descriptor " + fd);
         }
         return Statfs.volatileName(state.scratch);
+    }
+
+    /**
+     * Whether an open file is one of those by which the system shows processes.
+     *
+     * @param fd descriptor.
+     * @return false also for one that is not open.
+     */
+    public static boolean isInProcFileSystem(int fd) {
+        CallState state = CallState.current();
+        int result = state.intResult(FSTATFS.call(state, fd, state.scratchAddress));
+        return result == 0 && Statfs.isProc(state.scratch);
+    }
+
+    /**
+     * Reads bytes of a file at a place, without a retry.
+     *
+     * @param fd          descriptor open for reading.
+     * @param address     native address for the bytes.
+     * @param lengthBytes at most.
+     * @param offset      of the first byte in the file.
+     * @return number of bytes, perhaps fewer; 0 at the end; -1 for any error, among them memory that is not mapped.
+     */
+    public static long pread(int fd, long address, long lengthBytes, long offset) {
+        return PREAD.call(fd, address, lengthBytes, offset);
+    }
+
+    /**
+     * Writes bytes of a file at a place, without a retry.
+     *
+     * @param fd          descriptor open for writing.
+     * @param address     native address of the bytes.
+     * @param lengthBytes at most.
+     * @param offset      of the first byte in the file.
+     * @return number of bytes, perhaps fewer; -1 for any error, among them memory that is not mapped.
+     */
+    public static long pwrite(int fd, long address, long lengthBytes, long offset) {
+        return PWRITE.call(fd, address, lengthBytes, offset);
     }
 
     /**
@@ -560,12 +600,21 @@ public final class Libc {
         private static final long TMPFS_MAGIC = 0x0102_1994L;
         private static final long RAMFS_MAGIC = 0x8584_58F6L;
         private static final long HUGETLBFS_MAGIC = 0x9584_58F6L;
+        private static final long PROC_MAGIC = 0x9FA0L;
 
         private Statfs() {
         }
 
+        static boolean isProc(MemorySegment segment) {
+            return type(segment) == PROC_MAGIC;
+        }
+
+        private static long type(MemorySegment segment) {
+            return segment.get(ValueLayout.JAVA_LONG, 0) & 0xFFFF_FFFFL;
+        }
+
         static String volatileName(MemorySegment segment) {
-            long type = segment.get(ValueLayout.JAVA_LONG, 0) & 0xFFFF_FFFFL;
+            long type = type(segment);
             if (type == TMPFS_MAGIC) {
                 return "tmpfs";
             }

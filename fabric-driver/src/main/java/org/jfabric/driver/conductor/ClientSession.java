@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.ffi.UnixSocket;
@@ -40,6 +41,8 @@ public final class ClientSession {
     private final Long2ObjectHashMap<EndpointResource> endpoints = new Long2ObjectHashMap<>();
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
     private final PassedFile passedFile = new PassedFile();
+    /** Null until it registers memory of its process. */
+    private ClientMemory memory;
     private final BitSet activityIndices = new BitSet();
     private int activeCommands;
     private boolean ending;
@@ -290,6 +293,33 @@ public final class ClientSession {
      */
     PassedFile passedFile() {
         return passedFile;
+    }
+
+    /**
+     * The memory of its process.
+     *
+     * @return null before it has passed it.
+     */
+    ClientMemory memory() {
+        return memory;
+    }
+
+    /**
+     * It has passed the memory of its process, which belongs to this session until its end.
+     *
+     * @param newMemory takes the place of memory that it had passed before.
+     */
+    void memory(ClientMemory newMemory) {
+        closeMemory();
+        memory = newMemory;
+    }
+
+    /** Regions keep it open as long as operations use them. */
+    void closeMemory() {
+        if (memory != null) {
+            memory.release();
+            memory = null;
+        }
     }
 
     /**

@@ -58,6 +58,7 @@ final class EndClientCommand extends Command {
             case ENGINE -> {
                 state = State.NAMES;
                 session().proxy().close();
+                session().closeMemory();
                 List<String> services = new ArrayList<>();
                 collect(services);
                 // On the thread that also writes these files: the names are free from now on, and a file that another

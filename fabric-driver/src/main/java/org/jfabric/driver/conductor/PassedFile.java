@@ -23,6 +23,11 @@ final class PassedFile {
         return isExpected;
     }
 
+    /** Whether one is on its way, or has arrived and was not taken. */
+    boolean isAnnounced() {
+        return isExpected || fd != NONE;
+    }
+
     /** The client passes one now; an earlier one that no command has taken is closed. */
     void expect() {
         close(take());

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.PersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegionKey;
@@ -21,7 +22,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
  * {@code fi_mr_reg}: creates a file for the region and reserves its blocks, maps the file that the client has passed,
- * or registers memory of the embedding process in place. Owner: conductor.
+ * or registers memory of the client's process: in place if that embeds the driver, else with a file for copies. Owner:
+ * conductor.
  */
 final class RegisterRegionCommand extends Command {
     private enum State {
@@ -47,6 +49,10 @@ final class RegisterRegionCommand extends Command {
     /** Of the passed file, as long as it belongs to this command. */
     private int passedFd = NO_DESCRIPTOR;
     private PersistentFile persistent;
+    /** Of the client's process; null unless the region is copied. */
+    private ClientMemory memory;
+    /** It was passed for this command, and the session does not have it yet. */
+    private boolean ownsMemory;
     private SharedFile file;
     private RegisteredRegion region;
     private int index;
@@ -73,8 +79,15 @@ final class RegisterRegionCommand extends Command {
             case CHECK -> {
                 check();
                 deadlineNs = nowNs + DESCRIPTOR_TIMEOUT_NS;
-                state = isPersistent() ? State.PASSED : State.MADE;
-                if (nativeAddress == 0 && !isPersistent()) {
+                memory = isCopied() ? session().memory() : null;
+                if (isCopied() && memory == null && !session().passedFile().isAnnounced()) {
+                    throw new FabricException(FabricErrno.EINVAL, "memory at address 0x"
+                        + Long.toHexString(nativeAddress) + " of a client that has not passed the memory of its process",
+                        "Pass /proc/self/mem first, or let the driver allocate the region.");
+                }
+                boolean isAwaited = isPersistent() || isCopied() && memory == null;
+                state = isAwaited ? State.PASSED : State.MADE;
+                if (!isAwaited && (nativeAddress == 0 || isCopied())) {
                     background(this::make, length);
                 }
             }
@@ -83,9 +96,13 @@ final class RegisterRegionCommand extends Command {
                     return Step.LATER;
                 }
                 state = State.MADE;
-                background(this::open, length);
+                background(isPersistent() ? this::open : this::openMemory, length);
             }
             case MADE -> {
+                if (ownsMemory) {
+                    ownsMemory = false;
+                    session().memory(memory);
+                }
                 region = region();
                 state = State.ADDED;
                 onProgress(this::add);
@@ -103,12 +120,19 @@ final class RegisterRegionCommand extends Command {
 
     @Override
     protected void undo() {
+        if (region != null && region.isCopied()) {
+            // as the region would at its close
+            memory.release();
+        }
         if (file != null) {
             file.delete();
             unmapAfterwards(List.of(file));
         }
         if (persistent != null) {
             afterwards(persistent::close);
+        } else if (ownsMemory) {
+            // the client passes it only once
+            session().memory(memory);
         } else if (passedFd >= 0) {
             Libc.close(passedFd);
         }
@@ -129,11 +153,23 @@ final class RegisterRegionCommand extends Command {
             throw new FabricException(FabricErrno.EINVAL,
                 "a persistent region at address 0x" + Long.toHexString(nativeAddress), "Pass a file for it.");
         }
-        if (nativeAddress != 0 && !session().isEmbedded()) {
+        if (isCopied() && (nativeAddress < 0 || nativeAddress > Long.MAX_VALUE - length)) {
             throw new FabricException(FabricErrno.EINVAL,
-                "memory at address 0x" + Long.toHexString(nativeAddress) + " cannot be registered with a driver that "
-                    + "does not run in this process in INVOKER mode",
-                "Let the driver allocate the region, or embed it in INVOKER mode.");
+                "memory at address 0x" + Long.toHexString(nativeAddress) + " and " + length + " bytes");
+        }
+    }
+
+    /** Whether it is memory of a process that is not this one. */
+    private boolean isCopied() {
+        return nativeAddress != 0 && !session().isEmbedded();
+    }
+
+    /** Reads the first and the last byte, so that an address without memory is found now. */
+    private void requireMemory(long probe) {
+        if (!memory.read(nativeAddress, probe, 1) || !memory.read(nativeAddress + length - 1, probe, 1)) {
+            throw new FabricException(FabricErrno.EFAULT,
+                length + " bytes at address 0x" + Long.toHexString(nativeAddress)
+                    + " are not memory of the client's process", "Register memory that is mapped.");
         }
     }
 
@@ -147,13 +183,20 @@ final class RegisterRegionCommand extends Command {
         boolean isOver = session().isEmbedded() || session().isEnding() || nowNs - deadlineNs > 0;
         if (passedFd < 0 && isOver) {
             throw new FabricException(session().isEmbedded() ? -passedFd : FabricErrno.ETIMEDOUT,
-                "the file of a persistent region was not passed", "Pass its descriptor in front of the command.");
+                "the file of a region was not passed", "Pass its descriptor in front of the command.");
         }
         return passedFd >= 0;
     }
 
     private void open() {
         persistent = PersistentFile.open(context().files(), session().id(), passedFd, length);
+    }
+
+    private void openMemory() {
+        memory = ClientMemory.open(passedFd);
+        ownsMemory = true;
+        passedFd = NO_DESCRIPTOR;
+        make();
     }
 
     private void make() {
@@ -164,6 +207,9 @@ final class RegisterRegionCommand extends Command {
             SharedFiles.randomGeneration(),
             Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, length),
             length);
+        if (memory != null) {
+            requireMemory(file.address() + MemoryRegionDescriptor.DATA_OFFSET);
+        }
     }
 
     private RegisteredRegion region() {
@@ -176,8 +222,17 @@ final class RegisterRegionCommand extends Command {
         }
         ConductorContext context = context();
         SharedFile mapped = file;
-        return RegisteredRegion.inFile(mapped, length, key, () -> context.resource().submit(
-            new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap), context.inbox()));
+        Unmap unmap = new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap);
+        if (!isCopied()) {
+            return RegisteredRegion.inFile(
+                mapped, length, key, () -> context.resource().submit(unmap, context.inbox()));
+        }
+        ClientMemory of = memory;
+        of.retain();
+        return RegisteredRegion.copied(mapped, length, key, of, nativeAddress, () -> {
+            of.release();
+            context.resource().submit(unmap, context.inbox());
+        });
     }
 
     /** Without a number, because other drivers cannot open the file. */

@@ -292,7 +292,7 @@ final class ExpectedReceives {
     private boolean areAllPlain() {
         for (PostedReceive next = matcher.firstPosted(); next != null; next = matcher.nextPosted(next)) {
             ReceiveOperation operation = (ReceiveOperation) next;
-            if ((operation.flags & ~FLAGS) != 0 || operation.region == null
+            if ((operation.flags & ~FLAGS) != 0 || operation.region == null || operation.region.isCopied()
                 || operation.source() != TagMatcher.ANY_SOURCE) {
                 return false;
             }

@@ -149,7 +149,10 @@ final class MultiReceives extends ReceiveMode {
     /** The message of a sub-buffer is placed. Its entry follows those of the earlier sub-buffers. */
     @Override
     void complete(ReceiveOperation part) {
-        end((MultiPart) part, 0, 0);
+        MultiPart ended = (MultiPart) part;
+        // a buffer of length 0 has no region
+        boolean isCopied = ended.region() != null && ended.region().isCopied();
+        end(ended, 0, isCopied && !ended.store() ? FabricErrno.EFAULT : 0);
     }
 
     /** The message of a sub-buffer is lost. */

@@ -488,14 +488,18 @@ final class PeerRemote extends RemoteHandler {
         long limit = peer.remoteMemory().pieceLimitBytes();
         while (left > 0) {
             long sent = answers.get(at + SENT);
-            long bytes = Math.min(length - sent, limit);
             // looked up for each piece: the region may have been closed since the last one
             RegisteredRegion region = target.find(
                 answers.get(at + KEY), Flags.REMOTE_READ, answers.get(at + ADDRESS), length);
-            if (region == null) {
-                answers.set(at + LENGTH, ~(long) target.refusal(answers.get(at + KEY), Flags.REMOTE_READ));
-                return reply(answers.get(at + OPERATION), (int) ~answers.get(at + LENGTH), 0, 0, 0);
+            boolean isCopied = region == null;
+            if (isCopied) {
+                region = target.findCopied(
+                    answers.get(at + KEY), Flags.REMOTE_READ, answers.get(at + ADDRESS), length);
             }
+            if (region == null) {
+                return refuseRead(at, target.refusal(answers.get(at + KEY), Flags.REMOTE_READ));
+            }
+            long bytes = Math.min(length - sent, isCopied ? Math.min(limit, RemoteTarget.COPY_BYTES) : limit);
             boolean isLast = sent + bytes == length;
             if (isLast && !target.mayEndRead()) {
                 readWaits = true;
@@ -507,9 +511,13 @@ final class PeerRemote extends RemoteHandler {
             if (isLast && answers.get(at + GRANT) != 0) {
                 grant(at, region);
             }
+            long first = answers.get(at + ADDRESS) + sent;
+            long source = isCopied ? target.copy(region, first, bytes) : region.address() + first;
+            if (source == 0) {
+                return refuseRead(at, FabricErrno.EFAULT);
+            }
             isCopying = true;
-            boolean accepted = reply(
-                answers.get(at + OPERATION), 0, sent, region.address() + answers.get(at + ADDRESS) + sent, bytes);
+            boolean accepted = reply(answers.get(at + OPERATION), 0, sent, source, bytes);
             isCopying = false;
             if (!accepted || answers.count() == 0) {
                 return false;
@@ -521,6 +529,11 @@ final class PeerRemote extends RemoteHandler {
             }
         }
         return false;
+    }
+
+    private boolean refuseRead(int at, int errno) {
+        answers.set(at + LENGTH, ~(long) errno);
+        return reply(answers.get(at + OPERATION), errno, 0, 0, 0);
     }
 
     private boolean reply(long operation, int errno, long offset, long address, long length) {

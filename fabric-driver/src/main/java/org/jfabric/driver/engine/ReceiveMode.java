@@ -5,7 +5,8 @@ import org.jfabric.info.FabricErrno;
 /**
  * The mode of receiving: each message into the buffer of its own receive ({@link OrdinaryReceives}), many messages into
  * one buffer ({@link MultiReceives}), into the endpoint's slab ({@link BufferedReceives}), or into the buffers of a
- * context that several endpoints share ({@link SharedReceives}).
+ * context that several endpoints share ({@link SharedReceives}). Memory that is copied gives a receive a mode of its
+ * own ({@link CopiedReceives}).
  *
  * <p>The mode of an endpoint is chosen when it is enabled; it posts the receives and matches arriving messages with
  * them. The mode of a receive ({@link ReceiveOperation#mode}) ends it: it is that of the endpoint, or the ordinary one,
@@ -16,6 +17,8 @@ import org.jfabric.info.FabricErrno;
 abstract class ReceiveMode implements QuotaMember {
     /** Writes the entries of receives in order. */
     protected final EndedReceives ends;
+    /** Made with the first receive whose memory is copied. */
+    private CopiedReceives copied;
 
     /**
      * A mode without receives.
@@ -24,6 +27,14 @@ abstract class ReceiveMode implements QuotaMember {
      */
     protected ReceiveMode(EndedReceives ends) {
         this.ends = ends;
+    }
+
+    /** The mode for a receive of this mode whose memory is copied. */
+    final CopiedReceives copied() {
+        if (copied == null) {
+            copied = new CopiedReceives(ends, this);
+        }
+        return copied;
     }
 
     /** Matches a receive with a waiting message, or posts it, or ends it with an error. */

@@ -106,7 +106,11 @@ class ReceiveOperation extends PostedReceive {
         if (length != 0) {
             RegisteredRegion found = regions.find(buf, length);
             if (found == null) {
-                return false;
+                found = regions.findCopied(buf, length);
+                if (found == null) {
+                    return false;
+                }
+                mode = mode.copied();
             }
             found.retain();
             region = found;
@@ -129,6 +133,9 @@ class ReceiveOperation extends PostedReceive {
             vector.retain();
             pieces = vector;
             length = vector.lengthBytes();
+            if (vector.isCopied()) {
+                mode = mode.copied();
+            }
         }
         return true;
     }
@@ -148,6 +155,13 @@ class ReceiveOperation extends PostedReceive {
         } else {
             pieces.copyFrom(offset, source, bytes);
         }
+    }
+
+    /** Copies the placed bytes to the client; only if its memory is copied. False if that memory is not there. */
+    final boolean store() {
+        long placed = placedBytes();
+        RegisteredRegion of = region();
+        return pieces != null ? pieces.store(placed) : of == null || of.store(address - of.address(), placed);
     }
 
     /** Releases the memory of the buffer. */

@@ -94,7 +94,11 @@ final class RemoteSends {
         }
         RegisteredRegion region = sender.regions().find(piece, length);
         if (region == null) {
-            return false;
+            region = operation.isRead()
+                ? sender.regions().findCopied(piece, length) : sender.regions().fetch(piece, length);
+            if (region == null) {
+                return false;
+            }
         }
         operation.region = region;
         operation.address = region.address() + MemoryRegionDescriptor.offset(piece);
@@ -103,7 +107,9 @@ final class RemoteSends {
     }
 
     private boolean resolveAll(TransmitOperation operation, long[] pieces, int count) {
-        if (!operation.vector.resolve(sender.regions(), pieces, count)) {
+        boolean isFound = operation.isRead() ? operation.vector.resolve(sender.regions(), pieces, count)
+            : operation.vector.fetch(sender.regions(), pieces, count);
+        if (!isFound) {
             return false;
         }
         if (operation.vector.count() != 0) {
@@ -198,9 +204,9 @@ final class RemoteSends {
         part.resultBytes = access.form == AtomicForm.BASE ? 0 : length;
         if (isInjected) {
             operation.address = access.injected;
-        } else if (!resolve(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
+        } else if (!fetch(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
             || !resolve(part.results, access.results, access.resultPieces, part.resultBytes)
-            || !resolve(part.compares, access.compares, access.comparePieces,
+            || !fetch(part.compares, access.compares, access.comparePieces,
                 access.form == AtomicForm.COMPARE ? length : 0)) {
             operation.vector.forget();
             sender.fail(operation, FabricErrno.EFAULT);
@@ -215,6 +221,17 @@ final class RemoteSends {
     /** Finds the regions of pieces of local memory; false if one has no region, or the sum is not that length. */
     private boolean resolve(PieceList list, long[] pieces, int count, long length) {
         return list.resolve(sender.regions(), pieces, count) && list.lengthBytes() == length;
+    }
+
+    /** As {@link #resolve}; the bytes are here when it returns. */
+    private boolean fetch(PieceList list, long[] pieces, int count, long length) {
+        return list.fetch(sender.regions(), pieces, count) && list.lengthBytes() == length;
+    }
+
+    /** Ends an access. What it has brought is in the client's memory before the entry is. */
+    private void end(TransmitOperation operation, int errno) {
+        boolean isStored = errno != 0 || (operation.flags & Flags.READ) == 0 || operation.store();
+        sender.end(operation, isStored ? errno : FabricErrno.EFAULT);
     }
 
     private void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
@@ -342,7 +359,7 @@ final class RemoteSends {
         if (result == -FabricErrno.EAGAIN) {
             return false;
         }
-        sender.end(operation, -result);
+        end(operation, -result);
         return true;
     }
 
@@ -413,7 +430,7 @@ final class RemoteSends {
             return false;
         } else if (!operation.isRead() || operation.sent == operation.length) {
             take(peer, operation);
-            sender.complete(operation);
+            end(operation, 0);
         }
         peer.scheduleWaiting();
         return true;
@@ -439,7 +456,7 @@ final class RemoteSends {
                 // the channel ends next, and the reason that it gives is that of this operation
                 peers.failure().begin(peer.channel());
             }
-            sender.end(operation, errno);
+            end(operation, errno);
             peers.failure().end();
             peer.scheduleWaiting();
         }

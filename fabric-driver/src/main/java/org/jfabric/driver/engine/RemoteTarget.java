@@ -32,6 +32,9 @@ import org.jfabric.layout.Words;
  * <p>Owner: progress agent.
  */
 final class RemoteTarget implements QuotaMember {
+    /** Longest piece of a read of memory of a client's process. */
+    static final int COPY_BYTES = 64 * 1024;
+
     private static final int IDLE = -1;
 
     private final KeyTable keys;
@@ -47,6 +50,8 @@ final class RemoteTarget implements QuotaMember {
     private final long atomicRights;
     /** Old values of the atomic operation that is executed; null if there are no atomic operations. */
     private UnsafeBuffer oldValues;
+    /** The piece of a client's memory that is being sent; null before the first one. */
+    private UnsafeBuffer copy;
     /** Native addresses of the ranges of the atomic operation that is executed. */
     private final long[] targets = new long[RemoteRanges.MAX_RANGES];
     /** Regions of the ranges of the access in hand; null for one that was closed. */
@@ -94,7 +99,7 @@ final class RemoteTarget implements QuotaMember {
         long range = access.lengthBytes();
         RegisteredRegion region = find(access.key(), Flags.REMOTE_WRITE, access.address(), range);
         if (region == null) {
-            peer.answer(access.operation(), refusal(access.key(), Flags.REMOTE_WRITE));
+            writeCopied(peer, access, offset, source, length);
             return;
         }
         if (access.commits() && (region.sync() == null || region.sync().hasFailed())) {
@@ -126,6 +131,33 @@ final class RemoteTarget implements QuotaMember {
             endWrite(peer, access, region, isReported);
         }
         inHandErrno = IDLE;
+    }
+
+    /** As {@link #write}, into memory of the client's process; also answers a write that has no region. */
+    private void writeCopied(PeerRemote peer, RemoteAccess access, long offset, long source, long length) {
+        RegisteredRegion region = findCopied(
+            access.key(), Flags.REMOTE_WRITE, access.address(), access.lengthBytes());
+        if (region == null || access.commits()) {
+            peer.answer(access.operation(),
+                region == null ? refusal(access.key(), Flags.REMOTE_WRITE) : FabricErrno.EOPNOTSUPP);
+            return;
+        }
+        boolean isLast = offset + length == access.lengthBytes();
+        boolean isReported = isLast && (reportsAll || access.hasData());
+        if (isReported && !hasSlot()) {
+            peer.keepWaiting(access.operation());
+            return;
+        }
+        // another one, if a fault in this cycle has interrupted it
+        recover();
+        if (!region.write(access.address() + offset, source, length)) {
+            peer.answer(access.operation(), FabricErrno.EFAULT);
+        } else if (isLast) {
+            inHand = peer;
+            inHandOperation = access.operation();
+            endWrite(peer, access, region, isReported);
+            inHandErrno = IDLE;
+        }
     }
 
     /** Nothing is reported, counted or answered before the region is on stable storage. */
@@ -190,7 +222,9 @@ final class RemoteTarget implements QuotaMember {
         long range = access.lengthBytes();
         RegisteredRegion region = find(access.key(), Flags.REMOTE_WRITE, access.address(), range);
         if (region == null) {
-            peer.answer(access.operation(), refusal(access.key(), Flags.REMOTE_WRITE));
+            boolean isCopied = findCopied(access.key(), Flags.REMOTE_WRITE, access.address(), range) != null;
+            peer.answer(access.operation(),
+                isCopied ? FabricErrno.ENODATA : refusal(access.key(), Flags.REMOTE_WRITE));
             return;
         }
         boolean isReported = reportsAll || access.hasData();
@@ -234,7 +268,7 @@ final class RemoteTarget implements QuotaMember {
 
     /** Whether a peer may read a region from a mapping of its own, unseen by this driver. */
     boolean mayGrant(RegisteredRegion region) {
-        return !reportsAll && reads == null && region.binding() == null
+        return !reportsAll && reads == null && region.binding() == null && !region.isCopied()
             && region.number() != RemotePayload.NO_REGION;
     }
 
@@ -293,7 +327,7 @@ final class RemoteTarget implements QuotaMember {
             RegisteredRegion region = keys.find(
                 ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size, endpointId);
             if (region == null) {
-                return keys.refusal(ranges.key(i), right, endpointId);
+                return refusalInPlace(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size);
             }
             regions[i] = region;
             targets[i] = region.address() + ranges.address(i);
@@ -342,6 +376,29 @@ final class RemoteTarget implements QuotaMember {
             key, right, address, length, endpointId);
     }
 
+    /** As {@link #find}, for memory of the client's process. */
+    RegisteredRegion findCopied(long key, long right, long address, long length) {
+        return (rights & right) == 0 ? null : keys.findCopied(key, right, address, length, endpointId);
+    }
+
+    /**
+     * Copies a piece of memory of the client's process, at most {@link #COPY_BYTES}.
+     *
+     * @return native address, good until the next call; 0 if that memory is not there any more.
+     */
+    long copy(RegisteredRegion region, long offset, long length) {
+        if (copy == null) {
+            copy = new UnsafeBuffer(BufferUtil.allocateDirectAligned(COPY_BYTES, Long.BYTES));
+        }
+        return region.read(offset, copy.addressOffset(), length) ? copy.addressOffset() : 0;
+    }
+
+    /** Why an access that needs the bytes in place may not use a range, a positive fabric errno. */
+    private int refusalInPlace(long key, long right, long address, long length) {
+        return keys.findCopied(key, right, address, length, endpointId) != null ? FabricErrno.EOPNOTSUPP
+            : keys.refusal(key, right, endpointId);
+    }
+
     /** Why {@link #find} found no region, a positive fabric errno. */
     int refusal(long key, long right) {
         return (rights & right) == 0 ? FabricErrno.EACCES : keys.refusal(key, right, endpointId);
@@ -359,7 +416,8 @@ final class RemoteTarget implements QuotaMember {
             RegisteredRegion region = find(ranges.key(i), right, ranges.address(i), length);
             if (region == null) {
                 pieces.forget();
-                return refusal(ranges.key(i), right);
+                return (rights & right) == 0 ? FabricErrno.EACCES
+                    : refusalInPlace(ranges.key(i), right, ranges.address(i), length);
             }
             pieces.add(region.address() + ranges.address(i), length);
         }

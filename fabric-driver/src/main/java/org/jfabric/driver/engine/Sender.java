@@ -150,13 +150,16 @@ final class Sender {
                 return true;
             }
             RegisteredRegion region = regions.find(pieces[0], pieces[1]);
+            if (region == null) {
+                region = regions.fetch(pieces[0], pieces[1]);
+            }
             if (region != null) {
                 operation.region = region;
                 operation.address = region.address() + MemoryRegionDescriptor.offset(pieces[0]);
             }
             return region != null;
         }
-        if (!operation.vector.resolve(regions, pieces, count)) {
+        if (!operation.vector.fetch(regions, pieces, count)) {
             return false;
         }
         if (operation.vector.count() != 0) {
@@ -245,8 +248,11 @@ final class Sender {
         if (len != 0) {
             RegisteredRegion region = regions.find(buf, len);
             if (region == null) {
-                fail(operation, FabricErrno.EFAULT);
-                return 0;
+                region = regions.fetch(buf, len);
+                if (region == null) {
+                    fail(operation, FabricErrno.EFAULT);
+                    return 0;
+                }
             }
             operation.region = region;
             operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
@@ -273,7 +279,7 @@ final class Sender {
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        if (!operation.vector.resolve(regions, pieces, count)) {
+        if (!operation.vector.fetch(regions, pieces, count)) {
             fail(operation, FabricErrno.EFAULT);
             return 0;
         }

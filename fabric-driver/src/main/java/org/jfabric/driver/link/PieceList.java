@@ -24,6 +24,8 @@ public final class PieceList {
     private final RegisteredRegion[] regions = new RegisteredRegion[CAPACITY];
     private int count;
     private long lengthBytes;
+    /** A piece is in a region whose bytes are copied. */
+    private boolean isCopied;
 
     /** A list without pieces. */
     public PieceList() {
@@ -41,6 +43,7 @@ public final class PieceList {
     public boolean resolve(RegionTable table, long[] pieces, int length) {
         count = 0;
         lengthBytes = 0;
+        isCopied = false;
         for (int i = 0; i < length; i++) {
             long bytes = pieces[2 * i + 1];
             if (bytes == 0) {
@@ -48,8 +51,12 @@ public final class PieceList {
             }
             RegisteredRegion region = table.find(pieces[2 * i], bytes);
             if (region == null) {
-                forget();
-                return false;
+                region = table.findCopied(pieces[2 * i], bytes);
+                if (region == null) {
+                    forget();
+                    return false;
+                }
+                isCopied = true;
             }
             regions[count] = region;
             addresses[count] = region.address() + MemoryRegionDescriptor.offset(pieces[2 * i]);
@@ -57,6 +64,55 @@ public final class PieceList {
             count++;
             // each piece is inside a region of at most 2^40 bytes, so that the sum does not overflow
             lengthBytes += bytes;
+        }
+        return true;
+    }
+
+    /**
+     * As {@link #resolve}, for an operation that sends the bytes: they are here when this returns.
+     *
+     * @param table  as for {@link #resolve}.
+     * @param pieces as for {@link #resolve}.
+     * @param length as for {@link #resolve}.
+     * @return false also if a client's memory is not there any more.
+     */
+    public boolean fetch(RegionTable table, long[] pieces, int length) {
+        if (!resolve(table, pieces, length)) {
+            return false;
+        }
+        boolean isHere = true;
+        for (int i = 0; isCopied && isHere && i < count; i++) {
+            isHere = !regions[i].isCopied() || regions[i].fetch(addresses[i] - regions[i].address(), lengths[i]);
+        }
+        if (!isHere) {
+            forget();
+        }
+        return isHere;
+    }
+
+    /**
+     * Whether {@link #store} has something to do.
+     *
+     * @return true if a piece is in a region whose bytes are copied.
+     */
+    public boolean isCopied() {
+        return isCopied;
+    }
+
+    /**
+     * Copies what an operation has brought to the client, where a region is not in place.
+     *
+     * @param length bytes of the message, from its begin.
+     * @return false if a client's memory is not there any more.
+     */
+    public boolean store(long length) {
+        long rest = length;
+        for (int i = 0; i < count && rest > 0; i++) {
+            long bytes = Math.min(lengths[i], rest);
+            if (regions[i].isCopied() && !regions[i].store(addresses[i] - regions[i].address(), bytes)) {
+                return false;
+            }
+            rest -= bytes;
         }
         return true;
     }
@@ -121,6 +177,7 @@ public final class PieceList {
         }
         count = 0;
         lengthBytes = 0;
+        isCopied = false;
     }
 
     /**

@@ -221,6 +221,21 @@ public final class TransmitOperation {
         }
     }
 
+    /**
+     * Copies what a read or a fetch has brought to the client, where its memory is not in place.
+     *
+     * @return false if that memory is not there any more.
+     */
+    public boolean store() {
+        if (isAtomic()) {
+            return !atomic.results.isCopied() || atomic.results.store(atomic.resultBytes);
+        }
+        if (pieces != null) {
+            return !pieces.isCopied() || pieces.store(length);
+        }
+        return region == null || !region.isCopied() || region.store(address - region.address(), length);
+    }
+
     /** The operation outlives the call that posted it: its payload must stay mapped. */
     public void retainMemory() {
         if (region != null) {

@@ -10,6 +10,8 @@ import org.jfabric.info.FabricErrno;
  */
 public final class KeyTable {
     private final Long2ObjectHashMap<RegisteredRegion> regions = new Long2ObjectHashMap<>();
+    /** Regions whose bytes are copied. */
+    private final Long2ObjectHashMap<RegisteredRegion> copied = new Long2ObjectHashMap<>();
 
     /** The region that was found last, and its key. */
     private RegisteredRegion last;
@@ -20,16 +22,21 @@ public final class KeyTable {
 
     /** Adds an open region; {@code -FI_ENOKEY} if another one has its key. */
     int add(RegisteredRegion region) {
-        return regions.putIfAbsent(region.key().key(), region) == null ? 0 : -FabricErrno.ENOKEY;
+        long key = region.key().key();
+        if (regions.containsKey(key) || copied.containsKey(key)) {
+            return -FabricErrno.ENOKEY;
+        }
+        (region.isCopied() ? copied : regions).put(key, region);
+        return 0;
     }
 
     void remove(RegisteredRegion region) {
         last = null;
-        regions.remove(region.key().key());
+        (region.isCopied() ? copied : regions).remove(region.key().key());
     }
 
     /**
-     * Finds the region that an access may use.
+     * Finds the region that an access may use, if its bytes are in place.
      *
      * @param key      of the region.
      * @param right    {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
@@ -45,8 +52,22 @@ public final class KeyTable {
             last = region;
             lastKey = key;
         }
-        return region != null && (region.key().access() & right) == right && holds(region, offset, length)
-            && (region.binding() == null || region.binding().admits(endpoint)) ? region : null;
+        return region != null && isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
+    }
+
+    /**
+     * As {@link #find}, for a region whose bytes are copied.
+     *
+     * @param key      as for {@link #find}.
+     * @param right    as for {@link #find}.
+     * @param offset   as for {@link #find}.
+     * @param length   as for {@link #find}.
+     * @param endpoint as for {@link #find}.
+     * @return null if there is none.
+     */
+    public RegisteredRegion findCopied(long key, long right, long offset, long length, long endpoint) {
+        RegisteredRegion region = copied.get(key);
+        return region != null && isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
     }
 
     /**
@@ -60,12 +81,18 @@ public final class KeyTable {
      */
     public int refusal(long key, long right, long endpoint) {
         RegisteredRegion region = regions.get(key);
+        if (region == null) {
+            region = copied.get(key);
+        }
         if (region == null || region.binding() == RegionBinding.DISABLED) {
             return FabricErrno.EKEYREJECTED;
         }
-        boolean allowed = (region.key().access() & right) == right
+        return isAllowed(region, right, endpoint) ? FabricErrno.EFAULT : FabricErrno.EACCES;
+    }
+
+    private static boolean isAllowed(RegisteredRegion region, long right, long endpoint) {
+        return (region.key().access() & right) == right
             && (region.binding() == null || region.binding().admits(endpoint));
-        return allowed ? FabricErrno.EFAULT : FabricErrno.EACCES;
     }
 
     private static boolean holds(RegisteredRegion region, long offset, long length) {

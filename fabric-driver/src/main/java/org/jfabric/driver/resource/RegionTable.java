@@ -8,11 +8,16 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 /**
  * The registered regions of one client, by the index that its addresses carry.
  *
+ * <p>Regions whose bytes are copied are found by methods of their own, so that nothing that knows only of regions in
+ * place can take one, and finding those costs nothing more.
+ *
  * <p>Owner: progress agent.
  */
 public final class RegionTable {
     private RegisteredRegion[] regions = new RegisteredRegion[16];
     private byte[] generations = new byte[16];
+    /** Regions whose bytes are copied, by the same indices; null until there is one. */
+    private RegisteredRegion[] copied;
     private final Long2ObjectHashMap<KeyTable> keys = new Long2ObjectHashMap<>();
     private int count;
     private int highest;
@@ -32,7 +37,7 @@ public final class RegionTable {
         int index = 1;
         // an address of a closed region must not name the next one by chance: 8 bits of the generation are too few
         while (index < regions.length
-            && (regions[index] != null || index <= highest && generations[index] == (byte) region.generation())) {
+            && (at(index) != null || index <= highest && generations[index] == (byte) region.generation())) {
             index++;
         }
         if (index > MemoryRegionDescriptor.MAX_REGIONS) {
@@ -47,7 +52,12 @@ public final class RegionTable {
             regions = Arrays.copyOf(regions, length);
             generations = Arrays.copyOf(generations, length);
         }
-        regions[index] = region;
+        if (!region.isCopied()) {
+            regions[index] = region;
+        } else {
+            copied = copied == null ? new RegisteredRegion[regions.length] : Arrays.copyOf(copied, regions.length);
+            copied[index] = region;
+        }
         generations[index] = (byte) region.generation();
         highest = Math.max(highest, index);
         count++;
@@ -61,17 +71,25 @@ public final class RegionTable {
      * @return true if there was one.
      */
     public boolean close(int index) {
-        if (index < 1 || index >= regions.length || regions[index] == null) {
+        RegisteredRegion region = index < 1 || index >= regions.length ? null : at(index);
+        if (region == null) {
             return false;
         }
-        RegisteredRegion region = regions[index];
         regions[index] = null;
+        if (region.isCopied()) {
+            copied[index] = null;
+        }
         count--;
         if (region.key().access() != 0) {
             keys(region.key().domain()).remove(region);
         }
         region.close();
         return true;
+    }
+
+    private RegisteredRegion at(int index) {
+        RegisteredRegion region = regions[index];
+        return region != null || copied == null || index >= copied.length ? region : copied[index];
     }
 
     /**
@@ -110,15 +128,41 @@ public final class RegionTable {
             return null;
         }
         RegisteredRegion region = table[index];
-        if (region == null || (byte) (address >>> 40) != generations[index]) {
-            return null;
-        }
+        return region == null || (byte) (address >>> 40) != generations[index] || !holds(region, address, length)
+            ? null : region;
+    }
+
+    private static boolean holds(RegisteredRegion region, long address, long length) {
         long offset = MemoryRegionDescriptor.offset(address);
         // written so that neither a huge length nor a huge offset can overflow
-        if (length < 0 || offset > region.lengthBytes() || length > region.lengthBytes() - offset) {
-            return null;
-        }
-        return region;
+        return length >= 0 && offset <= region.lengthBytes() && length <= region.lengthBytes() - offset;
+    }
+
+    /**
+     * Finds the region of an address range where {@link #find} has found none: one whose bytes are copied.
+     *
+     * @param address as for {@link #find}.
+     * @param length  as for {@link #find}.
+     * @return null if there is none.
+     */
+    public RegisteredRegion findCopied(long address, long length) {
+        int index = MemoryRegionDescriptor.region(address);
+        RegisteredRegion[] table = copied;
+        RegisteredRegion region = table == null || index >= table.length ? null : table[index];
+        return region == null || (byte) (address >>> 40) != generations[index] || !holds(region, address, length)
+            ? null : region;
+    }
+
+    /**
+     * As {@link #findCopied}, for an operation that sends the range: its bytes are here when this returns.
+     *
+     * @param address as for {@link #find}.
+     * @param length  as for {@link #find}.
+     * @return null if there is none, or if the client's memory is not there any more.
+     */
+    public RegisteredRegion fetch(long address, long length) {
+        RegisteredRegion region = findCopied(address, length);
+        return region == null || region.fetch(MemoryRegionDescriptor.offset(address), length) ? region : null;
     }
 
     /**

@@ -18,6 +18,10 @@ public final class RegisteredRegion {
     /** Of the file's header in this process; 0 without a file. */
     private final long header;
     private final Runnable release;
+    /** Null unless the bytes are copied. */
+    private final ClientMemory memory;
+    /** Of the first byte in that memory. */
+    private final long clientAddress;
     /** Null of a region that all endpoints of its domain give access to, and whose accesses are not counted. */
     private RegionBinding binding;
     /** Null unless the region is persistent. */
@@ -52,18 +56,28 @@ public final class RegisteredRegion {
      */
     public RegisteredRegion(
         long number, long generation, long address, long lengthBytes, RegionKey key, Runnable release) {
-        this(number, generation, address, lengthBytes, key, 0, release);
-    }
-
-    private RegisteredRegion(
-        long number, long generation, long address, long lengthBytes, RegionKey key, long header, Runnable release) {
         this.number = number;
         this.generation = generation;
         this.address = address;
         this.lengthBytes = lengthBytes;
         this.key = key;
-        this.header = header;
+        this.header = 0;
         this.release = release;
+        this.memory = null;
+        this.clientAddress = 0;
+    }
+
+    private RegisteredRegion(
+        SharedFile file, long lengthBytes, RegionKey key, ClientMemory memory, long clientAddress, Runnable release) {
+        this.number = file.number();
+        this.generation = file.generation();
+        this.address = file.address() + MemoryRegionDescriptor.DATA_OFFSET;
+        this.lengthBytes = lengthBytes;
+        this.key = key;
+        this.header = file.address();
+        this.release = release;
+        this.memory = memory;
+        this.clientAddress = clientAddress;
     }
 
     /**
@@ -76,9 +90,80 @@ public final class RegisteredRegion {
      * @return the region.
      */
     public static RegisteredRegion inFile(SharedFile file, long length, RegionKey key, Runnable release) {
-        return new RegisteredRegion(
-            file.number(), file.generation(), file.address() + MemoryRegionDescriptor.DATA_OFFSET, length, key,
-            file.address(), release);
+        return new RegisteredRegion(file, length, key, null, 0, release);
+    }
+
+    /**
+     * A region of a client's process, with a file of the same length for the bytes of its client's operations: these
+     * are copied there when an operation begins, and back before its entry is written. Accesses of peers are copied
+     * from and to the client's memory alone, so that they neither see nor change bytes of an operation in progress.
+     *
+     * @param file          the file, mapped here.
+     * @param length        bytes of the region.
+     * @param key           how peers name it.
+     * @param memory        of the client.
+     * @param clientAddress of the first byte there.
+     * @param release       as for the constructor.
+     * @return the region.
+     */
+    public static RegisteredRegion copied(
+        SharedFile file, long length, RegionKey key, ClientMemory memory, long clientAddress, Runnable release) {
+        return new RegisteredRegion(file, length, key, memory, clientAddress, release);
+    }
+
+    /**
+     * Whether the bytes at {@link #address()} are a copy.
+     *
+     * @return true for a region of a client's process.
+     */
+    public boolean isCopied() {
+        return memory != null;
+    }
+
+    /**
+     * Copies bytes of the client to {@link #address()}, for an operation that begins.
+     *
+     * @param offset of the first byte.
+     * @param length bytes, inside the region.
+     * @return false if the client's memory is not there any more.
+     */
+    public boolean fetch(long offset, long length) {
+        return memory.read(clientAddress + offset, address + offset, length);
+    }
+
+    /**
+     * Copies bytes at {@link #address()} to the client, before the entry of the operation that has brought them.
+     *
+     * @param offset of the first byte.
+     * @param length bytes, inside the region.
+     * @return false if the client's memory is not there any more.
+     */
+    public boolean store(long offset, long length) {
+        return memory.write(address + offset, clientAddress + offset, length);
+    }
+
+    /**
+     * Copies bytes for a peer's read.
+     *
+     * @param offset of the first byte.
+     * @param dest   native address.
+     * @param length bytes, inside the region.
+     * @return false if the client's memory is not there any more.
+     */
+    public boolean read(long offset, long dest, long length) {
+        return memory.read(clientAddress + offset, dest, length);
+    }
+
+    /**
+     * Places bytes of a peer's write.
+     *
+     * @param offset of the first byte.
+     * @param source native address.
+     * @param length bytes, inside the region.
+     * @return false if the client's memory is not there any more.
+     */
+    public boolean write(long offset, long source, long length) {
+        return memory.write(source, clientAddress + offset, length);
     }
 
     /**
@@ -156,7 +241,7 @@ public final class RegisteredRegion {
     }
 
     /**
-     * Address of the first byte in this process.
+     * Address of the first byte in this process; if {@link #isCopied()}, of its copy.
      *
      * @return native address.
      */

@@ -3,6 +3,8 @@ package org.jfabric.driver.hostile;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
@@ -51,7 +53,8 @@ final class ChildMain {
             case "claim" -> claim(directory, args[2]);
             case "burst" -> burst(directory, args[2], Long.parseLong(args[3]));
             case "serve" -> serve(directory);
-            case "expose" -> expose(directory, args[2]);
+            case "expose" -> expose(directory, args[2], false);
+            case "exposeOwn" -> expose(directory, args[2], true);
             case "wait" -> waitForCounter(directory, args[2], Long.parseLong(args[3]));
             case "persist" -> persist(directory, args[2], Path.of(args[3]), Long.parseLong(args[4]));
             case "access" -> access(directory, args[2], args[3], Long.parseLong(args[4]));
@@ -146,11 +149,15 @@ final class ChildMain {
         hear();
     }
 
-    /** Lets others access its memory until it is killed. */
-    private static void expose(Path directory, String link) throws IOException {
+    /** Lets others access its memory, which it may have made by itself, until it is killed. */
+    private static void expose(Path directory, String link, boolean isOwn) throws IOException {
         FabricNode node = remote(link, directory);
-        node.domain.allocate(1 << 20, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE)
-            .requestedKey(5));
+        MemoryRegionAttr attr = new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(5);
+        if (isOwn) {
+            node.domain.register(MemorySegment.ofBuffer(ByteBuffer.allocateDirect(1 << 20)), attr);
+        } else {
+            node.domain.allocate(1 << 20, attr);
+        }
         say("ready " + node.endpoint.name());
         hear();
     }

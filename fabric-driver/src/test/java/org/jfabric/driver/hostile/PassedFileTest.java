@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.agrona.BufferUtil;
 import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.PassFileEncoder;
 import org.jfabric.codec.control.RegionReadyDecoder;
@@ -111,6 +113,45 @@ class PassedFileTest {
             Files.delete(memory);
         }
         assertTaken(client);
+        client.close();
+        awaitDescriptors(before);
+    }
+
+    private void registerMemory(ControlClient client, long address, long length) {
+        RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(client.nextId())
+            .length(length).access(0).requestedKey(0).flags(0).nativeAddress(address).domain(0)
+            .descriptor(0).reserved(0);
+        client.command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
+    }
+
+    private int memoryRefusal(ControlClient client, Path path, int flags, long address) {
+        announce(client);
+        pass(client, path, flags);
+        registerMemory(client, address, 8);
+        return client.expectFailure();
+    }
+
+    @Test
+    void shouldTakeNothingButTheMemoryOfAProcess() throws IOException {
+        DRIVER.settle();
+        long before = DRIVER.descriptors();
+        ControlClient client = DRIVER.client();
+        UnsafeBuffer memory = new UnsafeBuffer(BufferUtil.allocateDirectAligned(64, 64));
+        long address = memory.addressOffset();
+        Path mem = Path.of("/proc/self/mem");
+        assertEquals(FabricErrno.EINVAL, memoryRefusal(client, file(LENGTH), Libc.O_RDWR, address), "a file");
+        assertEquals(FabricErrno.EINVAL, memoryRefusal(client, mem, Libc.O_RDONLY, address), "not writable");
+        assertEquals(FabricErrno.EINVAL,
+            memoryRefusal(client, Path.of("/proc/self/oom_score_adj"), Libc.O_RDWR, address), "something else");
+        assertEquals(FabricErrno.EINVAL, memoryRefusal(client, Path.of("/dev/zero"), Libc.O_RDWR, address), "zeros");
+        // kept, so that it need not come again
+        assertEquals(FabricErrno.EFAULT, memoryRefusal(client, mem, Libc.O_RDWR, 4096), "not mapped");
+        registerMemory(client, -8, 8);
+        assertEquals(FabricErrno.EINVAL, client.expectFailure());
+        registerMemory(client, address, 64);
+        client.expect(RegionReadyDecoder.TEMPLATE_ID);
+        registerMemory(client, Long.MAX_VALUE - 4096, 8);
+        assertEquals(FabricErrno.EFAULT, client.expectFailure());
         client.close();
         awaitDescriptors(before);
     }

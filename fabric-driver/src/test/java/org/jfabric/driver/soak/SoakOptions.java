@@ -25,8 +25,13 @@ public final class SoakOptions {
 
     /** Whether a setup is wanted, or null for all. */
     static boolean wants(SoakSetup setup) {
+        return wants(setup.name());
+    }
+
+    /** The same for the name of a setup. */
+    static boolean wants(String setup) {
         String only = System.getProperty(SETUP);
-        return only == null || only.equals(setup.name());
+        return only == null || only.equals(setup);
     }
 
     /** Whether the scripted link is wanted. */

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +54,14 @@ class RemoteMemoryExampleTest {
     static MemoryRegion register(Domain domain, long lengthBytes, long key) {
         return domain.allocate(lengthBytes,
             new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(key));
+    }
+    // end of example
+
+    // example: own
+    /** A library's buffer that peers may read: an embedded driver uses it in place, another one copies it. */
+    static MemoryRegion registerOwn(Domain domain, ByteBuffer direct, long key) {
+        return domain.register(MemorySegment.ofBuffer(direct),
+            new MemoryRegionAttr().access(Flags.REMOTE_READ).requestedKey(key));
     }
     // end of example
 
@@ -176,6 +186,13 @@ class RemoteMemoryExampleTest {
             assertEquals(77, key);
             assertEquals(4096, pair.a.memory.buffer().getLong(8));
 
+            ByteBuffer direct = ByteBuffer.allocateDirect(64).putLong(8, Long.reverseBytes(4711));
+            MemoryRegion own = registerOwn(pair.b.domain, direct, 78);
+            assertEquals(setup.daemon, own.isCopied());
+            assertEquals(0, pair.a.endpoint.remoteMemory().read(pair.a.memory.address(), 8, pair.toB, 8, 78, 6));
+            pair.a.await(6);
+            assertEquals(4711, pair.a.memory.buffer().getLong(0));
+
             pair.a.fill(0, 64, 5);
             writeAndRead(pair.a.endpoint, pair.a.cq, pair.a.memory, pair.toB, key);
             pair.a.assertFilled(64, 64, 5);
@@ -236,6 +253,6 @@ class RemoteMemoryExampleTest {
 
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 7);
+        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 8);
     }
 }
