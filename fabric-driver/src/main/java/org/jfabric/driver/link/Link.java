@@ -95,8 +95,8 @@ public abstract class Link {
     }
 
     /**
-     * Joins a group by its name. The handler is called inside this call or by a later {@link #poll}, unless the
-     * endpoint is detached before.
+     * Joins a group by its name. The handler is called inside this call, by a later {@link #poll}, or inside
+     * {@link #detach}.
      *
      * @param endpoint attached.
      * @param group    name of the group.

@@ -8,11 +8,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
+import org.jfabric.FabricListener;
+import org.jfabric.MulticastGroup;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.test.TestDirectory;
@@ -47,6 +55,37 @@ public final class GroupRig implements AutoCloseable {
     private final Map<String, FabricDriver> embedded = new HashMap<>();
     private final List<FabricDriver> cycled = new ArrayList<>();
 
+    /** Peers that were lost: endpoint, errno and address of each. */
+    private final Queue<String> events = new ConcurrentLinkedQueue<>();
+    private final FabricListener lost = new FabricListener() {
+        @Override
+        public void onPeerDown(Endpoint endpoint, long fiAddr, int errno, String address) {
+            events.add(event(endpoint, errno, address));
+        }
+    };
+
+    private static String event(Endpoint endpoint, int errno, String address) {
+        return endpoint.name() + ' ' + FabricErrno.name(errno) + ' ' + address;
+    }
+
+    /** The next event must be that an endpoint has lost another one. */
+    public void awaitLost(FabricNode node, int errno, String address) {
+        long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
+        while (!events.remove(event(node.endpoint, errno, address))) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not lost " + FabricErrno.name(errno) + ' ' + address + ": " + events);
+            }
+            pump();
+            // a call in which the application's events arrive
+            node.awaitStep();
+        }
+    }
+
+    /** Events that were not awaited. */
+    public Queue<String> events() {
+        return events;
+    }
+
     public GroupRig(Place place, int count, String... options) {
         this.place = place;
         this.options = options;
@@ -77,8 +116,8 @@ public final class GroupRig implements AutoCloseable {
     /** A further endpoint in the driver with that name. */
     public FabricNode node(String driver, Info hints) {
         Fabric fabric = place.isDaemon
-            ? Fabric.connect(new FabricConfig().directory(process(driver).directory()))
-            : Fabric.embedded(embed(driver).embedded(), new FabricConfig());
+            ? Fabric.connect(new FabricConfig().directory(process(driver).directory()).listener(lost))
+            : Fabric.embedded(embed(driver).embedded(), new FabricConfig().listener(lost));
         FabricNode node = new FabricNode(fabric, "shm", hints, 4096, 0, this::pump);
         resources.push(node);
         return node;
@@ -123,6 +162,31 @@ public final class GroupRig implements AutoCloseable {
 
     public void resume(String driver) {
         cycled.add(embedded.get(driver));
+    }
+
+    /** Joins as a reader, while the other embedded drivers go on, as the writer's has to answer. */
+    public MulticastGroup read(FabricNode node) {
+        FutureTask<MulticastGroup> join = new FutureTask<>(() -> node.endpoint.join(GROUP, 0, Flags.RECV));
+        FabricDriver own = embedded.get(node.fabric.driverName());
+        List<FabricDriver> others = new ArrayList<>(cycled);
+        others.remove(own);
+        Thread reader = new Thread(join, "reader");
+        reader.start();
+        while (!join.isDone()) {
+            others.forEach(FabricDriver::cycle);
+            Thread.yield();
+        }
+        try {
+            reader.join();
+            return join.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw new AssertionError(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Lets the embedded drivers go on. */

@@ -268,6 +268,11 @@ final class ShmGroup {
         if (ring == null) {
             return;
         }
+        if (isBlocked) {
+            // the sends that wait are refused
+            isBlocked = false;
+            channel.handler().onWritable();
+        }
         announce();
         for (ShmGroupReader reader : readers) {
             end(reader, errno, position);

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
@@ -113,14 +114,14 @@ final class ShmGroupJoin {
         return endPosition;
     }
 
-    /** Whether it has joined, or was refused or abandoned. */
+    /** Whether it has joined, or was refused. */
     boolean isOver() {
         return isOver;
     }
 
-    /** The endpoint is detached: its handler is not called any more. */
-    void abandon() {
-        isOver = true;
+    /** The endpoint is detached. */
+    void closed() {
+        failed(FabricErrno.EOPBADSTATE, "was being joined by an endpoint that is closed", "Open another one.");
     }
 
     void joined() {

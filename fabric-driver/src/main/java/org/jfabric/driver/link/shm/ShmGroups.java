@@ -338,8 +338,8 @@ final class ShmGroups {
     void detach(LocalEndpoint endpoint) {
         for (ShmGroupJoin join : List.copyOf(joins)) {
             if (join.endpoint() == endpoint) {
-                join.abandon();
                 giveUp(join);
+                join.closed();
             }
         }
         for (ShmGroupMember member : members) {
@@ -507,6 +507,7 @@ final class ShmGroups {
             ShmGroupRing ring = new ShmGroupRing(services, file, number, capacity);
             if (group.isClosed()) {
                 ring.discard();
+                join.closed();
                 return;
             }
             group.open(ring);
