@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
