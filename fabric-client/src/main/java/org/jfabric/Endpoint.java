@@ -975,8 +975,8 @@ public final class Endpoint implements Fid {
      * bound, has a {@link EventType#JOIN_COMPLETE} with the group and the context. Closing the group leaves it.
      *
      * <p>Over link shm a group has one writer, which joins with {@link Flags#SEND}, and readers in any driver of this
-     * user, which join with {@link Flags#RECV} and get all messages from then on, in order. The slowest reader holds the
-     * writer back, unless the writer's address ends with {@code ?lossy}.
+     * user, which join with {@link Flags#RECV} and get all messages from then on, in order. The slowest reader holds
+     * the writer back, unless the writer's address ends with {@code ?lossy}.
      *
      * @param address of datagrams a multicast address as a {@link SocketName}; with port 0 messages are received at the
      *                endpoint's own port, so that all members have to have the same. Over link shm
