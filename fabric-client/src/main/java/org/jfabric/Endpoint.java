@@ -974,14 +974,23 @@ public final class Endpoint implements Fid {
      * Joins a multicast group (fi_join). When the call returns the endpoint is a member, and its event queue, if one is
      * bound, has a {@link EventType#JOIN_COMPLETE} with the group and the context. Closing the group leaves it.
      *
-     * @param address multicast address as a {@link SocketName}; with port 0 messages are received at the endpoint's own
-     *                port, so that all members have to have the same.
+     * <p>Over link shm a group has one writer, which joins with {@link Flags#SEND}, and readers in any driver of this
+     * user, which join with {@link Flags#RECV} and get all messages from then on, in order. The slowest reader holds
+     * the writer back, unless the writer's address ends with {@code ?lossy}.
+     *
+     * @param address of datagrams a multicast address as a {@link SocketName}; with port 0 messages are received at the
+     *                endpoint's own port, so that all members have to have the same. Over link shm
+     *                {@code jfabric://<driver>/<group>}, with the driver of the writer.
      * @param opContext of the group, and of the event.
      * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
      * @return the group, whose {@link MulticastGroup#fiAddr()} is the destination of sends.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} without {@link Flags#MULTICAST} among the endpoint's
      *     capabilities, {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} for what is no group,
-     *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join.
+     *     {@link FabricErrno#EOPBADSTATE} if not enabled or closed, or why the system does not let it join. Over link
+     *     shm also {@link FabricErrno#EBUSY} for a second writer, {@link FabricErrno#ECONNREFUSED} for a reader of a
+     *     group without a writer, {@link FabricErrno#EALREADY} for a member, {@link FabricErrno#EADDRINUSE} if an
+     *     endpoint has the group's address, {@link FabricErrno#EKEYREJECTED} if the writer's authorization key differs,
+     *     {@link FabricErrno#EHOSTUNREACH} or {@link FabricErrno#ETIMEDOUT} if its driver does not answer.
      */
     public MulticastGroup join(String address, long opContext, long flags) {
         return management().join(address, opContext, flags);

@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
@@ -12,6 +13,11 @@ import org.jfabric.info.SocketName;
  * MulticastGroup group = endpoint.join("fi_sockaddr_in://239.1.1.1:40000", 0, 0);
  * endpoint.send(memory.address(), 64, group.fiAddr(), 1);
  * }</pre>
+ *
+ * <p>Groups of link shm, {@code jfabric://<driver>/<group>}, have one writer, and are reliable: each reader gets every
+ * message from its joining on. If the writer has left or its driver has ended, a reader gets what was written, then an
+ * error event ({@link FabricErrno#ESHUTDOWN}, {@link FabricErrno#ECONNRESET}); a reader that was removed because it did
+ * not read gets {@link FabricErrno#ETIMEDOUT}. The membership has ended then; close the group and join again.
  *
  * <p>Opened by {@link Endpoint#join(String, long, long)}. Messages that came by a group are marked with
  * {@link Flags#MULTICAST} in their entries. Control calls, from any thread; with an embedded driver from the thread
@@ -35,7 +41,7 @@ public final class MulticastGroup implements Fid {
 
     /**
      * The group as destination of sends (fi_mc_addr). It is a number of the endpoint's address vector, and stays valid
-     * for sends after the group was left.
+     * for sends after the group was left; over link shm these complete with {@link FabricErrno#ENOTCONN}.
      *
      * @return the number.
      */
@@ -44,9 +50,9 @@ public final class MulticastGroup implements Fid {
     }
 
     /**
-     * The group's socket address, with the port that its messages go to.
+     * The group's address: of datagrams with the port that its messages go to.
      *
-     * @return text of a {@link SocketName}.
+     * @return text of a {@link SocketName}, or over link shm a {@code jfabric://} name.
      */
     public String address() {
         return address;

@@ -55,7 +55,7 @@ final class OperationFlags {
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
         this.multicast = info.caps() & Flags.MULTICAST;
         this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
-            : SEND_CALL & ~info.epAttr().protocol().missingLevels();
+            : SEND_CALL & ~info.epAttr().protocol().missingLevels() | multicast;
     }
 
     /** A copy that changes apart from the original. */

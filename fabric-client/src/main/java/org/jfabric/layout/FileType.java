@@ -23,7 +23,9 @@ public enum FileType {
     /** Snapshot of matching state. */
     VIEW(10, "view"),
     /** One direction of a shm link. */
-    RING(11, "ring");
+    RING(11, "ring"),
+    /** Messages of a group's writer. */
+    GROUP(12, "group");
 
     private final int code;
     private final String suffix;

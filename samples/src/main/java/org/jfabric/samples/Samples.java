@@ -19,6 +19,7 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.samples.quotes.QuoteFeed;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 
@@ -47,6 +48,7 @@ public final class Samples {
         add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
+        add("quotes", "a group of one writer and several readers", QuoteFeed::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);

@@ -12,6 +12,7 @@ import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.quotes.QuoteFeed;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
@@ -166,6 +167,14 @@ class SamplesTest {
     }
 
     @Test
+    void shouldGiveEachReaderOfAGroupEveryQuote() throws Exception {
+        List<String> lines = run(() -> QuoteFeed.main(new String[0]));
+
+        assertEquals(List.of("reader 1 has 1000 quotes in order", "reader 2 has 1000 quotes in order",
+            "reader 3 has 1000 quotes in order"), lines);
+    }
+
+    @Test
     void shouldGiveEachWorkerOfOneAddressItsOrders() throws Exception {
         List<String> lines = run(() -> WorkersOfOneAddress.main(new String[0]));
 
@@ -199,7 +208,7 @@ class SamplesTest {
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
-                "sequence", "log", "counters", "contexts", "errors", "futures"),
+                "sequence", "log", "counters", "quotes", "contexts", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

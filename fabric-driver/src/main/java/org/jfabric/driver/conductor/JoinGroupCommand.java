@@ -2,7 +2,10 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.JoinGroupDecoder;
 import org.jfabric.codec.control.LeaveGroupDecoder;
+import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.GroupHandler;
+import org.jfabric.driver.link.GroupName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -18,7 +21,9 @@ final class JoinGroupCommand extends Command {
     private enum State {
         CHECK,
         OPENED,
-        JOINED
+        JOINED,
+        /** Waits for a link with names of groups. */
+        NAMED
     }
 
     private final long endpointId;
@@ -28,6 +33,9 @@ final class JoinGroupCommand extends Command {
     private SocketName group;
     private BoundAddress opened;
     private boolean joined;
+    private GroupName named;
+    private boolean isAnswered;
+    private FabricException refusal;
     private long fiAddr;
 
     /**
@@ -64,7 +72,7 @@ final class JoinGroupCommand extends Command {
         switch (state) {
             case CHECK -> {
                 check(session().requireEndpoint(endpointId));
-                state = State.OPENED;
+                state = named == null ? State.OPENED : State.NAMED;
             }
             case OPENED -> {
                 // it may have been closed meanwhile
@@ -75,12 +83,22 @@ final class JoinGroupCommand extends Command {
                     joined = true;
                 });
             }
+            case NAMED -> {
+                if (!isAnswered) {
+                    return Step.LATER;
+                }
+                if (refusal != null) {
+                    throw refusal;
+                }
+                state = State.JOINED;
+            }
             default -> {
                 if (fiAddr < 0) {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
-                session().proxy().addressReady(correlationId(), fiAddr, group.toString());
+                session().proxy().addressReady(
+                    correlationId(), fiAddr, named != null ? named.address() : group.toString());
                 return Step.ENDED;
             }
         }
@@ -100,10 +118,16 @@ final class JoinGroupCommand extends Command {
                 "flags of joining are 0x" + Long.toHexString(flags), "Give FI_SEND, FI_RECV, both or 0.");
         }
         BoundAddress bound = endpoint.endpoint().settings().bound();
-        if (bound == null || (endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
+        if ((endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "endpoint " + endpoint.endpoint().settings().address() + " was opened without FI_MULTICAST",
-                "Ask for the capability and a link that has it, for example udp.");
+                "Ask for the capability and a link that has it, for example shm or udp.");
+        }
+        if (bound == null) {
+            named = GroupName.parse(address);
+            long directions = (flags & DIRECTIONS) == 0 ? DIRECTIONS : flags & DIRECTIONS;
+            onProgress(() -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
+            return;
         }
         SocketName wanted = SocketName.parse(address);
         if (!wanted.inetAddress().isMulticastAddress()) {
@@ -115,6 +139,32 @@ final class JoinGroupCommand extends Command {
             ? wanted.withPort(SocketName.parse(bound.address()).port()) : wanted;
         if ((flags & DIRECTIONS) != Flags.SEND) {
             background(() -> opened = bound.join(group));
+        }
+    }
+
+    /** Assigns a number to the group, on the progress thread, before messages can be sent to it. */
+    private final class Answer implements GroupHandler {
+        private final EngineEndpoint endpoint;
+
+        Answer(EngineEndpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public void onJoined() {
+            long number = endpoint.number(named);
+            context().inbox().post(() -> {
+                fiAddr = number;
+                isAnswered = true;
+            });
+        }
+
+        @Override
+        public void onFailed(FabricException cause) {
+            context().inbox().post(() -> {
+                refusal = cause;
+                isAnswered = true;
+            });
         }
     }
 }

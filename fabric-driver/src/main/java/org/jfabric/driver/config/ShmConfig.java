@@ -36,10 +36,27 @@ public final class ShmConfig {
         .range(1, 1 << 16)
         .why("Regions of other drivers' clients kept mapped for single copy. Raise it where more regions are in "
             + "use at a time; each takes address space and a mapping of the kernel's limit (vm.max_map_count).");
+    /** {@code jfabric.shm.groupRingLengthBytes}. */
+    public static final Option<Long> GROUP_RING_LENGTH_BYTES = Option.bytes("jfabric.shm.groupRingLengthBytes")
+        .defaultsTo(1L << 20)
+        .range(4096L, 1L << 30)
+        .powerOfTwo()
+        .why("Ring of a group whose writer is in this driver, reserved in shared memory. The longest message is an "
+            + "eighth of it less 32 bytes. Raise it for longer messages, or so that a slow reader holds the writer "
+            + "back later, or loses less.");
+
+    /** {@code jfabric.shm.groupStallTimeoutNs}. */
+    public static final Option<Long> GROUP_STALL_TIMEOUT_NS = Option.durationNs("jfabric.shm.groupStallTimeoutNs")
+        .defaultsTo(0L)
+        .range(0L, 3_600_000_000_000L)
+        .why("How long a reader may hold the writer of a group of this driver back without reading an eighth of its "
+            + "ring; then it is removed from the group with FI_ETIMEDOUT. 0 waits for ever. A time costs readers one "
+            + "more copy of each message.");
 
     static final OptionGroup GROUP = new OptionGroup(
         "shm", "The shm link",
-        List.of(RING_LENGTH_BYTES, CONNECT_TIMEOUT_NS, SEGMENT_LENGTH_BYTES, REGION_CACHE_SIZE));
+        List.of(RING_LENGTH_BYTES, CONNECT_TIMEOUT_NS, SEGMENT_LENGTH_BYTES, REGION_CACHE_SIZE,
+            GROUP_RING_LENGTH_BYTES, GROUP_STALL_TIMEOUT_NS));
 
     /** Pieces that a ring has to hold, so that the reader does not run out of work while the next one is written. */
     static final int RECORDS_PER_RING = 4;
@@ -50,12 +67,16 @@ public final class ShmConfig {
     private final long connectTimeoutNs;
     private final int segmentLengthBytes;
     private final int regionCacheSize;
+    private final long groupRingLengthBytes;
+    private final long groupStallTimeoutNs;
 
     ShmConfig(ConfigSource source) {
         ringLengthBytes = source.value(RING_LENGTH_BYTES);
         connectTimeoutNs = source.value(CONNECT_TIMEOUT_NS);
         segmentLengthBytes = Math.toIntExact(source.value(SEGMENT_LENGTH_BYTES));
         regionCacheSize = source.value(REGION_CACHE_SIZE);
+        groupRingLengthBytes = source.value(GROUP_RING_LENGTH_BYTES);
+        groupStallTimeoutNs = source.value(GROUP_STALL_TIMEOUT_NS);
         source.check(
             ringLengthBytes / RECORDS_PER_RING >= segmentLengthBytes + RECORD_HEADER_BYTES,
             "the ring has to hold " + RECORDS_PER_RING + " segments with their headers",
@@ -96,5 +117,23 @@ public final class ShmConfig {
      */
     public int regionCacheSize() {
         return regionCacheSize;
+    }
+
+    /**
+     * Ring of a group.
+     *
+     * @return bytes without the file's header, a power of two.
+     */
+    public long groupRingLengthBytes() {
+        return groupRingLengthBytes;
+    }
+
+    /**
+     * How long a reader may hold a group's writer back.
+     *
+     * @return nanoseconds; 0 for ever.
+     */
+    public long groupStallTimeoutNs() {
+        return groupStallTimeoutNs;
     }
 }

@@ -7,8 +7,8 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
- * Sends that need more than the plain path: sends with a fence, and sends whose completion level only the peer can
- * confirm.
+ * Sends that need more than the plain path: sends with a fence, sends whose completion level only the peer can confirm,
+ * and sends that require a group as destination.
  *
  * <pre>
  *   fenced ------- earlier sends to the peer outstanding: waits at the head of the peer's queue
@@ -25,7 +25,8 @@ import org.jfabric.info.Flags;
  */
 final class AcknowledgedSends {
     /** A send with none of these flags takes the plain path. */
-    static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE;
+    static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE
+        | Flags.MULTICAST;
 
     private final Sender sender;
 
@@ -37,6 +38,11 @@ final class AcknowledgedSends {
     boolean begin(Peer peer, TransmitOperation operation) {
         if (peer.outbox().isFenced(operation)) {
             return false;
+        }
+        if ((operation.flags & Flags.MULTICAST) != 0 && peer.frames() != null) {
+            // no group has a wire of frames
+            sender.fail(operation, FabricErrno.EINVAL);
+            return true;
         }
         long level = strongest(operation.flags);
         if (level == 0) {

@@ -8,6 +8,8 @@ import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ContextName;
+import org.jfabric.driver.link.GroupHandler;
+import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.resource.FaultPoint;
@@ -412,6 +414,41 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
+     * Joins a group by its name.
+     *
+     * @param group   name of the group.
+     * @param flags   {@code Flags.SEND}, {@code Flags.RECV} or both.
+     * @param handler gets the result, perhaps inside this call.
+     */
+    public void join(GroupName group, long flags, GroupHandler handler) {
+        engine.leaveQuick();
+        for (Link link : links) {
+            if (link.namesGroups() && !closed) {
+                link.join(local, group, flags, handler);
+                return;
+            }
+        }
+        handler.onFailed(new FabricException(closed ? FabricErrno.EOPBADSTATE : FabricErrno.EOPNOTSUPP,
+            closed ? "the endpoint " + settings.address() + " is closed"
+                : "the links of endpoint " + settings.address() + " have no groups",
+            "Open an endpoint with FI_MULTICAST and a match of link shm."));
+    }
+
+    /**
+     * Assigns a number to a group that was joined by its name; if there is none left the endpoint leaves it.
+     *
+     * @param group that was joined.
+     * @return the group's {@code fi_addr}, or a negative fabric errno.
+     */
+    public long number(GroupName group) {
+        long fiAddr = addresses.insert(group.address());
+        if (fiAddr < 0) {
+            links.forEach(link -> link.leave(local, group.address()));
+        }
+        return fiAddr;
+    }
+
+    /**
      * Leaves a multicast group; its {@code fi_addr} stays, for sends.
      *
      * @param fiAddr from {@link #join}.
@@ -419,6 +456,7 @@ public final class EngineEndpoint extends EndpointPort {
     public void leave(long fiAddr) {
         String address = addresses.address(fiAddr);
         if (address != null) {
+            engine.leaveQuick();
             links.forEach(link -> link.leave(local, address));
         }
     }
@@ -701,6 +739,11 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public boolean isUpElsewhere(Peer peer) {
             return peers.isUpElsewhere(peer);
+        }
+
+        @Override
+        public void onFailed() {
+            peers.failure().end();
         }
 
         @Override

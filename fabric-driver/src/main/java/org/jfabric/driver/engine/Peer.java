@@ -566,6 +566,13 @@ final class Peer extends ChannelHandler {
         forgetIfUnused();
     }
 
+    @Override
+    public void onLeft() {
+        end(FabricErrno.ESHUTDOWN);
+        context.onFailed();
+        forgetIfUnused();
+    }
+
     /** Forgets a peer that is down and not in the address vector, once its last message has left the store. */
     private void forgetIfUnused() {
         if (state == DOWN && source < 0 && credit.heldBytes() == 0) {
@@ -668,6 +675,11 @@ final class Peer extends ChannelHandler {
     }
 
     void fail(int errno) {
+        end(errno);
+        context.onPeerDown(this, errno);
+    }
+
+    private void end(int errno) {
         context.onFailing(channel);
         down();
         pulls.clearControl();
@@ -676,6 +688,5 @@ final class Peer extends ChannelHandler {
         outbox.failAll(errno);
         context.receiver().failPeer(this, errno);
         held.end();
-        context.onPeerDown(this, errno);
     }
 }

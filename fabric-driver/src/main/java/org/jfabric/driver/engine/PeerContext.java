@@ -87,6 +87,9 @@ abstract class PeerContext {
      */
     abstract void onFailing(Channel channel);
 
+    /** The operations of a peer have ended, and nothing is reported to the application. */
+    abstract void onFailed();
+
     /**
      * A peer is down; reported to the application.
      *

@@ -18,7 +18,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  */
 final class ShortSends {
     /** A send with any of these takes the general path. */
-    private static final long NOT_SHORT = AcknowledgedSends.NOT_PLAIN | Flags.REMOTE_CQ_DATA | Flags.MULTICAST;
+    private static final long NOT_SHORT = AcknowledgedSends.NOT_PLAIN | Flags.REMOTE_CQ_DATA;
     private static final long KIND = Flags.TAGGED | Flags.MSG;
 
     private static final int NOTHING = 0;

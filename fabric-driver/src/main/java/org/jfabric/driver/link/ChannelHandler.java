@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
@@ -90,6 +91,14 @@ public abstract class ChannelHandler {
      * @param errno positive fabric errno.
      */
     public abstract void onDown(int errno);
+
+    /**
+     * The channel has ended because the application has left a group. As {@link #onDown}, but the application gets no
+     * event.
+     */
+    public void onLeft() {
+        onDown(FabricErrno.ESHUTDOWN);
+    }
 
     /** The channel accepts more, after a call has returned {@code -FI_EAGAIN}. */
     public abstract void onWritable();

@@ -3,7 +3,8 @@ package org.jfabric.driver.link;
 /**
  * Addresses of the contexts of a scalable endpoint, which only drivers know: the address of the endpoint, a mark that
  * no name has, and the kind and the index of the context. Receive context 0 has the address of the endpoint itself, so
- * that messages which name no context arrive there, also those of peers that know nothing of contexts.
+ * that messages which name no context arrive there, also those of peers that know nothing of contexts. The writer of a
+ * group has such an address for each group, too.
  */
 public final class ContextName {
     /** Transmit contexts, and receive contexts, that one endpoint has at most. */
@@ -48,6 +49,17 @@ public final class ContextName {
      */
     public static String transmit(String endpoint, int index) {
         return endpoint + MARK + "tx" + index;
+    }
+
+    /**
+     * The address by which a reader of a group knows the writer, apart from that endpoint's own channel.
+     *
+     * @param writer address of the writing endpoint.
+     * @param group  address of the group.
+     * @return an address that no endpoint and no context has.
+     */
+    public static String writer(String writer, String group) {
+        return endpoint(writer) + MARK + group;
     }
 
     /**

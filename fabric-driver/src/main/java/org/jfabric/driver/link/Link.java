@@ -86,6 +86,28 @@ public abstract class Link {
     }
 
     /**
+     * Whether endpoints of this link join groups by names, and not by addresses of a network.
+     *
+     * @return true if {@link #join(LocalEndpoint, GroupName, long, GroupHandler)} can be called.
+     */
+    public boolean namesGroups() {
+        return false;
+    }
+
+    /**
+     * Joins a group by its name. The handler is called inside this call, by a later {@link #poll}, or inside
+     * {@link #detach}.
+     *
+     * @param endpoint attached.
+     * @param group    name of the group.
+     * @param flags    {@code Flags.SEND} to write, {@code Flags.RECV} to read, or both.
+     * @param handler  gets the result.
+     */
+    public void join(LocalEndpoint endpoint, GroupName group, long flags, GroupHandler handler) {
+        throw new IllegalStateException("link " + name() + " has no groups with names");
+    }
+
+    /**
      * Leaves a multicast group.
      *
      * @param endpoint attached.

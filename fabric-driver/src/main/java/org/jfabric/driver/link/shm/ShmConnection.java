@@ -56,6 +56,7 @@ final class ShmConnection extends ResidentRing {
     private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
     private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
     private final ShmRequests requests;
+    private final ShmGroupFrames groups;
     private final ShmShortNumbers shortNumbers = new ShmShortNumbers();
     private ShmChannel[] channels = new ShmChannel[16];
     private int uses;
@@ -81,6 +82,12 @@ final class ShmConnection extends ResidentRing {
         this.state = state;
         this.deadlineNs = deadlineNs;
         this.requests = new ShmRequests(this, link);
+        this.groups = new ShmGroupFrames(this, link.groups());
+    }
+
+    /** The frames of groups, of both drivers. */
+    ShmGroupFrames groups() {
+        return groups;
     }
 
     /** The connection requests between connection-oriented endpoints of both drivers. */
@@ -147,6 +154,11 @@ final class ShmConnection extends ResidentRing {
         return (files.peerFeatures() & ShmHello.FEATURE_SHORT_WRITES) != 0;
     }
 
+    /** Whether the peer's driver has groups. */
+    boolean peerHasGroups() {
+        return (files.peerFeatures() & ShmHello.FEATURE_GROUPS) != 0;
+    }
+
     /** Whether the peer has executed everything that was sent to it. */
     boolean isDrained() {
         return producer.isDrained();
@@ -189,6 +201,7 @@ final class ShmConnection extends ResidentRing {
                 announce(channel);
             }
         }
+        link.groups().onUp(this);
     }
 
     /** Makes one step; 0 if there was nothing to do. */
@@ -381,6 +394,7 @@ final class ShmConnection extends ResidentRing {
             }
         }
         requests.onDown();
+        link.groups().onDown(this, errno);
     }
 
     /** Releases files and socket without a report. */

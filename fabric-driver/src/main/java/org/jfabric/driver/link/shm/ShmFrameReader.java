@@ -18,6 +18,10 @@ import org.jfabric.codec.wire.EagerDataDecoder;
 import org.jfabric.codec.wire.EagerDecoder;
 import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
 import org.jfabric.codec.wire.FinishDecoder;
+import org.jfabric.codec.wire.GroupEndDecoder;
+import org.jfabric.codec.wire.GroupJoinDecoder;
+import org.jfabric.codec.wire.GroupJoinedDecoder;
+import org.jfabric.codec.wire.GroupPositionDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
 import org.jfabric.codec.wire.PullDecoder;
@@ -66,7 +70,11 @@ final class ShmFrameReader {
     static final int REMOTE_ATOMIC = RemoteAtomicDecoder.TEMPLATE_ID;
     static final int REMOTE_ANNOUNCE = RemoteAnnounceDecoder.TEMPLATE_ID;
     static final int REMOTE_GRANT = RemoteGrantDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = REMOTE_GRANT;
+    static final int GROUP_JOIN = GroupJoinDecoder.TEMPLATE_ID;
+    static final int GROUP_JOINED = GroupJoinedDecoder.TEMPLATE_ID;
+    static final int GROUP_POSITION = GroupPositionDecoder.TEMPLATE_ID;
+    static final int GROUP_END = GroupEndDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = GROUP_END;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -259,6 +267,8 @@ final class ShmFrameReader {
             case CONNECT, CONNECT_ANSWER, WITHDRAW -> connection.requests().onFrame(ring, type, offset, length);
             case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC, REMOTE_ANNOUNCE, REMOTE_GRANT ->
                 remoteReader.onFrame(type, offset, length, consumer.address(offset));
+            case GROUP_JOIN, GROUP_JOINED, GROUP_POSITION, GROUP_END ->
+                connection.groups().onFrame(ring, type, offset, length);
             case CLOSE -> onClose(offset, length);
             default -> unknown(type);
         };

@@ -10,6 +10,8 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
+import org.jfabric.driver.link.GroupHandler;
+import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -36,6 +38,7 @@ final class ShmLink extends Link {
     private final ShmConnector connector;
     private final PeerAcceptor acceptor = new Acceptor();
     private final ShmConnections connections = new ShmConnections(this);
+    private final ShmGroups groups;
     private ShmConnection[] polled = new ShmConnection[0];
     private boolean closed;
 
@@ -45,6 +48,7 @@ final class ShmLink extends Link {
         this.limits = limits;
         this.copiedBytesCounter = services.counterAddress("shm: bytes taken by single copy");
         this.connector = new ShmConnector(this, services, config);
+        this.groups = new ShmGroups(this, services, config);
     }
 
     @Override
@@ -66,6 +70,26 @@ final class ShmLink extends Link {
     @Override
     public void detach(LocalEndpoint endpoint) {
         endpoints.remove(endpoint.address(), endpoint);
+        groups.detach(endpoint);
+    }
+
+    @Override
+    public boolean namesGroups() {
+        return true;
+    }
+
+    @Override
+    public void join(LocalEndpoint endpoint, GroupName group, long flags, GroupHandler handler) {
+        groups.join(endpoint, group, flags, handler);
+    }
+
+    @Override
+    public void leave(LocalEndpoint endpoint, String group) {
+        groups.leave(endpoint, group);
+    }
+
+    ShmGroups groups() {
+        return groups;
     }
 
     @Override
@@ -92,7 +116,7 @@ final class ShmLink extends Link {
     @Override
     public int poll(int limit) {
         ShmConnection[] connections = polled;
-        int work = 0;
+        int work = groups.isEmpty() ? 0 : groups.poll(limit);
         for (int i = 0; i < connections.length; i++) {
             work += connections[i].poll(limit);
         }
@@ -101,17 +125,17 @@ final class ShmLink extends Link {
 
     @Override
     public boolean isIdle() {
-        return polled.length == 0;
+        return polled.length == 0 && groups.isEmpty();
     }
 
     @Override
     public ResidentRing residentRing() {
-        return polled.length == 1 && polled[0].isResident() ? polled[0] : null;
+        return polled.length == 1 && groups.isEmpty() && polled[0].isResident() ? polled[0] : null;
     }
 
     @Override
     public boolean arm() {
-        boolean armed = true;
+        boolean armed = groups.arm();
         for (ShmConnection connection : polled) {
             armed &= connection.arm();
         }
@@ -126,6 +150,7 @@ final class ShmLink extends Link {
     @Override
     public void close() {
         closed = true;
+        groups.close();
         for (ShmConnection connection : polled) {
             connection.state(ShmConnection.DOWN);
             connection.release();

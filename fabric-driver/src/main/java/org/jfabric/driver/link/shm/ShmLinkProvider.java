@@ -6,6 +6,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
 
@@ -40,6 +41,11 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
     @Override
     protected long remoteCaps() {
         return REMOTE_CAPS;
+    }
+
+    @Override
+    protected long groupCaps() {
+        return Flags.MULTICAST;
     }
 
     @Override

@@ -126,6 +126,15 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     }
 
     /**
+     * The capability of groups, for connectionless endpoints that request it.
+     *
+     * @return 0 or {@code Flags.MULTICAST}.
+     */
+    protected long groupCaps() {
+        return 0;
+    }
+
+    /**
      * Whether the wire can name the contexts of a scalable endpoint.
      *
      * @return false unless the link's addresses are names of this project.
@@ -149,6 +158,9 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         if (hints.epAttr().type() == EndpointType.MSG) {
             type = EndpointType.MSG;
             caps &= ~CONNECTIONLESS_CAPS;
+        }
+        if (type == EndpointType.RDM && hints.caps() != 0) {
+            caps |= groupCaps();
         }
         boolean isScalable = namesContexts() && type == EndpointType.RDM;
         if (isScalable) {

@@ -1,0 +1,110 @@
+package org.jfabric.layout;
+
+/**
+ * A {@code .group} file: the messages of a group's writer. The writer's driver writes it; the drivers of the readers
+ * map it read-only.
+ *
+ * <pre>
+ *    0  common file header
+ *  128  intent, 8 bytes      position up to which records are being overwritten; stored before a record is written
+ *  136  latest, 8 bytes      position of the newest message
+ *  144  tail, 8 bytes        end of the records that are written; stored last, release
+ *  512  records; the capacity is a power of two
+ *
+ *  record: starts on a cache line, takes whole lines
+ *
+ *  +-------------------------------+-------------------------------+
+ *  |       length in bytes         |             flags             |
+ *  +-------------------------------+-------------------------------+
+ *  |                           sequence                            |   0, 1, 2 … of the messages of this file
+ *  +---------------------------------------------------------------+
+ *  |                             tag                               |
+ *  +---------------------------------------------------------------+
+ *  |                     data, only if flagged                     |
+ *  +---------------------------------------------------------------+
+ *  |  payload                                                     ...
+ * </pre>
+ *
+ * <p>The length counts the header and the payload. A record does not cross the end of the ring: a record with
+ * {@link #PADDING} fills the remaining bytes and counts as no message. Positions count bytes since the start and never
+ * wrap, so that {@code position & (capacity - 1)} is the place of a record.
+ *
+ * <p>A writer that waits for its readers overwrites nothing that one of them has yet to read. With another writer a
+ * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - position} is not
+ * more than the capacity. A reader that was overrun continues at <em>latest</em>; the sequences say how many messages
+ * it has lost.
+ */
+public final class GroupRingDescriptor {
+    /** Offset of the position up to which records are being overwritten. */
+    public static final int INTENT_OFFSET = 128;
+    /** Offset of the position of the newest message. */
+    public static final int LATEST_OFFSET = 136;
+    /** Offset of the end of the records that are written. */
+    public static final int TAIL_OFFSET = 144;
+    /** Length of the header in bytes; the records follow. */
+    public static final int HEADER_LENGTH = 512;
+    /** Records start on multiples of this. */
+    public static final int RECORD_ALIGNMENT = 64;
+
+    /** In a record: bytes of its header and payload. */
+    public static final int LENGTH = 0;
+    /** In a record: its flags. */
+    public static final int FLAGS = 4;
+    /** In a record: number of the message. */
+    public static final int SEQUENCE = 8;
+    /** In a record: the tag, 0 for untagged messages. */
+    public static final int TAG = 16;
+    /** In a record with {@link #HAS_DATA}: remote CQ data. */
+    public static final int DATA = 24;
+    /** Bytes of a record in front of the payload. */
+    public static final int RECORD_HEADER = 24;
+    /** Bytes of a record with {@link #HAS_DATA} in front of the payload. */
+    public static final int RECORD_HEADER_WITH_DATA = 32;
+
+    /** Flag of a tagged message. */
+    public static final int TAGGED = 1;
+    /** Flag of a message with remote CQ data. */
+    public static final int HAS_DATA = 2;
+    /** Flag of a record that only fills the end of the ring. */
+    public static final int PADDING = 4;
+
+    /** Smallest capacity in bytes. */
+    public static final int MIN_CAPACITY = 4096;
+    /** Largest capacity in bytes. */
+    public static final int MAX_CAPACITY = 1 << 30;
+    /** The longest record is the capacity divided by this. */
+    public static final int RECORDS_PER_RING = 8;
+
+    private GroupRingDescriptor() {
+    }
+
+    /**
+     * Bytes that a record takes in the ring.
+     *
+     * @param length bytes of header and payload.
+     * @return the next multiple of {@link #RECORD_ALIGNMENT}.
+     */
+    public static int alignedLength(int length) {
+        return (length + (RECORD_ALIGNMENT - 1)) & -RECORD_ALIGNMENT;
+    }
+
+    /**
+     * The longest payload.
+     *
+     * @param capacity bytes of the records.
+     * @return bytes.
+     */
+    public static int maxPayload(int capacity) {
+        return capacity / RECORDS_PER_RING - RECORD_HEADER_WITH_DATA;
+    }
+
+    /**
+     * Whether a ring can have a capacity.
+     *
+     * @param capacity bytes.
+     * @return true for powers of two from {@link #MIN_CAPACITY} to {@link #MAX_CAPACITY}.
+     */
+    public static boolean isValidCapacity(long capacity) {
+        return capacity >= MIN_CAPACITY && capacity <= MAX_CAPACITY && Long.bitCount(capacity) == 1;
+    }
+}

@@ -1,0 +1,60 @@
+package org.jfabric.driver.link.shm;
+
+import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+
+/**
+ * The channel by which an endpoint sends to a group. It is up from the first join until the endpoint closes, but only
+ * while the endpoint is the group's writer there is a ring to write to.
+ *
+ * <p>Owner: progress agent.
+ */
+final class ShmGroupChannel extends Channel {
+    private final ShmGroups groups;
+    private final LocalEndpoint endpoint;
+    private final String address;
+    private ShmGroup group;
+    private boolean wasWriter;
+
+    ShmGroupChannel(ShmGroups groups, LocalEndpoint endpoint, String address, ChannelHandler handler) {
+        // every length is passed to send(), which knows the group's limit
+        super(new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE, 0),
+            handler);
+        this.groups = groups;
+        this.endpoint = endpoint;
+        this.address = address;
+    }
+
+    LocalEndpoint endpoint() {
+        return endpoint;
+    }
+
+    String address() {
+        return address;
+    }
+
+    /** Sets the group that the endpoint writes to; null if it does not any more. */
+    void group(ShmGroup newGroup) {
+        group = newGroup;
+        wasWriter |= newGroup != null;
+    }
+
+    @Override
+    public int send(TransmitOperation operation, int grant) {
+        ShmGroup to = group;
+        if (to == null) {
+            return wasWriter ? -FabricErrno.ENOTCONN : -FabricErrno.EOPNOTSUPP;
+        }
+        return to.send(operation);
+    }
+
+    @Override
+    public void close(int errno) {
+        groups.onClosed(this);
+    }
+}

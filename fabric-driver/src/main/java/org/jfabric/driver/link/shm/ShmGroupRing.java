@@ -1,0 +1,149 @@
+package org.jfabric.driver.link.shm;
+
+import org.agrona.UnsafeApi;
+import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.layout.FileHeaderDescriptor;
+import org.jfabric.layout.FileType;
+import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.layout.OwnerId;
+
+/**
+ * A mapped {@code .group} file. It stays mapped while the group's writer or a member in this driver uses it.
+ *
+ * <p>Owner: progress agent; the static methods run on the resource thread.
+ */
+final class ShmGroupRing {
+    private final LinkServices services;
+    private final MappedFile file;
+    private final long number;
+    private final long header;
+    private final long records;
+    private final int capacity;
+    private int uses;
+
+    ShmGroupRing(LinkServices services, MappedFile file, long number, int capacity) {
+        this.services = services;
+        this.file = file;
+        this.number = number;
+        this.header = file.address();
+        this.records = header + GroupRingDescriptor.HEADER_LENGTH;
+        this.capacity = capacity;
+    }
+
+    /** Makes the file of a group of this driver. */
+    static MappedFile create(int directoryFd, long number, int capacity, OwnerId owner) {
+        MappedFile file = MappedFile.create(
+            directoryFd, FileType.GROUP.fileName(number), GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
+        FileHeaderDescriptor.write(
+            file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.GROUP, HelloDecoder.SCHEMA_ID,
+            HelloDecoder.SCHEMA_VERSION, owner, number, capacity);
+        file.populate();
+        return file;
+    }
+
+    /** Maps the file of a group of another driver, after checking length and header. */
+    static MappedFile open(int directoryFd, long number, int capacity, OwnerId owner, String driverName) {
+        String name = FileType.GROUP.fileName(number);
+        MappedFile file = MappedFile.open(
+            directoryFd, name, true, GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
+        ShmRing.verify(file, FileType.GROUP, owner, driverName, name);
+        file.populate();
+        return file;
+    }
+
+    long number() {
+        return number;
+    }
+
+    int capacity() {
+        return capacity;
+    }
+
+    /** Native address of the file's header. */
+    long header() {
+        return header;
+    }
+
+    /** Native address of the record at a position. */
+    long record(long position) {
+        return records + (position & capacity - 1);
+    }
+
+    /** Bytes from the record at a position to the end of the ring. */
+    int toEnd(long position) {
+        return capacity - (int) (position & capacity - 1);
+    }
+
+    /** End of the records that are written; all of them can be read after this call. */
+    long tail() {
+        return UnsafeApi.getLongAcquire(null, header + GroupRingDescriptor.TAIL_OFFSET);
+    }
+
+    long latest() {
+        return UnsafeApi.getLongVolatile(null, header + GroupRingDescriptor.LATEST_OFFSET);
+    }
+
+    long intent() {
+        return UnsafeApi.getLongVolatile(null, header + GroupRingDescriptor.INTENT_OFFSET);
+    }
+
+    /** Reads the last bytes: raises a fault if the file was truncated. */
+    long touch() {
+        return UnsafeApi.getLongVolatile(null, records + capacity - Long.BYTES);
+    }
+
+    boolean isCut() {
+        return file.isCut();
+    }
+
+    ShmGroupRing retain() {
+        uses++;
+        return this;
+    }
+
+    /** The last one unmaps the file, later, on the resource thread. */
+    void release() {
+        if (--uses == 0) {
+            services.submit(new UnmapTask(file));
+        }
+    }
+
+    /** Deletes the name of a ring of this driver; the mappings of readers stay valid. */
+    void delete() {
+        Libc.unlinkat(services.directoryFd(), FileType.GROUP.fileName(number));
+    }
+
+    /** Deletes a ring of this driver that nothing uses. */
+    void discard() {
+        delete();
+        retain().release();
+    }
+
+    /** Unmaps a file that nothing uses. */
+    static final class UnmapTask extends ResourceTask {
+        private final MappedFile file;
+
+        UnmapTask(MappedFile file) {
+            this.file = file;
+        }
+
+        @Override
+        protected void execute() {
+            file.close();
+        }
+
+        @Override
+        protected void onDone() {
+            // nothing waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            // munmap of a whole mapping does not fail
+        }
+    }
+}
