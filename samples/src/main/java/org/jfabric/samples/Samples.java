@@ -18,6 +18,7 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.samples.quotes.Quotes;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 
@@ -35,6 +36,7 @@ public final class Samples {
         add("hello", "a driver and an endpoint in one process", HelloFabric::main);
         add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
+        add("quotes", "a publisher of quotes and its subscribers, the program of docs/tutorial.md", Quotes::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);

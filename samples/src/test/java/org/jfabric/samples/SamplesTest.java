@@ -197,8 +197,8 @@ class SamplesTest {
 
         assertEquals("usage: java -jar samples.jar SAMPLE [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
-                "sequence", "log", "counters", "contexts", "errors", "futures"),
+            List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
+                "doorbell", "sequence", "log", "counters", "contexts", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 
