@@ -6,6 +6,7 @@ import java.util.List;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
+import org.jfabric.driver.conductor.Drain;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
@@ -59,6 +60,7 @@ final class DriverWiring implements AutoCloseable {
     private final ProgressAgent progress;
     private final DriverConductor conductor;
     private final CycleClock clock;
+    private final Drain drain = new Drain();
 
     /**
      * Wires a driver.
@@ -110,7 +112,7 @@ final class DriverWiring implements AutoCloseable {
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), cnc),
+                    progress, engine, providers, cnc.counters(), cnc, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -168,6 +170,10 @@ final class DriverWiring implements AutoCloseable {
 
     DriverConductor conductor() {
         return conductor;
+    }
+
+    Drain drain() {
+        return drain;
     }
 
     String driverName() {
