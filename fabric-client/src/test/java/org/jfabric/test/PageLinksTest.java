@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PageLinksTest {
     private static final Path ROOT = Path.of("..");
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*]\\(([^)\\s]+)\\)");
+    private static final Pattern PAGE = Pattern.compile("\\bdocs/[\\w/-]+\\.md\\b");
     private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?) *#*");
     private static final Pattern INLINE_CODE = Pattern.compile("`[^`\\n]*`");
     private static final Pattern LINK_TEXT = Pattern.compile("\\[([^\\]]*)]\\([^)]*\\)");
@@ -36,6 +37,27 @@ class PageLinksTest {
         int links = check(ROOT, dead);
         assertEquals(List.of(), dead, () -> dead.size() + " links lead nowhere:\n" + String.join("\n", dead) + '\n');
         assertTrue(links > 200, () -> links + " links");
+    }
+
+    /** Messages and Javadoc name pages too. */
+    @Test
+    void shouldNameOnlyPagesThatThereAreInSources() throws IOException {
+        List<String> missing = new ArrayList<>();
+        int found = 0;
+        for (String module : List.of("fabric-client", "fabric-driver", "samples", "perf")) {
+            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+                for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
+                    Matcher page = PAGE.matcher(Files.readString(file));
+                    for (; page.find(); found++) {
+                        if (!Files.exists(ROOT.resolve(page.group()))) {
+                            missing.add(file + ": " + page.group());
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), missing);
+        assertTrue(found > 3, found + " pages");
     }
 
     @Test

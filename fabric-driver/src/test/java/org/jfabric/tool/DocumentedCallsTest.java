@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jfabric.Endpoint;
-import org.jfabric.driver.FabricDriver;
 import org.junit.jupiter.api.Test;
 
 /** Members of public classes that the pages name as {@code Class.member} exist, with that visibility. */
@@ -31,27 +29,23 @@ class DocumentedCallsTest {
     private final Map<String, Class<?>> classes = new HashMap<>();
 
     DocumentedCallsTest() throws Exception {
-        for (Class<?> each : new Class<?>[] {Endpoint.class, FabricDriver.class}) {
-            Path output = Path.of(each.getProtectionDomain().getCodeSource().getLocation().toURI());
-            assertTrue(Files.isDirectory(output), output::toString);
+        for (String module : List.of("fabric-client", "fabric-driver")) {
             for (String folder : API) {
-                addClasses(output, folder);
+                Path sources = ROOT.resolve(module).resolve("src/main/java").resolve(folder);
+                if (Files.isDirectory(sources)) {
+                    addClasses(sources, folder.replace('/', '.'));
+                }
             }
         }
         assertTrue(classes.size() > 100, classes.size() + " classes");
     }
 
-    private void addClasses(Path output, String folder) throws Exception {
-        if (!Files.isDirectory(output.resolve(folder))) {
-            return;
-        }
-        try (Stream<Path> files = Files.list(output.resolve(folder))) {
-            for (Path file : files.toList()) {
-                String name = file.getFileName().toString();
-                if (name.endsWith(".class") && !name.contains("$") && !name.contains("-")) {
-                    String simple = name.substring(0, name.length() - ".class".length());
-                    Class<?> found = Class.forName(folder.replace('/', '.') + '.' + simple, false,
-                        getClass().getClassLoader());
+    private void addClasses(Path sources, String packageName) throws Exception {
+        try (Stream<Path> files = Files.list(sources)) {
+            for (String name : files.map(file -> file.getFileName().toString()).toList()) {
+                if (name.endsWith(".java") && !name.contains("-")) {
+                    String simple = name.substring(0, name.length() - ".java".length());
+                    Class<?> found = Class.forName(packageName + '.' + simple, false, getClass().getClassLoader());
                     if (Modifier.isPublic(found.getModifiers())) {
                         classes.put(simple, found);
                     }
