@@ -60,13 +60,14 @@ class DocumentedCallsTest {
             || Arrays.stream(type.getClasses()).anyMatch(inner -> inner.getSimpleName().equals(member));
     }
 
+    /** The change log also names calls that are gone. */
     @Test
     void shouldNameOnlyMembersThatThereAre() throws IOException {
         List<String> unknown = new ArrayList<>();
         int checked = 0;
-        try (Stream<Path> top = Files.list(ROOT); Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+        try (Stream<Path> top = Files.list(ROOT); Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             for (Path page : Stream.concat(top, docs).filter(file -> file.toString().endsWith(".md")
-                && !file.endsWith("CHANGELOG.md") && !file.endsWith("architecture.md")).sorted().toList()) {
+                && !file.endsWith("CHANGELOG.md")).sorted().toList()) {
                 for (Matcher code = CODE.matcher(Files.readString(page)); code.find();) {
                     for (Matcher member = MEMBER.matcher(code.group(1)); member.find();) {
                         Class<?> type = classes.get(member.group(1));
