@@ -16,7 +16,7 @@ public final class Quotes {
           tcp, rxm   the same, on any hosts; HOST:PORT is the address of the publisher""";
     private static final int SUBSCRIBERS = 2;
     private static final int QUOTES = 5;
-    private static final long PAUSE_NS = 100_000_000L;
+    private static final long PAUSE_NS = 10_000_000L;
 
     private Quotes() {
     }
