@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 class MainSourceWordsTest {
     private static final Path ROOT = Path.of("..");
     private static final Path REQUIREMENTS = Path.of("docs", "requirements");
-    private static final List<String> MODULES = List.of("codecs", "fabric-client", "fabric-driver", "samples", "perf");
+    private static final List<String> MODULES =
+        List.of("codecs", "fabric-client", "fabric-driver", "samples", "perf", "site");
     /** Ids of rows and of readings, ranges and shortened ones included. */
     private static final Pattern CITED = Pattern.compile("\\b(?:AMB"
         + Arrays.stream(Requirements.values()).map(group -> "|" + group.name()).collect(Collectors.joining())

@@ -14,12 +14,13 @@ import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
+import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
-import org.jfabric.samples.quotes.QuoteFeed;
+import org.jfabric.samples.quotes.Quotes;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 
@@ -38,6 +39,7 @@ public final class Samples {
         add("hello", "a driver and an endpoint in one process", HelloFabric::main);
         add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
+        add("quotes", "a publisher of quotes and its subscribers, the program of docs/tutorial.md", Quotes::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);
@@ -48,7 +50,7 @@ public final class Samples {
         add("sequence", "numbers that clients draw from one word by fetch-and-add", SequenceNumbers::main);
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
-        add("quotes", "a group of one writer and several readers", QuoteFeed::main);
+        add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);

@@ -9,10 +9,10 @@ import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
+import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
-import org.jfabric.samples.quotes.QuoteFeed;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
@@ -168,7 +168,7 @@ class SamplesTest {
 
     @Test
     void shouldGiveEachReaderOfAGroupEveryQuote() throws Exception {
-        List<String> lines = run(() -> QuoteFeed.main(new String[0]));
+        List<String> lines = run(() -> GroupFeed.main(new String[0]));
 
         assertEquals(List.of("reader 1 has 1000 quotes in order", "reader 2 has 1000 quotes in order",
             "reader 3 has 1000 quotes in order"), lines);
@@ -207,8 +207,8 @@ class SamplesTest {
         assertEquals(lines, run(() -> Samples.main(new String[] {"--help"})));
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "tags", "levels", "connect", "echo", "gateway", "book", "doorbell",
-                "sequence", "log", "counters", "quotes", "contexts", "errors", "futures"),
+            List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
+                "doorbell", "sequence", "log", "counters", "group", "contexts", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

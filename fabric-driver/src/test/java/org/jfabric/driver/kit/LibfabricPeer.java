@@ -62,20 +62,29 @@ public final class LibfabricPeer implements AutoCloseable {
 
     private static synchronized Path program() throws IOException {
         if (program == null) {
-            String missing = !Files.exists(HEADER) ? HEADER + " is not there (apt-get install libfabric-dev)"
-                : !Files.isExecutable(Path.of("/usr/bin/gcc")) ? "there is no gcc (apt-get install gcc)"
-                : !Files.exists(SOURCE) ? SOURCE.toAbsolutePath() + " is not there" : null;
-            assertTrue(missing == null || !IS_REQUIRED, missing);
-            assumeTrue(missing == null, missing);
-            Path made = Files.createTempFile("fabric_peer", "");
-            made.toFile().deleteOnExit();
-            Process gcc = new ProcessBuilder("/usr/bin/gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-o",
-                made.toString(), SOURCE.toString(), "-lfabric").redirectErrorStream(true).start();
-            String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals(0, exit(gcc), said);
-            program = made;
+            program = compile(SOURCE);
         }
         return program;
+    }
+
+    /**
+     * Compiles a program of libfabric; skips the test, with the reason, where that is not possible.
+     *
+     * @param source file of the program, from the folder of the module.
+     */
+    public static Path compile(Path source) throws IOException {
+        String missing = !Files.exists(HEADER) ? HEADER + " is not there (apt-get install libfabric-dev)"
+            : !Files.isExecutable(Path.of("/usr/bin/gcc")) ? "there is no gcc (apt-get install gcc)"
+            : !Files.exists(source) ? source.toAbsolutePath() + " is not there" : null;
+        assertTrue(missing == null || !IS_REQUIRED, missing);
+        assumeTrue(missing == null, missing);
+        Path made = Files.createTempFile(source.getFileName().toString(), "");
+        made.toFile().deleteOnExit();
+        Process gcc = new ProcessBuilder("/usr/bin/gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-o",
+            made.toString(), source.toString(), "-lfabric").redirectErrorStream(true).start();
+        String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, exit(gcc), said);
+        return made;
     }
 
     private static int exit(Process process) {

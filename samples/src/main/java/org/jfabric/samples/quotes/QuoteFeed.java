@@ -1,105 +1,75 @@
 package org.jfabric.samples.quotes;
 
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Fabric;
 import org.jfabric.Messenger;
-import org.jfabric.MulticastGroup;
-import org.jfabric.driver.FabricDriver;
-import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Flags;
-import org.jfabric.info.Info;
+import org.jfabric.info.FabricException;
+import org.jfabric.samples.quotes.codec.MessageHeaderEncoder;
+import org.jfabric.samples.quotes.codec.QuoteEncoder;
 
-/**
- * Quotes that one writer sends to a group, and that each reader gets. A message is written once, whatever the number of
- * readers. Here all are in one process; readers in other processes join by the same address, and each has its own pace.
- */
-public final class QuoteFeed {
-    private static final int QUOTES = 1000;
-    private static final int BURST = 50;
-    private static final int READERS = 3;
-    /** Layout of a quote: number, instrument, price, size. */
-    private static final int INSTRUMENT = Long.BYTES;
-    private static final int PRICE = INSTRUMENT + Long.BYTES;
-    private static final int SIZE = PRICE + Long.BYTES;
-    private static final int LENGTH = SIZE + Long.BYTES;
-    private static final long DEADLINE_NS = 10_000_000_000L;
+/** The publisher: waits for its subscribers, then sends each of them every quote. */
+final class QuoteFeed {
+    /** Tag of the messages by which subscribers name themselves. */
+    static final long SUBSCRIBE = 1;
+    /** Tag of quotes, and of the empty message behind the last one. */
+    static final long QUOTE = 2;
+    /** Longest address of a subscriber, in bytes. */
+    static final int ADDRESS_LENGTH = 256;
 
-    private QuoteFeed() {
+    private final Messenger own;
+    private final UnsafeBuffer buffer;
+    private final MessageHeaderEncoder header = new MessageHeaderEncoder();
+    private final QuoteEncoder quote = new QuoteEncoder();
+    private long[] peers;
+
+    QuoteFeed(Messenger own) {
+        this.own = own;
+        this.buffer = own.memory().buffer();
     }
 
-    /**
-     * Runs it.
-     *
-     * @param args not used.
-     */
-    public static void main(String[] args) {
-        DriverConfig config = DriverConfig.builder().set("jfabric.dir.name", "quotes-" + ProcessHandle.current().pid())
-            .threadingMode(ThreadingMode.INVOKER).build();
-        try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
-            Info hints = new Info().caps(Flags.MSG | Flags.MULTICAST);
-            Messenger writer = fabric.messenger().hints(hints).open();
-            // the driver in the address is the writer's; with "?lossy" behind it the writer would not wait for readers
-            MulticastGroup group = writer.endpoint().join(
-                "jfabric://" + fabric.driverName() + "/quotes", 0, Flags.SEND);
-            Messenger[] readers = new Messenger[READERS];
-            long[] seen = new long[READERS];
-            for (int i = 0; i < READERS; i++) {
-                readers[i] = fabric.messenger().hints(hints).open();
-                readers[i].endpoint().join(group.address(), 0, Flags.RECV);
-            }
-            UnsafeBuffer quote = new UnsafeBuffer(new byte[LENGTH]);
-            for (long first = 0; first < QUOTES; first += BURST) {
-                for (Messenger reader : readers) {
-                    post(reader);
-                }
-                for (long number = first; number < first + BURST; number++) {
-                    publish(writer, group.fiAddr(), quote, number);
-                }
-                for (int i = 0; i < READERS; i++) {
-                    seen[i] += take(readers[i], first);
-                }
-            }
-            for (int i = 0; i < READERS; i++) {
-                System.out.println("reader " + (i + 1) + " has " + seen[i] + " quotes in order");
-            }
+    // example: subscriptions
+    void awaitSubscribers(int count) {
+        for (int i = 0; i < count; i++) {
+            long place = own.memory().address(i * ADDRESS_LENGTH);
+            own.endpoint().trecv(place, ADDRESS_LENGTH, FabricAddress.ADDR_UNSPEC, SUBSCRIBE, 0, i);
+        }
+        own.await(count, entry -> { });
+        peers = new long[count];
+        for (int i = 0; i < count; i++) {
+            peers[i] = own.peer(buffer.getStringUtf8(i * ADDRESS_LENGTH));
+        }
+    }
+    // end
+
+    // example: publish
+    void publish(long sequence, long bid, long ask) {
+        quote.wrapAndApplyHeader(buffer, 0, header).sequence(sequence).bid(bid).ask(ask).symbol("EURUSD");
+        int length = header.encodedLength() + quote.encodedLength();
+        for (long peer : peers) {
+            send(peer, length);
         }
     }
 
-    private static void post(Messenger reader) {
-        for (int i = 0; i < BURST; i++) {
-            require(reader.endpoint().recv(reader.memory().address((long) i * LENGTH), LENGTH, -1, i));
-        }
-    }
-
-    private static void publish(Messenger writer, long group, UnsafeBuffer quote, long number) {
-        quote.putLong(0, number);
-        quote.putLong(INSTRUMENT, 7);
-        quote.putLong(PRICE, 100_000 + number % 13);
-        quote.putLong(SIZE, 200);
-        int result = writer.endpoint().inject(quote, 0, LENGTH, group);
+    private void send(long peer, int length) {
+        int result = own.endpoint().tinject(buffer, 0, length, peer, QUOTE);
         while (result == -FabricErrno.EAGAIN) {
-            // the slowest reader is a ring behind, and as many quotes wait as may be outstanding
-            writer.queue().poll(entry -> { }, 1);
-            result = writer.endpoint().inject(quote, 0, LENGTH, group);
+            int read = own.queue().poll(entry -> { }, 1);
+            boolean isBroken = read < 0 && read != -FabricErrno.EAGAIN;
+            result = isBroken ? read : own.endpoint().tinject(buffer, 0, length, peer, QUOTE);
         }
-        require(result);
-    }
-
-    /** Takes a burst; returns how many quotes have the expected number. */
-    private static int take(Messenger reader, long first) {
-        reader.await(BURST, DEADLINE_NS, entry -> { });
-        int inOrder = 0;
-        for (int i = 0; i < BURST; i++) {
-            inOrder += reader.memory().buffer().getLong(i * LENGTH) == first + i ? 1 : 0;
-        }
-        return inOrder;
-    }
-
-    private static void require(int result) {
         if (result != 0) {
-            throw new IllegalStateException(FabricErrno.describe(-result));
+            throw new FabricException(result, "quote not sent", "See docs/what-can-go-wrong.md.");
         }
     }
+    // end
+
+    // example: finish
+    void finish() {
+        for (long peer : peers) {
+            own.endpoint().tsend(own.memory().address(), 0, peer, QUOTE, 0);
+        }
+        own.await(peers.length, entry -> { });
+    }
+    // end
 }

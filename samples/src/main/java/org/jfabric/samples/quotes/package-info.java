@@ -1,2 +1,5 @@
-/** A group: one writer, several readers. */
+/**
+ * The program of {@code docs/tutorial.md}: a publisher of quotes and its subscribers, over a daemon, with embedded
+ * drivers, and over tcp.
+ */
 package org.jfabric.samples.quotes;

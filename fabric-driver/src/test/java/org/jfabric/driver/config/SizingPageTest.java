@@ -1,0 +1,70 @@
+package org.jfabric.driver.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import org.junit.jupiter.api.Test;
+
+/** The lengths of shared files that the page names are those of the default configuration. */
+class SizingPageTest {
+    private static final Path PAGE = Path.of("..", "docs", "sizing.md");
+
+    private final DriverConfig config = DriverConfig.builder().systemProperties(new Properties()).build();
+    private final QueueConfig queue = config.queue();
+    private final String page = read();
+
+    private static String read() {
+        try {
+            return Files.readString(PAGE);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static String kib(long bytes) {
+        assertEquals(0, bytes % 1024, bytes + " bytes");
+        return bytes / 1024 + " KiB";
+    }
+
+    /** Columns of the only row that begins so. */
+    private String[] row(String begin) {
+        String[] rows = page.lines().filter(line -> line.startsWith("| " + begin)).toArray(String[]::new);
+        assertEquals(1, rows.length, begin);
+        return rows[0].split(" \\| ");
+    }
+
+    @Test
+    void shouldNameTheDefaultLengthOfEachFile() {
+        assertEquals(kib(Sizing.forDriver(config).totalBytes()), row("`cnc`")[2]);
+        assertEquals(kib(Sizing.ctlFileBytes(queue)), row("`.ctl`")[2]);
+        assertEquals(kib(Sizing.tqFileBytes(queue, queue.txSize())), row("`.tq`")[2]);
+        assertEquals(kib(Sizing.rqFileBytes(queue, queue.rxSize())), row("`.rq`")[2]);
+        assertEquals(kib(Sizing.cqFileBytes(queue, queue.cqSize())), row("`.cq`")[2]);
+        assertEquals(kib(Sizing.shmRingFileBytes(config.shm())), row("`.ring`")[2]);
+        assertTrue(page.contains(kib(Sizing.mrFileBytes(4 << 20)) + " for 4 MiB"));
+    }
+
+    @Test
+    void shouldNameTheNeedOfADriverWithOneClient() {
+        String need = kib(Sizing.forDriver(config).plus(Sizing.forDefaultClients(config, 1)).totalBytes());
+        assertTrue(page.contains("A driver with one such client takes " + need), need);
+    }
+
+    @Test
+    void shouldNameTheLengthsOfSmallerAndLargerQueues() {
+        assertQueues("64 sends", 64, 64, 96);
+        assertQueues("256 sends", queue.txSize(), queue.rxSize(), queue.cqSize());
+        assertQueues("4,096 sends", 4096, 16384, 20480);
+    }
+
+    private void assertQueues(String begin, int sends, int receives, int entries) {
+        String[] row = row(begin);
+        assertEquals(kib(Sizing.tqFileBytes(queue, sends)), row[1]);
+        assertEquals(kib(Sizing.rqFileBytes(queue, receives)), row[2]);
+        assertEquals(kib(Sizing.cqFileBytes(queue, entries)) + " |", row[3]);
+    }
+}

@@ -1,0 +1,2 @@
+/** A group: one writer, several readers. */
+package org.jfabric.samples.group;

@@ -1,0 +1,98 @@
+package org.jfabric.site;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every link of the site leads to a file and an anchor of the site, or to a file of the repository. */
+class DocumentationSiteTest {
+    private static final Path ROOT = Path.of("..");
+    private static final String SOURCES = "https://sources.invalid/";
+    private static final Pattern LINK = Pattern.compile("(?:href|src)=\"([^\"]*)\"");
+    private static final Pattern ID = Pattern.compile(" id=\"([^\"]*)\"");
+
+    @TempDir
+    private static Path output;
+    private static final Map<Path, String> FILES = new HashMap<>();
+
+    @BeforeAll
+    static void make() throws IOException {
+        new DocumentationSite(ROOT, SOURCES).write(output);
+        try (Stream<Path> files = Files.walk(output)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                FILES.put(file, Files.readString(file));
+            }
+        }
+    }
+
+    @Test
+    void shouldMakeAFileOfEachPage() throws IOException {
+        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+            long pages = docs.filter(file -> file.toString().endsWith(".md")).count();
+            assertEquals(pages, FILES.keySet().stream().filter(
+                file -> file.startsWith(output.resolve("docs")) && file.toString().endsWith(".html")).count());
+        }
+        assertTrue(FILES.containsKey(output.resolve("index.html")), FILES.keySet()::toString);
+    }
+
+    @Test
+    void shouldHaveNoDeadLinks() {
+        List<String> dead = new ArrayList<>();
+        int links = 0;
+        for (Map.Entry<Path, String> file : FILES.entrySet()) {
+            Matcher matcher = LINK.matcher(file.getValue());
+            for (; matcher.find(); links++) {
+                String link = matcher.group(1);
+                if (!isAlive(file.getKey(), link)) {
+                    dead.add(output.relativize(file.getKey()) + ": " + link);
+                }
+            }
+        }
+        assertEquals(List.of(), dead);
+        assertTrue(links > 1000, links + " links");
+    }
+
+    private static boolean isAlive(Path from, String link) {
+        if (link.startsWith(SOURCES)) {
+            return Files.exists(ROOT.resolve(link.substring(SOURCES.length()).replaceFirst("#.*", "")));
+        }
+        if (link.startsWith("https://")) {
+            return true;
+        }
+        int hash = link.indexOf('#');
+        String path = hash < 0 ? link : link.substring(0, hash);
+        String html = FILES.get(path.isEmpty() ? from : from.resolveSibling(path).normalize());
+        return html != null && (hash < 0 || html.contains(" id=\"" + link.substring(hash + 1) + '"'));
+    }
+
+    @Test
+    void shouldGiveEachAnchorOnce() {
+        FILES.forEach((file, html) -> {
+            Set<String> seen = new HashSet<>();
+            for (Matcher ids = ID.matcher(html); ids.find();) {
+                assertTrue(seen.add(ids.group(1)), () -> file + ": " + ids.group(1));
+            }
+        });
+    }
+
+    @Test
+    void shouldLoadNothingFromElsewhere() {
+        FILES.forEach((file, html) -> assertTrue(
+            !html.contains("<script") && !html.contains("src=\"http") && !html.contains("@import"), file::toString));
+    }
+}
