@@ -187,9 +187,9 @@ class RemoteMemoryExampleTest {
             assertEquals(4096, pair.a.memory.buffer().getLong(8));
 
             ByteBuffer direct = ByteBuffer.allocateDirect(64).putLong(8, Long.reverseBytes(4711));
-            MemoryRegion own = registerOwn(pair.b.domain, direct, 78);
+            MemoryRegion own = registerOwn(pair.b.domain, direct, 99);
             assertEquals(setup.daemon, own.isCopied());
-            assertEquals(0, pair.a.endpoint.remoteMemory().read(pair.a.memory.address(), 8, pair.toB, 8, 78, 6));
+            assertEquals(0, pair.a.endpoint.remoteMemory().read(pair.a.memory.address(), 8, pair.toB, 8, 99, 6));
             pair.a.await(6);
             assertEquals(4711, pair.a.memory.buffer().getLong(0));
 
