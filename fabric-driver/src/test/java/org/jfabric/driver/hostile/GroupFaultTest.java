@@ -11,8 +11,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.MulticastGroup;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
@@ -128,7 +130,7 @@ class GroupFaultTest {
 
     @Test
     void shouldRemoveAReaderThatStopsForTooLong() {
-        List<String> options = new java.util.ArrayList<>(List.of(LITTLE_ROOM));
+        List<String> options = new ArrayList<>(List.of(LITTLE_ROOM));
         options.add("jfabric.shm.groupStallTimeoutNs=20ms");
         try (GroupRig rig = new GroupRig(Place.DRIVERS, 2, options.toArray(String[]::new))) {
             MulticastGroup group = write(rig);
@@ -190,6 +192,33 @@ class GroupFaultTest {
             rig.writer.await(9);
             for (FabricNode reader : rig.readers) {
                 assertEquals(8, reader.await(0).len());
+            }
+        }
+    }
+
+    /** The writer has begun to overwrite the oldest of three messages, and was interrupted there. */
+    @Test
+    void shouldSkipAMessageThatIsBeingOverwritten() throws IOException {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1, LITTLE_ROOM)) {
+            FabricNode reader = rig.readers.getFirst();
+            long to = rig.writer.endpoint.join(GroupRig.GROUP + "?lossy", 0, Flags.SEND).fiAddr();
+            rig.read(reader);
+            post(reader, 3);
+            rig.stop("reader-0");
+            for (int i = 0; i < 3; i++) {
+                assertEquals(0, rig.writer.endpoint.send(rig.writer.memory.address(), 10 + i, to, i));
+                rig.writer.await(i);
+            }
+            try (FileChannel file = ring(rig)) {
+                file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN)
+                    .putLong(GroupRingDescriptor.INTENT_OFFSET, 4096 + GroupRingDescriptor.RECORD_ALIGNMENT);
+            }
+            rig.resume("reader-0");
+            // the newest one
+            assertEquals(12, reader.await(0).len());
+            reader.assertQuiet(20);
+            try (DriverView view = new DriverView(rig.directory("reader-0"))) {
+                assertEquals(2, view.counter("shm: messages of lossy groups lost by their readers"));
             }
         }
     }

@@ -229,9 +229,9 @@ final class ShmGroup {
 
     // ---- readers ----
 
+    /** Adds a reader that begins at the tail, so that the limit stays right. */
     void add(ShmGroupReader reader) {
         readers.add(reader);
-        // it begins at the tail, so that the limit stays right
     }
 
     /** A reader has left, or is lost; the writer does not wait for it any more. */

@@ -142,7 +142,8 @@ final class ShmGroupFrames {
             default -> GroupEndDecoder.BLOCK_LENGTH;
         };
         if (length < WORD_LENGTH + blockLength) {
-            return cutOff(type, length);
+            connection.broken("sent a record of type " + type + " that does not fit into its " + length + " bytes");
+            return false;
         }
         try {
             switch (type) {
@@ -156,7 +157,8 @@ final class ShmGroupFrames {
                 default -> takeEnd(ring, block);
             }
         } catch (FabricException e) {
-            return cutOff(type, length);
+            connection.broken("sent a record of type " + type + " with impossible contents: " + e.getMessage());
+            return false;
         }
         return true;
     }
@@ -212,10 +214,5 @@ final class ShmGroupFrames {
             return false;
         }
         return true;
-    }
-
-    private boolean cutOff(int type, int length) {
-        connection.broken("sent a record of type " + type + " that does not fit into its " + length + " bytes");
-        return false;
     }
 }

@@ -220,8 +220,11 @@ final class ShmGroups {
 
     /** The writer's driver has answered: maps the ring. */
     void map(ShmGroupJoin join, long ringNumber, long ringLength) {
-        if (ringNumber <= 0 || !GroupRingDescriptor.isValidCapacity(ringLength)) {
-            throw new FabricException(FabricErrno.EIO, "ring " + ringNumber + " of " + ringLength + " bytes");
+        if (ringNumber <= 0 || !GroupRingDescriptor.isValidCapacity(ringLength)
+            || (join.position() & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
+            // a record that began elsewhere could reach beyond the file
+            throw new FabricException(FabricErrno.EIO,
+                "ring " + ringNumber + " of " + ringLength + " bytes, read from " + join.position());
         }
         for (ShmGroupMember member : members) {
             if (member.connection() == join.connection() && member.ring().number() == ringNumber

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.IoVec;
 import org.jfabric.MulticastGroup;
@@ -176,6 +177,66 @@ class GroupTest {
                 }
             }
             assertEquals(lost.get(0) + lost.get(1), counted);
+        }
+    }
+
+    /** Writer and reader run at the same time, and the ring holds a few messages only. */
+    @Test
+    void shouldNeverDeliverWhatIsBeingOverwritten() throws InterruptedException {
+        int length = 400;
+        int count = 100_000;
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1, SMALL_RING)) {
+            long to = rig.writer.endpoint.join(GroupRig.GROUP + "?lossy", 0, Flags.SEND).fiAddr();
+            FabricNode reader = rig.readers.getFirst();
+            rig.read(reader);
+            // from here on each driver makes progress in its own application's thread only
+            rig.stop("alpha");
+            rig.stop("reader-0");
+            AtomicLong written = new AtomicLong();
+            Thread writer = new Thread(() -> writeNumbers(rig.writer, to, length, count, written), "writer");
+            Random random = new Random(7);
+            writer.start();
+            // enough receives, so that no message is stored
+            post(reader, 100);
+            int received = 0;
+            long last = -1;
+            while (last != count - 1) {
+                // often about a ring behind, where the next message is about to be overwritten
+                long until = Math.min(count, last + random.nextInt(12));
+                while (written.get() < until) {
+                    Thread.onSpinWait();
+                }
+                FabricNode.Entry entry = reader.await();
+                while (entry != null) {
+                    assertEquals(length, entry.len());
+                    int slot = (int) entry.context() * SLOT;
+                    long number = reader.memory.buffer().getLong(slot);
+                    assertTrue(number > last, number + " after " + last);
+                    for (int at = 0; at < length; at += Long.BYTES) {
+                        assertEquals(number, reader.memory.buffer().getLong(slot + at), "in " + number + " at " + at);
+                    }
+                    last = number;
+                    received++;
+                    assertEquals(0, reader.endpoint.recv(reader.memory.address(slot), SLOT, ANY, entry.context()));
+                    entry = reader.poll();
+                }
+            }
+            writer.join();
+            try (DriverView view = new DriverView(rig.directory("reader-0"))) {
+                assertEquals(count - received, view.counters().getOrDefault(LOST, 0L));
+            }
+        }
+    }
+
+    private static void writeNumbers(FabricNode node, long to, int length, int count, AtomicLong written) {
+        UnsafeBuffer memory = node.memory.buffer();
+        for (int i = 0; i < count; i++) {
+            for (int at = 0; at < length; at += Long.BYTES) {
+                memory.putLong(at, i);
+            }
+            assertEquals(0, node.endpoint.send(node.memory.address(), length, to, i));
+            node.await(i);
+            written.lazySet(i + 1);
         }
     }
 
