@@ -222,9 +222,11 @@ public final class EventQueue implements Fid {
             return -FabricErrno.ENOSYS;
         }
         progress();
-        synchronized (ring) {
-            return isReadable() ? -FabricErrno.EAGAIN : 0;
+        boolean waits = wait.prepare() && !isReady();
+        if (!waits) {
+            wait.disarm();
         }
+        return waits ? 0 : -FabricErrno.EAGAIN;
     }
 
     /**

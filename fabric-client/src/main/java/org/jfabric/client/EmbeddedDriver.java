@@ -11,7 +11,7 @@ import org.jfabric.info.FabricException;
  * was opened with a threading level that asks for it. Then whoever runs a cycle or posts holds {@link #lock()}.
  */
 public abstract class EmbeddedDriver {
-    private final UseLock lock = new UseLock();
+    private final Object domains = new Object();
     private UseLock usedLock;
     private int lockingDomains;
     private int plainDomains;
@@ -36,7 +36,7 @@ public abstract class EmbeddedDriver {
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} while a domain of the other kind is open.
      */
     public final void onDomainOpened(boolean locks) {
-        synchronized (lock) {
+        synchronized (domains) {
             if ((locks ? plainDomains : lockingDomains) != 0) {
                 throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by "
                     + (locks ? "several threads at a time" : "one thread at a time") + ", an open domain of this driver"
@@ -46,7 +46,9 @@ public abstract class EmbeddedDriver {
             }
             if (locks) {
                 lockingDomains++;
-                usedLock = lock;
+                if (usedLock == null) {
+                    usedLock = new UseLock(this::settle);
+                }
             } else {
                 plainDomains++;
             }
@@ -59,7 +61,7 @@ public abstract class EmbeddedDriver {
      * @param locks as it was opened.
      */
     public final void onDomainClosed(boolean locks) {
-        synchronized (lock) {
+        synchronized (domains) {
             if (locks) {
                 lockingDomains--;
             } else {
@@ -106,6 +108,42 @@ public abstract class EmbeddedDriver {
      * @return true if the next poll should be a whole cycle.
      */
     public abstract boolean needsCycle();
+
+    /**
+     * Says that the calling thread is about to sleep at a descriptor of an object that it has armed, and polls
+     * everything once more. From a return of true on, whatever gives a cycle something to do wakes the threads that
+     * sleep at armed objects, once: a descriptor of a link, another process, another thread, or a deadline that passes.
+     * The caller has just run a cycle, and holds {@link #lock()} if there is one.
+     *
+     * @return false if there is something to do, so that the thread must not sleep.
+     */
+    public abstract boolean prepareSleep();
+
+    /** The calling thread does not sleep after all; its object is not armed any more. Any thread. */
+    public abstract void cancelSleep();
+
+    /** Wakes all threads that sleep at armed objects; any thread. */
+    public abstract void wakeSleepers();
+
+    /**
+     * Adds an object of the client's own, which the driver does not know.
+     *
+     * @param sleeper woken until {@link #removeSleeper}.
+     */
+    public abstract void addSleeper(Sleeper sleeper);
+
+    /**
+     * Removes an object; any thread, which does not hold a lock that the object takes.
+     *
+     * @param sleeper not called any more after the return.
+     */
+    public abstract void removeSleeper(Sleeper sleeper);
+
+    /**
+     * A thread has used the engine, and is about to give {@link #lock()} back. If others sleep it leaves nothing to do
+     * that no descriptor announces: it polls, or wakes them.
+     */
+    protected abstract void settle();
 
     /**
      * The engine's side of an endpoint.

@@ -20,6 +20,7 @@ import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
 import org.jfabric.codec.wire.FinishDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
+import org.jfabric.codec.wire.ParksDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.RemoteAnnounceDecoder;
 import org.jfabric.codec.wire.RemoteAtomicDecoder;
@@ -66,7 +67,8 @@ final class ShmFrameReader {
     static final int REMOTE_ATOMIC = RemoteAtomicDecoder.TEMPLATE_ID;
     static final int REMOTE_ANNOUNCE = RemoteAnnounceDecoder.TEMPLATE_ID;
     static final int REMOTE_GRANT = RemoteGrantDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = REMOTE_GRANT;
+    static final int PARKS = ParksDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = PARKS;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -260,6 +262,7 @@ final class ShmFrameReader {
             case REMOTE_WRITE, REMOTE_READ, REMOTE_REPLY, REMOTE_ATOMIC, REMOTE_ANNOUNCE, REMOTE_GRANT ->
                 remoteReader.onFrame(type, offset, length, consumer.address(offset));
             case CLOSE -> onClose(offset, length);
+            case PARKS -> onParks(length);
             default -> unknown(type);
         };
     }
@@ -458,6 +461,14 @@ final class ShmFrameReader {
             channel.frameHandler().onGrant((int) finish.grant());
             channel.frameHandler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
         }
+        return true;
+    }
+
+    private boolean onParks(int length) {
+        if (length < WORD_LENGTH + ParksDecoder.BLOCK_LENGTH) {
+            return tooShort("PARKS", length);
+        }
+        connection.onPeerParks();
         return true;
     }
 

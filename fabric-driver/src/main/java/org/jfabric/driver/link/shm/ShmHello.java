@@ -48,6 +48,8 @@ record ShmHello(
     static final long FEATURE_SHORT_WRITES = 64;
     /** Answers remote writes with FI_COMMIT_COMPLETE when they are on stable storage. */
     static final long FEATURE_COMMITS = 128;
+    /** Takes the frame of a driver that has never slept and may do so from now on. */
+    static final long FEATURE_PARKS = 256;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -61,7 +63,8 @@ record ShmHello(
         return new ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
             FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
-                | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS, 0, "");
+                | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS
+                | FEATURE_PARKS, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */
