@@ -103,9 +103,8 @@ public final class Domain implements Fid {
      * @param attr attributes.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
-     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for unknown flags and for
-     *     {@link WaitObject#SET} without an open wait set; or what the driver answers.
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process;
+     *     {@link FabricErrno#EINVAL} for unknown flags and for {@link WaitObject#SET} without an open wait set; or what the driver answers.
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
         return openCompletionQueue(attr, 0);

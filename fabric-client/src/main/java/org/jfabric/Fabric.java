@@ -296,8 +296,8 @@ public final class Fabric implements Fid {
      * @param attr attributes.
      * @return a set without queues.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
-     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for flags and for
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process;
+     *     {@link FabricErrno#EINVAL} for flags and for
      *     {@link WaitObject#NONE} or {@link WaitObject#SET}; {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public WaitSet openWaitSet(WaitSetAttr attr) {
