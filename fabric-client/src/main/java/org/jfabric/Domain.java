@@ -90,11 +90,9 @@ public final class Domain implements Fid {
         this.reports = new DomainReports(this, conductor, driver);
         this.regions = new DomainRegions(this, conductor);
         this.work = new DomainWork(this, conductor, info.caps());
-        this.locks = needsLocks(
-            info.domainAttr().threading(), connection().embedded() != null && !isUnified(info.domainAttr()));
-        if (connection().embedded() != null) {
-            connection().embedded().onDomainOpened(locks);
-        }
+        EmbeddedDriver embedded = connection().embedded();
+        boolean needed = needsLocks(info.domainAttr().threading(), embedded != null && !isUnified(info.domainAttr()));
+        this.locks = embedded == null ? needed : embedded.onDomainOpened(needed);
     }
 
     /**

@@ -30,20 +30,23 @@ public abstract class EmbeddedDriver {
     }
 
     /**
-     * A domain is opened. All domains have one engine, so either all of them lock or none does.
+     * A domain is opened. All domains have one engine, so either all of them lock or none does: a domain that needs no
+     * locks has them while others need them, and one that needs them cannot be opened while others have none.
      *
-     * @param locks whether its application wants to be kept apart.
-     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} while a domain of the other kind is open.
+     * @param needsLocks whether its application wants to be kept apart.
+     * @return whether the domain locks.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if it needs locks and an open domain has none.
      */
-    public final void onDomainOpened(boolean locks) {
+    public final boolean onDomainOpened(boolean needsLocks) {
         synchronized (domains) {
-            if ((locks ? plainDomains : lockingDomains) != 0) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by "
-                    + (locks ? "several threads at a time" : "one thread at a time") + ", an open domain of this driver"
-                    + " by " + (locks ? "one thread at a time" : "several threads at a time")
-                    + "; in threading mode INVOKER they share the engine",
-                    "Give all domains the same domain_attr.threading, or use a driver in mode SHARED or DEDICATED.");
+            if (needsLocks && plainDomains != 0) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by several threads at a"
+                    + " time, an open domain of this driver by one thread at a time, without locks; in threading mode"
+                    + " INVOKER they share the engine",
+                    "Open the domain with this domain_attr.threading before the others, which have locks then too, or"
+                        + " use a driver in mode SHARED or DEDICATED.");
             }
+            boolean locks = needsLocks || lockingDomains != 0;
             if (locks) {
                 lockingDomains++;
                 if (usedLock == null) {
@@ -52,6 +55,7 @@ public abstract class EmbeddedDriver {
             } else {
                 plainDomains++;
             }
+            return locks;
         }
     }
 
