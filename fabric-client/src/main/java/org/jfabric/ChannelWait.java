@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.jfabric.client.Invoker;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
 import org.jfabric.info.WaitObject;
@@ -8,10 +9,13 @@ import org.jfabric.info.WaitObject;
 final class ChannelWait extends NativeWait {
     private final WaitLine line;
     private final WaitChannel channel;
+    private final Invoker invoker;
 
-    ChannelWait(WaitLine line, WaitChannel channel) {
+    /** The invoker is null for a driver that has threads of its own. */
+    ChannelWait(WaitLine line, WaitChannel channel, Invoker invoker) {
         this.line = line;
         this.channel = channel;
+        this.invoker = invoker;
     }
 
     @Override
@@ -23,13 +27,24 @@ final class ChannelWait extends NativeWait {
     }
 
     @Override
+    boolean prepare() {
+        return invoker == null || invoker.prepareSleep();
+    }
+
+    @Override
     void disarm() {
         line.disarm();
+        if (invoker != null) {
+            invoker.cancelSleep();
+        }
     }
 
     @Override
     void signal() {
-        if (line.takeArmed()) {
+        if (invoker != null) {
+            // no thread of the driver sends a byte back; the driver's end of the channel is written at once
+            invoker.wakeSleepers();
+        } else if (line.takeArmed()) {
             channel.ring();
         }
     }

@@ -265,8 +265,11 @@ public final class CompletionQueue implements Fid {
      * Asks whether the calling thread may block on the queue's native object (fi_trywait): the channel or descriptor of
      * {@link WaitObject#FD}, the condition of {@link WaitObject#MUTEX_COND}. Must answer 0 before each such wait;
      * whatever comes after that wakes it, and now and then it wakes for nothing. Never read the channel: this call
-     * does. One thread at a time waits so, because an answer other than 0 withdraws the one before. With an embedded
-     * driver in INVOKER mode some other thread has to run the cycles while this one sleeps.
+     * does. One thread at a time waits so, because an answer other than 0 withdraws the one before.
+     *
+     * <p>With an embedded driver in INVOKER mode no thread has to run the cycles while the application sleeps at
+     * {@link WaitObject#FD}: the descriptor is also readable when a cycle has something to do, which the next read does,
+     * whatever object it is for. At {@link WaitObject#MUTEX_COND} some other thread has to run the cycles.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this
      *     call takes: read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with another

@@ -90,11 +90,9 @@ public final class Domain implements Fid {
         this.reports = new DomainReports(this, conductor, driver);
         this.regions = new DomainRegions(this, conductor);
         this.work = new DomainWork(this, conductor, info.caps());
-        this.locks = needsLocks(
-            info.domainAttr().threading(), connection().embedded() != null && !isUnified(info.domainAttr()));
-        if (connection().embedded() != null) {
-            connection().embedded().onDomainOpened(locks);
-        }
+        EmbeddedDriver embedded = connection().embedded();
+        boolean needed = needsLocks(info.domainAttr().threading(), embedded != null && !isUnified(info.domainAttr()));
+        this.locks = embedded == null ? needed : embedded.onDomainOpened(needed);
     }
 
     /**
@@ -103,9 +101,8 @@ public final class Domain implements Fid {
      * @param attr attributes.
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
-     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for unknown flags and for
-     *     {@link WaitObject#SET} without an open wait set; or what the driver answers.
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process;
+     *     {@link FabricErrno#EINVAL} for unknown flags and for {@link WaitObject#SET} without an open wait set; or what the driver answers.
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
         return openCompletionQueue(attr, 0);

@@ -211,8 +211,9 @@ public final class EventQueue implements Fid {
 
     /**
      * Says whether a thread may block on the queue's own wait object now (fi_trywait). Of {@link #waitChannel()} this
-     * only saves a turn, because the channel is readable exactly while a read would not answer {@code -FI_EAGAIN}; with
-     * an embedded driver it runs a cycle, without which nothing of the driver comes.
+     * only saves a turn, because the channel is readable exactly while a read would not answer {@code -FI_EAGAIN}. With
+     * an embedded driver in INVOKER mode it must answer 0 before each wait: it runs a cycle and arms the channel, which
+     * is then also readable when a cycle has something to do, without which nothing of the driver comes.
      *
      * @return 0, or {@code -FI_EAGAIN} if there is something to read, or {@code -FI_ENOSYS} if the queue
      *     was opened with {@link WaitObject#NONE} or, ask the set then, {@link WaitObject#SET}.
@@ -222,9 +223,11 @@ public final class EventQueue implements Fid {
             return -FabricErrno.ENOSYS;
         }
         progress();
-        synchronized (ring) {
-            return isReadable() ? -FabricErrno.EAGAIN : 0;
+        boolean waits = wait.prepare() && !isReady();
+        if (!waits) {
+            wait.disarm();
         }
+        return waits ? 0 : -FabricErrno.EAGAIN;
     }
 
     /**

@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.SignalPipe;
+import org.jfabric.client.Sleeper;
 import org.jfabric.info.WaitObject;
 
 /**
@@ -13,11 +14,13 @@ import org.jfabric.info.WaitObject;
  * <p>The native objects need no arming: the channel is readable exactly while there is something, and the condition is
  * signalled for each change. Any thread.
  */
-final class EventWait extends WaitLoop {
+final class EventWait extends WaitLoop implements Sleeper {
     /** Protects the queue and the pipe. */
     private final Object monitor;
     private final SignalPipe pipe;
     private final MutexCond pair;
+    /** Whether a thread may sleep at the channel although events come in cycles only; under the monitor. */
+    private boolean armed;
 
     /** The waiting side of a queue; its source may be asked with or without the monitor. */
     EventWait(Waitable source, Object monitor, WaitObject waitObject, Invoker invoker) {
@@ -27,6 +30,53 @@ final class EventWait extends WaitLoop {
         pipe = waitObject == WaitObject.FD ? new SignalPipe() : null;
         ReentrantLock mutex = waitObject == WaitObject.MUTEX_COND ? new ReentrantLock() : null;
         pair = mutex == null ? null : new MutexCond(mutex, mutex.newCondition());
+        if (sleepsInApplication()) {
+            invoker.addSleeper(this);
+        }
+    }
+
+    /**
+     * Says that a thread is about to wait at the native object, after a cycle.
+     *
+     * @return false if it must not wait.
+     */
+    boolean prepare() {
+        if (!sleepsInApplication()) {
+            return true;
+        }
+        synchronized (monitor) {
+            armed = true;
+            onTaken();
+        }
+        return invoker().prepareSleep();
+    }
+
+    /** The thread does not wait after all. */
+    void disarm() {
+        if (sleepsInApplication()) {
+            synchronized (monitor) {
+                armed = false;
+            }
+            invoker().cancelSleep();
+        }
+    }
+
+    @Override
+    public boolean isArmed() {
+        synchronized (monitor) {
+            return armed;
+        }
+    }
+
+    /** Wakes the thread that sleeps at the channel, so that it runs a cycle. */
+    @Override
+    public void wakeSleeper() {
+        synchronized (monitor) {
+            if (armed) {
+                armed = false;
+                pipe.set(true);
+            }
+        }
     }
 
     /** The pair of {@link WaitObject#MUTEX_COND}, else null. */
@@ -72,11 +122,18 @@ final class EventWait extends WaitLoop {
     void close() {
         markClosed();
         wake();
+        if (sleepsInApplication()) {
+            invoker().removeSleeper(this);
+        }
         if (pipe != null) {
             synchronized (monitor) {
                 pipe.close();
             }
         }
+    }
+
+    private boolean sleepsInApplication() {
+        return pipe != null && invoker() != null;
     }
 
     @Override

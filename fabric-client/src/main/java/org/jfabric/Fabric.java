@@ -198,8 +198,8 @@ public final class Fabric implements Fid {
      * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
      *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
      *     {@link FabricErrno#ENODATA} for {@link org.jfabric.info.DomainAttr#avAuthKey()};
-     *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and has an open domain whose
-     *     {@link Threading} needs locks while this one's needs none, or the other way round.
+     *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and the domain's {@link Threading} needs
+     *     locks while an open domain has none; domains that need none have them if they are opened after such a one.
      */
     public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
@@ -296,8 +296,8 @@ public final class Fabric implements Fid {
      * @param attr attributes.
      * @return a set without queues.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
-     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process, for
-     *     {@link WaitObject#FD} with a driver in mode INVOKER; {@link FabricErrno#EINVAL} for flags and for
+     *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process;
+     *     {@link FabricErrno#EINVAL} for flags and for
      *     {@link WaitObject#NONE} or {@link WaitObject#SET}; {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public WaitSet openWaitSet(WaitSetAttr attr) {

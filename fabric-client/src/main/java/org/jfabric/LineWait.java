@@ -65,7 +65,7 @@ final class LineWait extends WaitLoop {
      */
     void open(WaitChannel channel) {
         if (channel != null) {
-            nativeWait = new ChannelWait(line, channel);
+            nativeWait = new ChannelWait(line, channel, invoker());
         }
     }
 
@@ -95,7 +95,7 @@ final class LineWait extends WaitLoop {
             return isClosed() ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
         }
         cycle();
-        boolean waits = nativeWait.arm();
+        boolean waits = nativeWait.arm() && nativeWait.prepare();
         int result = 0;
         if (isClosed()) {
             result = -FabricErrno.EOPBADSTATE;

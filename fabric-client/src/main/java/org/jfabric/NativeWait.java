@@ -12,6 +12,15 @@ abstract class NativeWait {
      */
     abstract boolean arm();
 
+    /**
+     * The object is armed; called before the caller's last check.
+     *
+     * @return false if the thread must not wait, because nothing would wake it for what is to be done now.
+     */
+    boolean prepare() {
+        return true;
+    }
+
     /** The thread does not wait after all. */
     abstract void disarm();
 

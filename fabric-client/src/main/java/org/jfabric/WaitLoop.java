@@ -144,6 +144,11 @@ abstract class WaitLoop {
         }
     }
 
+    /** Runs the embedded driver's cycle; null for a driver with threads of its own. */
+    final Invoker invoker() {
+        return invoker;
+    }
+
     final Waitable source() {
         return source;
     }

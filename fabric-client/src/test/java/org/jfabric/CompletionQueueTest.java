@@ -13,9 +13,9 @@ import java.util.Locale;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
-import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LentMessages;
+import org.jfabric.client.SleeplessDriver;
 import org.jfabric.client.UseGuard;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
@@ -410,7 +410,7 @@ class CompletionQueueTest {
     @Test
     void shouldRunOneCycleOfAnEmbeddedDriverBeforeEachRead() {
         int[] cycles = new int[1];
-        CompletionQueue embedded = open(CompletionFormat.TAGGED, new Invoker(new EmbeddedDriver() {
+        CompletionQueue embedded = open(CompletionFormat.TAGGED, new Invoker(new SleeplessDriver() {
             @Override
             public org.jfabric.client.Attachment attach() {
                 throw new AssertionError();

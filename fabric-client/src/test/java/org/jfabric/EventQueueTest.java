@@ -13,10 +13,10 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.Attachment;
-import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LentMessages;
+import org.jfabric.client.SleeplessDriver;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -376,7 +376,7 @@ class EventQueueTest {
         }
     }
 
-    private static final class Cycles extends EmbeddedDriver {
+    private static final class Cycles extends SleeplessDriver {
         private final Runnable event;
         private int count;
         private int eventAt;

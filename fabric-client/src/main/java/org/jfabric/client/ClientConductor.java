@@ -171,8 +171,8 @@ public final class ClientConductor implements AutoCloseable {
      * @return the channel, or null if there is none.
      */
     public WaitChannel openWaitChannel(long objectId, long token) {
-        return token == 0 ? null : WaitChannel.open(
-            connection.attachment(), objectId, token, System.nanoTime() + commandTimeoutNs);
+        return token == 0 ? null : WaitChannel.open(connection.attachment(), objectId, token,
+            System.nanoTime() + commandTimeoutNs, invoker == null ? null : this::idle);
     }
 
     /** Lets time pass on the control path: runs a cycle of an embedded driver, else sleeps a little. */
@@ -243,6 +243,10 @@ public final class ClientConductor implements AutoCloseable {
                 if (!issued) {
                     pending.remove(command.correlationId());
                 }
+            }
+            if (invoker != null) {
+                // the caller perhaps does not run a cycle soon
+                invoker.wakeSleepers();
             }
             if (state.isGone()) {
                 // the end came after the first check, and may have missed this command

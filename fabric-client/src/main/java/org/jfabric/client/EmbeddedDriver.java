@@ -11,7 +11,7 @@ import org.jfabric.info.FabricException;
  * was opened with a threading level that asks for it. Then whoever runs a cycle or posts holds {@link #lock()}.
  */
 public abstract class EmbeddedDriver {
-    private final UseLock lock = new UseLock();
+    private final Object domains = new Object();
     private UseLock usedLock;
     private int lockingDomains;
     private int plainDomains;
@@ -30,26 +30,32 @@ public abstract class EmbeddedDriver {
     }
 
     /**
-     * A domain is opened. All domains have one engine, so either all of them lock or none does.
+     * A domain is opened. All domains have one engine, so either all of them lock or none does: a domain that needs no
+     * locks has them while others need them, and one that needs them cannot be opened while others have none.
      *
-     * @param locks whether its application wants to be kept apart.
-     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} while a domain of the other kind is open.
+     * @param needsLocks whether its application wants to be kept apart.
+     * @return whether the domain locks.
+     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if it needs locks and an open domain has none.
      */
-    public final void onDomainOpened(boolean locks) {
-        synchronized (lock) {
-            if ((locks ? plainDomains : lockingDomains) != 0) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by "
-                    + (locks ? "several threads at a time" : "one thread at a time") + ", an open domain of this driver"
-                    + " by " + (locks ? "one thread at a time" : "several threads at a time")
-                    + "; in threading mode INVOKER they share the engine",
-                    "Give all domains the same domain_attr.threading, or use a driver in mode SHARED or DEDICATED.");
+    public final boolean onDomainOpened(boolean needsLocks) {
+        synchronized (domains) {
+            if (needsLocks && plainDomains != 0) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by several threads at a"
+                    + " time, an open domain of this driver by one thread at a time, without locks; in threading mode"
+                    + " INVOKER they share the engine",
+                    "Open the domain with this domain_attr.threading before the others, which have locks then too, or"
+                        + " use a driver in mode SHARED or DEDICATED.");
             }
+            boolean locks = needsLocks || lockingDomains != 0;
             if (locks) {
                 lockingDomains++;
-                usedLock = lock;
+                if (usedLock == null) {
+                    usedLock = new UseLock(this::settle);
+                }
             } else {
                 plainDomains++;
             }
+            return locks;
         }
     }
 
@@ -59,7 +65,7 @@ public abstract class EmbeddedDriver {
      * @param locks as it was opened.
      */
     public final void onDomainClosed(boolean locks) {
-        synchronized (lock) {
+        synchronized (domains) {
             if (locks) {
                 lockingDomains--;
             } else {
@@ -106,6 +112,42 @@ public abstract class EmbeddedDriver {
      * @return true if the next poll should be a whole cycle.
      */
     public abstract boolean needsCycle();
+
+    /**
+     * Says that the calling thread is about to sleep at a descriptor of an object that it has armed, and polls
+     * everything once more. From a return of true on, whatever gives a cycle something to do wakes the threads that
+     * sleep at armed objects, once: a descriptor of a link, another process, another thread, or a deadline that passes.
+     * The caller has just run a cycle, and holds {@link #lock()} if there is one.
+     *
+     * @return false if there is something to do, so that the thread must not sleep.
+     */
+    public abstract boolean prepareSleep();
+
+    /** The calling thread does not sleep after all; its object is not armed any more. Any thread. */
+    public abstract void cancelSleep();
+
+    /** Wakes all threads that sleep at armed objects; any thread. */
+    public abstract void wakeSleepers();
+
+    /**
+     * Adds an object of the client's own, which the driver does not know.
+     *
+     * @param sleeper woken until {@link #removeSleeper}.
+     */
+    public abstract void addSleeper(Sleeper sleeper);
+
+    /**
+     * Removes an object; any thread, which does not hold a lock that the object takes.
+     *
+     * @param sleeper not called any more after the return.
+     */
+    public abstract void removeSleeper(Sleeper sleeper);
+
+    /**
+     * A thread has used the engine, and is about to give {@link #lock()} back. If others sleep it leaves nothing to do
+     * that no descriptor announces: it polls, or wakes them.
+     */
+    protected abstract void settle();
 
     /**
      * The engine's side of an endpoint.

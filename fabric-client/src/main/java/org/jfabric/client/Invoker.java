@@ -107,15 +107,75 @@ public final class Invoker {
         if (lock != null) {
             lock.enter();
         }
+        int work = 1;
         try {
             assert guard.enter();
-            int work = driver.pollMessages(messageLimit);
+            work = driver.pollMessages(messageLimit);
             assert guard.exit();
             return work;
         } finally {
-            if (lock != null) {
-                lock.exit();
-            }
+            exit(lock, work);
+        }
+    }
+
+    /**
+     * Prepares for a sleep at a descriptor, after a {@link #cycle()}; see {@link EmbeddedDriver#prepareSleep()}. The
+     * first poll after it is a whole cycle.
+     *
+     * @return false if the thread must not sleep.
+     */
+    public boolean prepareSleep() {
+        polls = -1;
+        UseLock lock = driver.lock();
+        if (lock != null) {
+            lock.enter();
+        }
+        try {
+            assert guard.enter();
+            boolean prepared = driver.prepareSleep();
+            assert guard.exit();
+            return prepared;
+        } finally {
+            exit(lock, 0);
+        }
+    }
+
+    /** As {@link EmbeddedDriver#cancelSleep()}. */
+    public void cancelSleep() {
+        driver.cancelSleep();
+    }
+
+    /** As {@link EmbeddedDriver#wakeSleepers()}. */
+    public void wakeSleepers() {
+        driver.wakeSleepers();
+    }
+
+    /**
+     * As {@link EmbeddedDriver#addSleeper}.
+     *
+     * @param sleeper woken until {@link #removeSleeper}.
+     */
+    public void addSleeper(Sleeper sleeper) {
+        driver.addSleeper(sleeper);
+    }
+
+    /**
+     * As {@link EmbeddedDriver#removeSleeper}.
+     *
+     * @param sleeper added before.
+     */
+    public void removeSleeper(Sleeper sleeper) {
+        driver.removeSleeper(sleeper);
+    }
+
+    private static void exit(UseLock lock, int work) {
+        if (lock == null) {
+            return;
+        }
+        if (work == 0) {
+            lock.exitUnused();
+        } else {
+            lock.exit();
         }
     }
 
@@ -138,7 +198,7 @@ public final class Invoker {
         if (lock != null) {
             lock.enter();
         }
-        int work;
+        int work = 1;
         boolean hasEvents;
         try {
             assert guard.enter();
@@ -150,9 +210,7 @@ public final class Invoker {
             }
             assert guard.exit();
         } finally {
-            if (lock != null) {
-                lock.exit();
-            }
+            exit(lock, work);
         }
         if (hasEvents) {
             runPostponed();

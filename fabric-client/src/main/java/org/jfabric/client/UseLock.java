@@ -16,9 +16,16 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class UseLock {
     private final ReentrantLock lock = new ReentrantLock();
+    private final Runnable afterUse;
 
     /** A lock that no thread holds. */
     public UseLock() {
+        this(null);
+    }
+
+    /** A lock that no thread holds, of something that is finished with a call, made with the lock, after each use. */
+    UseLock(Runnable afterUse) {
+        this.afterUse = afterUse;
     }
 
     /** Begins a use, after those of other threads. */
@@ -37,6 +44,17 @@ public final class UseLock {
 
     /** Ends what {@link #enter()} or {@link #tryEnter()} began. */
     public void exit() {
+        try {
+            if (afterUse != null && lock.getHoldCount() == 1) {
+                afterUse.run();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #exit()}, after a use that has changed nothing. */
+    void exitUnused() {
         lock.unlock();
     }
 }

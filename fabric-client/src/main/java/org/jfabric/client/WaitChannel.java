@@ -45,11 +45,13 @@ public final class WaitChannel implements AutoCloseable {
      * @param objectId   completion queue or wait set.
      * @param token      as the driver answered when the object was opened.
      * @param deadlineNs when the driver must have answered, by {@link System#nanoTime()}.
+     * @param cycle      runs the embedded driver, which answers in no other way; null for a driver with threads.
      * @return a channel that is not readable.
      * @throws FabricException {@link FabricErrno#ETIMEDOUT}, {@link FabricErrno#ENODEV} if the driver is gone, or why
      *     it refuses.
      */
-    public static WaitChannel open(Attachment attachment, long objectId, long token, long deadlineNs) {
+    public static WaitChannel open(
+        Attachment attachment, long objectId, long token, long deadlineNs, Runnable cycle) {
         SocketChannel socket = null;
         boolean opened = false;
         try {
@@ -58,7 +60,7 @@ public final class WaitChannel implements AutoCloseable {
                 UnixDomainSocketAddress.of(attachment.directory().resolve(DefaultDirectory.SOCKET_NAME)));
             socket.configureBlocking(false);
             send(socket, attachment.clientId(), objectId, token);
-            UnsafeBuffer message = receive(socket, deadlineNs);
+            UnsafeBuffer message = receive(socket, deadlineNs, cycle);
             check(attachment, message);
             opened = true;
             return new WaitChannel(socket);
@@ -146,7 +148,7 @@ public final class WaitChannel implements AutoCloseable {
         }
     }
 
-    private static UnsafeBuffer receive(SocketChannel socket, long deadlineNs) throws IOException {
+    private static UnsafeBuffer receive(SocketChannel socket, long deadlineNs, Runnable cycle) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(MAX_MESSAGE_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
         try (Selector selector = Selector.open()) {
             socket.register(selector, SelectionKey.OP_READ);
@@ -167,14 +169,14 @@ public final class WaitChannel implements AutoCloseable {
                     throw new IOException("it closed the connection during the hello");
                 }
                 if (count == 0) {
-                    select(selector, deadlineNs);
+                    select(selector, deadlineNs, cycle);
                 }
             }
         }
         return new UnsafeBuffer(bytes.array(), Integer.BYTES, bytes.position() - Integer.BYTES);
     }
 
-    private static void select(Selector selector, long deadlineNs) throws IOException {
+    private static void select(Selector selector, long deadlineNs, Runnable cycle) throws IOException {
         long leftNs = deadlineNs - System.nanoTime();
         if (leftNs <= 0) {
             throw new FabricException(FabricErrno.ETIMEDOUT, "the driver did not answer the hello of a wait channel",
@@ -182,6 +184,10 @@ public final class WaitChannel implements AutoCloseable {
         }
         if (Thread.currentThread().isInterrupted()) {
             throw new FabricException(FabricErrno.EINTR, "opening a wait channel was interrupted");
+        }
+        if (cycle != null) {
+            cycle.run();
+            return;
         }
         selector.select(TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
         selector.selectedKeys().clear();

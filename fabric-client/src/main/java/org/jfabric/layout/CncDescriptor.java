@@ -20,8 +20,12 @@ package org.jfabric.layout;
 public final class CncDescriptor {
     /** Name of the file. */
     public static final String FILE_NAME = "cnc";
-    /** Offset of the word that is 1 if the driver may sleep. */
+    /** Offset of the word that says whether the driver may sleep: 0 for never, {@link #PARKS} or {@link #MAY_PARK}. */
     public static final int MAY_PARK_OFFSET = 128;
+    /** The driver may sleep: clients and peers read the word at {@link #PARKED_OFFSET} after each commit. */
+    public static final int PARKS = 1;
+    /** The driver may sleep later: clients read that word from the start, a peer from the driver's frame on. */
+    public static final int MAY_PARK = 2;
     /** Offset of the word that is 1 if the driver sleeps, or is about to. */
     public static final int PARKED_OFFSET = 132;
     /** Offset of the driver's process id. */

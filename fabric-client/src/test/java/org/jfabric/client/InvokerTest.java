@@ -57,7 +57,7 @@ class InvokerTest {
         }
     }
 
-    private static final class Cycles extends EmbeddedDriver {
+    private static final class Cycles extends SleeplessDriver {
         private int whole;
         private int ofMessages;
         private int limit;

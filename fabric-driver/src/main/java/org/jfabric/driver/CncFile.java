@@ -14,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
@@ -72,7 +73,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         }
         UnsafeBuffer header = file.buffer(0, CncDescriptor.METADATA_OFFSET);
         header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, clock.time(), LITTLE_ENDIAN);
-        header.putInt(CncDescriptor.MAY_PARK_OFFSET, config.threading().mode().mayPark() ? 1 : 0, LITTLE_ENDIAN);
+        header.putInt(CncDescriptor.MAY_PARK_OFFSET, mayPark(config.threading().mode()), LITTLE_ENDIAN);
         header.putLong(CncDescriptor.PID_OFFSET, ProcessHandle.current().pid(), LITTLE_ENDIAN);
         header.putInt(CncDescriptor.METADATA_LENGTH_OFFSET, metadataLength, LITTLE_ENDIAN);
         header.putInt(CncDescriptor.VALUES_LENGTH_OFFSET, valuesLength, LITTLE_ENDIAN);
@@ -99,6 +100,17 @@ final class CncFile implements ErrorHandler, AutoCloseable {
 
     SystemCounters counters() {
         return counters;
+    }
+
+    /** The driver may sleep from now on, which its mode alone does not say. */
+    synchronized void setMayPark() {
+        file.buffer().putInt(CncDescriptor.MAY_PARK_OFFSET, CncDescriptor.PARKS, LITTLE_ENDIAN);
+        new UnsafeBuffer(kept).putInt(CncDescriptor.MAY_PARK_OFFSET, CncDescriptor.PARKS, LITTLE_ENDIAN);
+        UnsafeApi.fullFence();
+    }
+
+    private static int mayPark(ThreadingMode mode) {
+        return mode.mayPark() ? CncDescriptor.PARKS : mode.isManualProgress() ? CncDescriptor.MAY_PARK : 0;
     }
 
     /** Keeps a copy of the header and of the names of the existing counters, for {@link #repair()}. */

@@ -26,6 +26,7 @@ import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.Sleepers;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
@@ -45,6 +46,8 @@ final class DriverWiring implements AutoCloseable {
     private static final int BACKLOG = 512;
     private static final long BUSY_POLL_INTERVAL_NS = 100_000;
     private static final int SEGMENT_BURST = 4;
+    /** Polls after which what one thread has left to do is left to the sleeping ones. */
+    private static final int SETTLING_POLLS = 4;
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
 
     private final DriverConfig config;
@@ -60,6 +63,8 @@ final class DriverWiring implements AutoCloseable {
     private final ProgressAgent progress;
     private final DriverConductor conductor;
     private final CycleClock clock;
+    /** Null but in INVOKER. */
+    private final Sleepers sleepers;
     private final Drain drain = new Drain();
 
     /**
@@ -91,9 +96,10 @@ final class DriverWiring implements AutoCloseable {
             undo.push(resource);
             conductorInbox = new Inbox();
             progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
-            if (mode != ThreadingMode.INVOKER) {
-                conductorInbox.waker(watcher::wake);
-            }
+            sleepers = mode != ThreadingMode.INVOKER ? null : new Sleepers(
+                cnc.address(), watcher, config.threading().parkTimeoutNs(), this::onFirstSleeper);
+            conductorInbox.waker(sleepers == null ? watcher::wake : sleepers::wake);
+            resource.sleepers(sleepers);
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
             DriverLinkServices services = new DriverLinkServices(
@@ -201,6 +207,42 @@ final class DriverWiring implements AutoCloseable {
         return !engine.isQuick() || !progress.isFast() || conductor.hasWork();
     }
 
+    /** As {@link org.jfabric.client.EmbeddedDriver#prepareSleep()}, after a cycle. */
+    boolean prepareSleep() {
+        sleepers.arm();
+        if (progress.pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()) {
+            return false;
+        }
+        if (engine.hasTimers() || conductor.hasTimers()) {
+            sleepers.limit();
+        }
+        progress.onWoken();
+        return true;
+    }
+
+    /** As {@link org.jfabric.client.EmbeddedDriver#settle()}. */
+    void settle() {
+        if (!sleepers.isArmed()) {
+            return;
+        }
+        for (int i = 0; i < SETTLING_POLLS; i++) {
+            if (progress.pollMessages(ProgressAgent.LINK_BATCH) == 0 && engine.arm()) {
+                return;
+            }
+        }
+        sleepers.wake();
+    }
+
+    Sleepers sleepers() {
+        return sleepers;
+    }
+
+    private void onFirstSleeper() {
+        // in this order: a peer that connects in between reads the word or gets the frame
+        cnc.setMayPark();
+        engine.onMayPark();
+    }
+
     /** All threads have ended: what they did is finished here. */
     @Override
     public void close() {
@@ -233,6 +275,7 @@ final class DriverWiring implements AutoCloseable {
         if (mode == ThreadingMode.DEDICATED) {
             agent.ownThread();
         }
+        agent.sleepers(sleepers);
         return agent;
     }
 

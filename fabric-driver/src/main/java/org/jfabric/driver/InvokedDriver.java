@@ -4,6 +4,7 @@ import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.LentMessages;
+import org.jfabric.client.Sleeper;
 import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
@@ -103,6 +104,39 @@ final class InvokedDriver extends EmbeddedDriver {
     @Override
     public boolean needsCycle() {
         return closed || wiring.needsCycle();
+    }
+
+    @Override
+    public boolean prepareSleep() {
+        // the channels of a closed driver are at their end, and are not slept on
+        return closed || wiring.prepareSleep();
+    }
+
+    @Override
+    public void cancelSleep() {
+        wiring.sleepers().disarm();
+    }
+
+    @Override
+    public void wakeSleepers() {
+        wiring.sleepers().wake();
+    }
+
+    @Override
+    public void addSleeper(Sleeper sleeper) {
+        locked(() -> wiring.sleepers().add(sleeper));
+    }
+
+    @Override
+    public void removeSleeper(Sleeper sleeper) {
+        wiring.sleepers().remove(sleeper);
+    }
+
+    @Override
+    protected void settle() {
+        if (!closed) {
+            wiring.settle();
+        }
     }
 
     /** Closes the driver: nothing of it may be touched any more, so other threads wait until that is so. */

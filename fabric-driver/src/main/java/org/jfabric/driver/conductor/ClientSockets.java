@@ -142,6 +142,11 @@ final class ClientSockets {
         return 1;
     }
 
+    /** Whether connections have not sent their first message, or wait to be accepted. */
+    boolean hasTimers() {
+        return acceptPaused || !silent.isEmpty();
+    }
+
     /** The number of connections without a complete first message. */
     int silentCount() {
         return silent.size();

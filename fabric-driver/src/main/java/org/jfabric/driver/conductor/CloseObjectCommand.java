@@ -54,8 +54,9 @@ final class CloseObjectCommand extends Command {
             // the application may reuse memory of its own as soon as the region is closed
             return Step.LATER;
         }
-        unmapAfterwards(unmapped);
+        // first: threads are woken through the object's memory until its channel is closed
         registry().waitChannels().close(unwatched);
+        unmapAfterwards(unmapped);
         if (unbound != null) {
             // only now: the progress thread wakes through the set's memory until it has removed the queue or counter
             unbound.unbind();

@@ -122,6 +122,16 @@ public final class DriverConductor implements Agent {
     }
 
     /**
+     * Whether the thread must run again after a while although nothing arrives: commands wait for something, or
+     * connections for the end of their time.
+     *
+     * @return true if a deadline may pass.
+     */
+    public boolean hasTimers() {
+        return !commands.isEmpty() || sockets.hasTimers();
+    }
+
+    /**
      * Attaches the client that embeds the driver in INVOKER mode.
      *
      * @param opened notified in a later cycle.
@@ -242,6 +252,12 @@ public final class DriverConductor implements Agent {
     WaitResource waitResource(long clientId, long objectId) {
         ClientSession session = registry.session(clientId);
         return session == null ? null : session.waitResource(objectId);
+    }
+
+    /** Whether a client embeds the driver. */
+    boolean isEmbedded(long clientId) {
+        ClientSession session = registry.session(clientId);
+        return session != null && session.isEmbedded();
     }
 
     /**

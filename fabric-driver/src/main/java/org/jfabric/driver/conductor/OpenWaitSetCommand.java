@@ -56,10 +56,7 @@ final class OpenWaitSetCommand extends Command {
         switch (waitObject) {
             case UNSPEC, MUTEX_COND, YIELD -> {
             }
-            case FD -> {
-                RequestedWait.requireThreads(session());
-                waitToken = WaitResource.randomToken();
-            }
+            case FD -> waitToken = WaitResource.randomToken();
             case NONE, SET -> throw new FabricException(FabricErrno.EINVAL,
                 "a wait set with wait object " + waitObject, "Use UNSPEC, FD, MUTEX_COND or YIELD.");
             default -> throw new FabricException(FabricErrno.ENOSYS,

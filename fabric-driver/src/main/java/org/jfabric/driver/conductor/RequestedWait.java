@@ -38,7 +38,6 @@ final class RequestedWait {
             }
             case UNSPEC, MUTEX_COND, YIELD -> signals = true;
             case FD -> {
-                requireThreads(session);
                 signals = true;
                 token = WaitResource.randomToken();
             }
@@ -47,20 +46,6 @@ final class RequestedWait {
                 "Use NONE, UNSPEC, SET, FD, MUTEX_COND or YIELD.");
         }
         return waitObject;
-    }
-
-    /**
-     * Refuses a wait descriptor if no thread could signal it.
-     *
-     * @param session of the requesting client.
-     * @throws FabricException {@code FI_ENOSYS} in mode INVOKER.
-     */
-    static void requireThreads(ClientSession session) {
-        if (session.isEmbedded()) {
-            throw new FabricException(FabricErrno.ENOSYS,
-                "wait object FD with a driver in mode INVOKER, which has no thread to signal it while the application "
-                    + "sleeps", "Use UNSPEC, whose waiting calls run the cycles, or launch the driver in mode SHARED.");
-        }
     }
 
     /** Binds the requested wait set, if any, so that it cannot be closed while files are created; the last check. */

@@ -47,6 +47,7 @@ final class WaitChannels {
         if (wait != null && wait.channel() != null) {
             ClientSocket socket = wait.channel();
             wait.channel(null);
+            context.progress().removeSleeper(wait.point());
             sockets.close(socket);
         }
     }
@@ -80,7 +81,7 @@ final class WaitChannels {
             refuse(socket, FabricErrno.EBUSY, "a second wait channel for object " + hello.objectId() + " of client "
                 + hello.clientId());
         } else {
-            attach(socket, wait);
+            attach(socket, wait, conductor.isEmbedded(hello.clientId()));
         }
     }
 
@@ -94,13 +95,16 @@ final class WaitChannels {
         sockets.rearm(socket);
     }
 
-    private void attach(ClientSocket socket, WaitResource wait) {
+    private void attach(ClientSocket socket, WaitResource wait, boolean embedded) {
         wait.channel(socket);
         socket.waitResource(wait);
         context.proxy().execute(new ProgressCommand() {
             @Override
             protected void onProgress() {
                 wait.point().channel(socket.fd());
+                if (embedded) {
+                    context.progress().addSleeper(wait.point());
+                }
             }
 
             @Override
@@ -130,6 +134,7 @@ final class WaitChannels {
         context.proxy().execute(new ProgressCommand() {
             @Override
             protected void onProgress() {
+                context.progress().removeSleeper(wait.point());
                 wait.point().clearChannel();
             }
 

@@ -204,6 +204,28 @@ public final class Engine {
     }
 
     /**
+     * Whether {@link #poll} has to be called again after a while although nothing arrives.
+     *
+     * @return true if a link waits for a deadline.
+     */
+    public boolean hasTimers() {
+        for (Link link : links) {
+            if (link.hasTimers()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The driver may sleep from now on, which its peers do not expect. */
+    public void onMayPark() {
+        leaveQuick();
+        for (Link link : links) {
+            link.onMayPark();
+        }
+    }
+
+    /**
      * Serves a completion queue.
      *
      * @param writer of the queue.

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.client.Sleeper;
 import org.jfabric.ffi.Futex;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.layout.WaitDescriptor;
@@ -10,7 +11,7 @@ import org.jfabric.layout.WaitDescriptor;
  *
  * <p>Costs a full fence and one load per batch, and a system call only if a thread waits. Owner: progress agent.
  */
-public final class WaitPoint {
+public final class WaitPoint implements Sleeper {
     private static final int NO_CHANNEL = -1;
 
     private final long line;
@@ -39,6 +40,20 @@ public final class WaitPoint {
         channelFd = NO_CHANNEL;
     }
 
+    @Override
+    public boolean isArmed() {
+        return UnsafeApi.getIntVolatile(null, line + WaitDescriptor.ARMED_OFFSET) != 0;
+    }
+
+    /** Wakes the thread that waits at the wait channel; any thread, while the channel is set. */
+    @Override
+    public void wakeSleeper() {
+        if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
+            // the socket is non-blocking; if it is full it is readable already, and a broken one is detected elsewhere
+            UnixSocket.ring(channelFd);
+        }
+    }
+
     /**
      * Wakes sleepers after entries were written, or after a close that readers must notice.
      *
@@ -59,9 +74,6 @@ public final class WaitPoint {
             Futex.wake(WaitDescriptor.takeSleepers(line), Integer.MAX_VALUE);
         }
         // any entry wakes the channel: only a blocking read has a threshold
-        if (channelFd != NO_CHANNEL && WaitDescriptor.takeArmed(line)) {
-            // the socket is non-blocking; if it is full it is readable already, and a broken one is detected elsewhere
-            UnixSocket.ring(channelFd);
-        }
+        wakeSleeper();
     }
 }

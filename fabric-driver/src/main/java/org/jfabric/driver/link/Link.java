@@ -133,6 +133,23 @@ public abstract class Link {
     public abstract boolean arm();
 
     /**
+     * Whether {@link #poll} has to be called again after a while although nothing arrives, because a deadline passes.
+     *
+     * @return true also if the link does not know.
+     */
+    public boolean hasTimers() {
+        return !isIdle();
+    }
+
+    /**
+     * The driver may sleep from now on, which its peers do not expect; called once, and not in modes in which peers
+     * expect it from the start.
+     */
+    public void onMayPark() {
+        // most peers wake a driver by its descriptors, whether it sleeps or not
+    }
+
+    /**
      * Whether {@link #poll} has nothing to do until the engine calls this link or one of its channels, or until a task
      * that the link has submitted to another thread has ended.
      *

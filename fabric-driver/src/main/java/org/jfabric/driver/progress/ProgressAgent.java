@@ -8,10 +8,12 @@ import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.engine.QueueViews;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.Sleepers;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Affinity;
@@ -52,6 +54,7 @@ public final class ProgressAgent implements Agent {
     private final int cpu;
     private final QueueViews views = new QueueViews();
     private boolean ownThread;
+    private Sleepers sleepers;
     private long cycles;
     private long publishedCycles;
     private long wholeCycle;
@@ -99,6 +102,15 @@ public final class ProgressAgent implements Agent {
      */
     public void ownThread() {
         ownThread = true;
+    }
+
+    /**
+     * Sets where threads of the application sleep that run this agent; before its first cycle.
+     *
+     * @param newSleepers null for an agent that a thread of the driver runs.
+     */
+    public void sleepers(Sleepers newSleepers) {
+        sleepers = newSleepers;
     }
 
     @Override
@@ -177,7 +189,7 @@ public final class ProgressAgent implements Agent {
      *
      * @return work done; 0 if the thread may sleep.
      */
-    int pollBeforeSleep() {
+    public int pollBeforeSleep() {
         int work = 0;
         try {
             work = inbox.drain(INBOX_LIMIT) + recover();
@@ -205,7 +217,7 @@ public final class ProgressAgent implements Agent {
     }
 
     /** The time asleep is not the length of a cycle. */
-    void onWoken() {
+    public void onWoken() {
         lastCycleNs = 0;
         shortLeft = 0;
     }
@@ -315,6 +327,26 @@ public final class ProgressAgent implements Agent {
      */
     public void takePosted(ProgressClient client) {
         poller.takePosted(client);
+    }
+
+    /**
+     * Wakes threads of the embedding application at a wait point that has its channel; progress thread.
+     *
+     * @param point of an object of the embedding client.
+     */
+    public void addSleeper(WaitPoint point) {
+        sleepers.add(point);
+    }
+
+    /**
+     * Ends what {@link #addSleeper} began; progress thread.
+     *
+     * @param point added before, or not.
+     */
+    public void removeSleeper(WaitPoint point) {
+        if (sleepers != null) {
+            sleepers.remove(point);
+        }
     }
 
     /**

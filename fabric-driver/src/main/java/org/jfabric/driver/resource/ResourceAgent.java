@@ -120,6 +120,7 @@ public final class ResourceAgent implements AutoCloseable {
     private final DescriptorWatcher watcher;
     private final Inbox ownInbox = new Inbox();
     private final ErrorHandler errorHandler;
+    private Sleepers sleepers;
     private Thread thread;
     private volatile boolean running = true;
 
@@ -132,6 +133,15 @@ public final class ResourceAgent implements AutoCloseable {
     public ResourceAgent(DescriptorWatcher watcher, ErrorHandler errorHandler) {
         this.watcher = watcher;
         this.errorHandler = errorHandler;
+    }
+
+    /**
+     * Wakes threads of the application when a deadline passes; before the agent is started.
+     *
+     * @param newSleepers of a driver in mode INVOKER, else null.
+     */
+    public void sleepers(Sleepers newSleepers) {
+        sleepers = newSleepers;
     }
 
     /**
@@ -201,13 +211,20 @@ public final class ResourceAgent implements AutoCloseable {
     private void run() {
         while (running) {
             try {
-                watcher.poll(shortTasks.isIdle() ? SLEEP_MS : 0, ownInbox);
+                watcher.poll(shortTasks.isIdle() ? sleepMs() : 0, ownInbox);
                 shortTasks.runAll();
+                if (sleepers != null) {
+                    sleepers.onTime();
+                }
             } catch (RuntimeException | Error ex) {
                 // even without free memory: without this thread nothing is ever opened, closed or unmapped again
                 report(ex);
             }
         }
+    }
+
+    private int sleepMs() {
+        return sleepers == null ? SLEEP_MS : sleepers.timeoutMs(SLEEP_MS);
     }
 
     private void report(Throwable error) {

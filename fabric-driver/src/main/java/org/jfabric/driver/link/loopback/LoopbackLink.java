@@ -99,6 +99,11 @@ final class LoopbackLink extends Link {
     }
 
     @Override
+    public boolean hasTimers() {
+        return false;
+    }
+
+    @Override
     public ConnectionManager connections() {
         return connections;
     }

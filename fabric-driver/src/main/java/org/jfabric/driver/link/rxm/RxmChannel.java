@@ -549,6 +549,16 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     }
 
     @Override
+    public boolean isMidMessage() {
+        return reader.isAssembling() || below.isMidMessage();
+    }
+
+    /** Whether a deadline passes unless the channel is polled. */
+    boolean hasTimer() {
+        return awaitsRequest || credits != null && credits.hasPause();
+    }
+
+    @Override
     public boolean isStalled(long nowNs, long timeoutNs) {
         boolean belowStalls = below.isStalled(nowNs, timeoutNs);
         return reader.isStalled(nowNs, timeoutNs, !below.isPaused()) || belowStalls;

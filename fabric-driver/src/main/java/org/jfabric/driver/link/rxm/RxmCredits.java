@@ -75,6 +75,11 @@ final class RxmCredits {
 
     // ---- receives of this side ----
 
+    /** Whether the next grant waits for the end of a pause. */
+    boolean hasPause() {
+        return hasPause && toGrant > 0;
+    }
+
     void reposted(int count) {
         toGrant += count;
     }

@@ -117,6 +117,16 @@ public final class RxmLink extends Link {
         return below.arm();
     }
 
+    @Override
+    public boolean hasTimers() {
+        return below.hasTimers() || polled.stream().anyMatch(RxmPeers::hasTimer);
+    }
+
+    @Override
+    public void onMayPark() {
+        below.onMayPark();
+    }
+
     /**
      * Whether a refused connection will be tried again.
      *

@@ -385,6 +385,12 @@ final class RxmPeers extends ListenerHandler {
         return polled.stream().anyMatch(channel -> channel.awaitsRequest);
     }
 
+    /** Whether a deadline passes unless the endpoint is polled. */
+    boolean hasTimer() {
+        return peers.isHolding() || settings.unknownTimeoutNs() > 0 && peers.hasUnknownMidMessage()
+            || polled.stream().anyMatch(RxmChannel::hasTimer);
+    }
+
     boolean isIdle() {
         return later.isEmpty() && requests.isEmpty() && polled.stream().noneMatch(RxmChannel::hasNews);
     }

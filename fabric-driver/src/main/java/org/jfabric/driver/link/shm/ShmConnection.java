@@ -12,6 +12,7 @@ import org.jfabric.client.LentRing;
 import org.jfabric.codec.wire.CloseEncoder;
 import org.jfabric.codec.wire.OpenAckEncoder;
 import org.jfabric.codec.wire.OpenEncoder;
+import org.jfabric.codec.wire.ParksEncoder;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -193,8 +194,12 @@ final class ShmConnection extends ResidentRing {
         lent = new ShmLentRing(this, files, consumer);
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
         peerMayPark = files.peerCnc().directBuffer(0, CncDescriptor.METADATA_OFFSET)
-            .getInt(CncDescriptor.MAY_PARK_OFFSET) != 0;
+            .getInt(CncDescriptor.MAY_PARK_OFFSET) == CncDescriptor.PARKS;
         state = UP;
+        if (link.parks()) {
+            // the peer may have read this driver's word before the change
+            announceParking();
+        }
         for (ShmChannel channel : channels) {
             if (channel != null) {
                 channel.ring(producer, ring);
@@ -276,6 +281,38 @@ final class ShmConnection extends ResidentRing {
             onFault(e);
             return -1;
         }
+    }
+
+    /** This driver may sleep from now on, so that the peer has to ring. */
+    void announceParking() {
+        if (state != UP || (files.peerFeatures() & ShmHello.FEATURE_PARKS) == 0) {
+            // a peer that does not know the frame rings whenever the driver could ever sleep
+            return;
+        }
+        int length = WORD_LENGTH + ParksEncoder.BLOCK_LENGTH;
+        int offset = producer.claim(length);
+        if (offset < 0) {
+            // keeps the driver from sleeping meanwhile
+            blocked.add(this::announceParking);
+            return;
+        }
+        new ParksEncoder().wrap(ring, offset + WORD_LENGTH).reserved(0);
+        producer.commit(offset, length, ShmFrameReader.PARKS);
+        written = true;
+    }
+
+    /**
+     * The peer may sleep from now on. It may sleep already, and this side may have written records before it read this
+     * one, so that a doorbell may be due.
+     */
+    void onPeerParks() {
+        peerMayPark = true;
+        written = true;
+    }
+
+    /** Whether a deadline passes unless the connection is polled. */
+    boolean hasTimer() {
+        return state != UP && state != DOWN;
     }
 
     boolean arm() {

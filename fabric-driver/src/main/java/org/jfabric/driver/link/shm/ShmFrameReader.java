@@ -24,6 +24,7 @@ import org.jfabric.codec.wire.GroupJoinedDecoder;
 import org.jfabric.codec.wire.GroupPositionDecoder;
 import org.jfabric.codec.wire.OpenAckDecoder;
 import org.jfabric.codec.wire.OpenDecoder;
+import org.jfabric.codec.wire.ParksDecoder;
 import org.jfabric.codec.wire.PullDecoder;
 import org.jfabric.codec.wire.RemoteAnnounceDecoder;
 import org.jfabric.codec.wire.RemoteAtomicDecoder;
@@ -74,7 +75,8 @@ final class ShmFrameReader {
     static final int GROUP_JOINED = GroupJoinedDecoder.TEMPLATE_ID;
     static final int GROUP_POSITION = GroupPositionDecoder.TEMPLATE_ID;
     static final int GROUP_END = GroupEndDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = GROUP_END;
+    static final int PARKS = ParksDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = PARKS;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -270,6 +272,7 @@ final class ShmFrameReader {
             case GROUP_JOIN, GROUP_JOINED, GROUP_POSITION, GROUP_END ->
                 connection.groups().onFrame(ring, type, offset, length);
             case CLOSE -> onClose(offset, length);
+            case PARKS -> onParks(length);
             default -> unknown(type);
         };
     }
@@ -468,6 +471,14 @@ final class ShmFrameReader {
             channel.frameHandler().onGrant((int) finish.grant());
             channel.frameHandler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
         }
+        return true;
+    }
+
+    private boolean onParks(int length) {
+        if (length < WORD_LENGTH + ParksDecoder.BLOCK_LENGTH) {
+            return tooShort("PARKS", length);
+        }
+        connection.onPeerParks();
         return true;
     }
 

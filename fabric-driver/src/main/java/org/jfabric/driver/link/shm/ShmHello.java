@@ -50,6 +50,8 @@ record ShmHello(
     static final long FEATURE_COMMITS = 128;
     /** Has groups. */
     static final long FEATURE_GROUPS = 256;
+    /** Takes the frame of a driver that has never slept and may do so from now on. */
+    static final long FEATURE_PARKS = 512;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -64,7 +66,7 @@ record ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
             FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
                 | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS
-                | FEATURE_GROUPS, 0, "");
+                | FEATURE_GROUPS | FEATURE_PARKS, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */

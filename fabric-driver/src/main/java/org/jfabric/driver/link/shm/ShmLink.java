@@ -40,6 +40,7 @@ final class ShmLink extends Link {
     private final ShmConnections connections = new ShmConnections(this);
     private final ShmGroups groups;
     private ShmConnection[] polled = new ShmConnection[0];
+    private boolean parks;
     private boolean closed;
 
     ShmLink(LinkServices services, ShmConfig config, ChannelLimits limits) {
@@ -140,6 +141,29 @@ final class ShmLink extends Link {
             armed &= connection.arm();
         }
         return armed;
+    }
+
+    @Override
+    public boolean hasTimers() {
+        for (ShmConnection connection : polled) {
+            if (connection.hasTimer()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void onMayPark() {
+        parks = true;
+        for (ShmConnection connection : polled) {
+            connection.announceParking();
+        }
+    }
+
+    /** Whether this driver has begun to sleep although its peers did not expect it when they connected. */
+    boolean parks() {
+        return parks;
     }
 
     @Override

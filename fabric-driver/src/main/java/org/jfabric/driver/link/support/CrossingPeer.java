@@ -59,6 +59,13 @@ public interface CrossingPeer {
      */
     boolean isStalled(long nowNs, long timeoutNs);
 
+    /**
+     * Whether a message of the peer has begun to arrive and is not complete; {@link #isStalled} has to be asked then.
+     *
+     * @return false while it is not up.
+     */
+    boolean isMidMessage();
+
     /** Abandons this side's attempt to connect, because the peer's request is accepted instead. */
     void dropAttempt();
 

@@ -261,6 +261,20 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
     }
 
     /**
+     * Whether an unknown peer has begun a message and not sent the rest of it yet.
+     *
+     * @return true if {@link #endStalled} has to be called in time.
+     */
+    public boolean hasUnknownMidMessage() {
+        for (P peer : unknown) {
+            if (peer.isUp() && peer.isMidMessage()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * Abandons the queued requests.
      *
      * @param end called with each of them, to release it.

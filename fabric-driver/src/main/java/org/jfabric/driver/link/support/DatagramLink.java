@@ -92,6 +92,12 @@ public abstract class DatagramLink<E extends DatagramEndpoint<?, ?>> extends Lin
     }
 
     @Override
+    public final boolean hasTimers() {
+        // datagrams are neither repeated nor awaited
+        return false;
+    }
+
+    @Override
     public void close() {
         endpoints.forEach(DatagramEndpoint::close);
         endpoints = List.of();

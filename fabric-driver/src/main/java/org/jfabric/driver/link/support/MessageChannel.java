@@ -136,6 +136,15 @@ public abstract class MessageChannel extends Channel {
     }
 
     /**
+     * Whether a message of the peer has begun to arrive and is not complete.
+     *
+     * @return false also if the link cannot detect it.
+     */
+    public boolean isMidMessage() {
+        return false;
+    }
+
+    /**
      * Finds out whether the peer's host still has its end of the connection, without an answer of the peer's program.
      * To be called repeatedly until the result differs from {@link #ASKING}, or until {@link #endProbe()}.
      *

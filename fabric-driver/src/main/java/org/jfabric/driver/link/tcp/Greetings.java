@@ -65,6 +65,10 @@ final class Greetings {
         return true;
     }
 
+    boolean isEmpty() {
+        return waiting.isEmpty();
+    }
+
     /** Ends the connections whose deadline has passed; returns their number. */
     int endLate(long nowNs) {
         int ended = 0;

@@ -297,6 +297,11 @@ final class RdmEndpoint extends ConnectionOwner {
         }
     }
 
+    /** As {@link CrossingRequests#hasUnknownMidMessage}. */
+    boolean hasUnknownMidMessage() {
+        return peers.hasUnknownMidMessage();
+    }
+
     /** As {@link CrossingRequests#endStalled}. */
     int endStalled(long nowNs, long timeoutNs) {
         return peers.endStalled(nowNs, timeoutNs);

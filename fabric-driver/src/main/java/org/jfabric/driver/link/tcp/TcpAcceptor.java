@@ -88,6 +88,11 @@ final class TcpAcceptor extends Watched {
             + FabricErrno.name(errno), "Raise the limit of open files (ulimit -n)."));
     }
 
+    /** Whether accepting is to be resumed after a pause. */
+    boolean isPaused() {
+        return resumeNs != 0;
+    }
+
     /** Resumes accepting after a pause. */
     void resume() {
         if (resumeNs != 0 && link.nowNs() - resumeNs > 0) {

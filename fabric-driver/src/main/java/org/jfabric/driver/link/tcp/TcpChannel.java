@@ -81,6 +81,11 @@ abstract class TcpChannel extends MessageChannel {
     }
 
     @Override
+    public final boolean isMidMessage() {
+        return connection != null && connection.isMidMessage();
+    }
+
+    @Override
     public final boolean isStalled(long nowNs, long timeoutNs) {
         return connection != null && connection.isStalled(nowNs, timeoutNs);
     }

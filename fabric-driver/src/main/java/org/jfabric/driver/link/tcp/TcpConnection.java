@@ -337,6 +337,16 @@ final class TcpConnection extends Watched {
         return state == UP && hasLeft;
     }
 
+    /** Whether a deadline passes unless the connection is polled; a connection with work is polled anyway. */
+    boolean hasTimer() {
+        return state == LINGERING || writer.awaitsReport();
+    }
+
+    /** Whether the peer has begun a message or an answer and has not sent the rest yet. */
+    boolean isMidMessage() {
+        return state == UP && reader.isMidMessage();
+    }
+
     /** Whether the peer has begun a message or an answer and does not send the rest. */
     boolean isStalled(long nowNs, long timeoutNs) {
         return state == UP && reader.isStalled(nowNs, timeoutNs);

@@ -245,6 +245,21 @@ final class TcpLink extends Link {
     }
 
     @Override
+    public boolean hasTimers() {
+        if (!dialing.isEmpty() || !greetings.isEmpty() || !waiting.isEmpty()) {
+            return true;
+        }
+        for (int i = 0; i < hotCount; i++) {
+            if (hot[i].hasTimer()) {
+                return true;
+            }
+        }
+        return acceptors.stream().anyMatch(TcpAcceptor::isPaused)
+            || config.unknownPeerTimeoutNs() > 0
+            && endpoints.values().stream().anyMatch(RdmEndpoint::hasUnknownMidMessage);
+    }
+
+    @Override
     public void close() {
         List.copyOf(endpoints.keySet()).forEach(this::detach);
         connections.close();

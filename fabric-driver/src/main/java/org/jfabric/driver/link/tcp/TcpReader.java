@@ -81,6 +81,11 @@ final class TcpReader {
         return inPayload || position < end;
     }
 
+    /** Whether the rest of a message, or an answer to a read of this side, is awaited from the peer. */
+    boolean isMidMessage() {
+        return (inPayload || !reads.isEmpty()) && !isPaused;
+    }
+
     /** Whether a message that has begun, or an answer to a read of this side, makes no progress. */
     boolean isStalled(long nowNs, long timeoutNs) {
         boolean messageStalls = messageWatch.isStalled(inPayload && !isPaused, begun, received, nowNs, timeoutNs);

@@ -309,6 +309,34 @@ class ThreadSafeDomainTest {
         }
     }
 
+    @Test
+    @Requirement("REF-013")
+    void shouldKeepADomainForOneThreadApartFromOneForSeveral() throws Exception {
+        Path directory = TestDirectory.create();
+        try (FabricDriver driver = embed(directory.resolve("a"));
+             FabricNode shared = new FabricNode(driver.fabric(), "loopback", hints(Threading.SAFE), 64, 0, () -> { });
+             FabricNode single = new FabricNode(
+                 driver.fabric(), "loopback", hints(Threading.DOMAIN), 64, 0, () -> { })) {
+            List<Thread> threads = new ArrayList<>();
+            for (FabricNode node : List.of(shared, single)) {
+                long self = node.av.insert(node.endpoint.name());
+                threads.add(start("owner of " + node.info.domainAttr().threading(), () -> {
+                    for (int i = 0; i < MESSAGES * THREADS; i++) {
+                        node.memory.buffer().putLong(0, i);
+                        assertEquals(0, node.endpoint.trecv(node.memory.address() + 64, 8, ANY, i, 0, i));
+                        assertEquals(0, node.endpoint.tsend(node.memory.address(), 8, self, i, i));
+                        assertEquals(i, node.await().context());
+                        assertEquals(i, node.await().context());
+                        assertEquals(i, node.memory.buffer().getLong(64));
+                    }
+                }));
+            }
+            join(threads);
+        } finally {
+            TestDirectory.delete(directory);
+        }
+    }
+
     private static FabricDriver embed(Path directory) {
         return FabricDriver.launchEmbedded(
             DriverConfig.builder().directory(directory).threadingMode(ThreadingMode.INVOKER).build());
@@ -340,11 +368,9 @@ class ThreadSafeDomainTest {
         try (FabricPair pair = new FabricPair(setup, hints(Threading.FID), 64)) {
             pair.a.fabric.domain(pair.a.fabric.info(hints(Threading.SAFE)).best()).close();
             Info plain = pair.a.fabric.info(hints(Threading.DOMAIN)).best();
-            if (setup.daemon) {
-                pair.a.fabric.domain(plain).close();
-            } else {
-                assertThrows(FabricException.class, () -> pair.a.fabric.domain(plain));
-            }
+            Domain after = pair.a.fabric.domain(plain);
+            assertEquals(Threading.DOMAIN, after.info().domainAttr().threading());
+            after.close();
         }
     }
 

@@ -110,21 +110,6 @@ class WaitObjectControlTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
-    @Requirement("CQ-030")
-    void shouldRefuseADescriptorThatNobodyCouldSignal(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
-            FabricException refused = assertThrows(FabricException.class, () -> open(pair, WaitObject.FD, 0));
-            assertEquals(FabricErrno.ENOSYS, refused.errno());
-            assertTrue(refused.getMessage().contains("UNSPEC") && refused.getMessage().contains("SHARED"),
-                refused.getMessage());
-            refused = assertThrows(FabricException.class, () -> pair.a.fabric.openWaitSet(
-                new WaitSetAttr().waitObject(WaitObject.FD)));
-            assertEquals(FabricErrno.ENOSYS, refused.errno());
-        }
-    }
-
-    @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement("CQ-034")
     void shouldRefuseWaitObjectsThatAreNotHere(Setup setup) {
