@@ -15,6 +15,8 @@ import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.metrics.MetricsServer;
+import org.jfabric.driver.progress.CycleTimes;
 import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
@@ -59,6 +61,8 @@ final class DriverWiring implements AutoCloseable {
     private final ProgressAgent progress;
     private final DriverConductor conductor;
     private final CycleClock clock;
+    /** Null unless there is a port for it. */
+    private final MetricsServer metrics;
 
     /**
      * Wires a driver.
@@ -102,9 +106,11 @@ final class DriverWiring implements AutoCloseable {
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(), clock);
+            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(config.metrics()), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
             progress = progress(faults, clock);
+            progress.measure(new CycleTimes(
+                services.engineCounters(config.metrics()), cnc.counters(), config.metrics().slowCycleNs()));
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
@@ -119,6 +125,8 @@ final class DriverWiring implements AutoCloseable {
                 acceptor(links));
             // all counters that every driver has are there now
             cnc.keep();
+            metrics = config.metrics().port() < 0 ? null
+                : MetricsServer.open(config.metrics().port(), cnc.countersReader());
             undo.clear();
         } finally {
             undo.run();
@@ -178,6 +186,11 @@ final class DriverWiring implements AutoCloseable {
         return config;
     }
 
+    /** Port of the metrics, -1 without. */
+    int metricsPort() {
+        return metrics == null ? -1 : metrics.port();
+    }
+
     /** One cycle on the calling thread. */
     int cycle() {
         return progress.doWork(ProgressAgent.LINK_BATCH) + conductor.doWork();
@@ -213,8 +226,15 @@ final class DriverWiring implements AutoCloseable {
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
         }
+        closeMetrics();
         cnc.close();
         directory.close();
+    }
+
+    private void closeMetrics() {
+        if (metrics != null) {
+            metrics.close();
+        }
     }
 
     private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
