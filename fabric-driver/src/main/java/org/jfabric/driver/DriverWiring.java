@@ -6,6 +6,7 @@ import java.util.List;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
+import org.jfabric.driver.conductor.Drain;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
@@ -63,6 +64,7 @@ final class DriverWiring implements AutoCloseable {
     private final CycleClock clock;
     /** Null unless there is a port for it. */
     private final MetricsServer metrics;
+    private final Drain drain = new Drain();
 
     /**
      * Wires a driver.
@@ -116,7 +118,7 @@ final class DriverWiring implements AutoCloseable {
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), cnc),
+                    progress, engine, providers, cnc.counters(), cnc, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -176,6 +178,10 @@ final class DriverWiring implements AutoCloseable {
 
     DriverConductor conductor() {
         return conductor;
+    }
+
+    Drain drain() {
+        return drain;
     }
 
     String driverName() {
