@@ -12,6 +12,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
@@ -108,11 +109,10 @@ final class DriverWiring implements AutoCloseable {
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(config.metrics()), clock);
+            engine = new Engine(
+                engineSettings(config.engine()), links, cnc, services.engineCounters(config.metrics()), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
-            progress = progress(faults, clock);
-            progress.measure(new CycleTimes(
-                services.engineCounters(config.metrics()), cnc.counters(), config.metrics().slowCycleNs()));
+            progress = progress(faults, services.engineCounters(config.metrics()));
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
@@ -127,8 +127,7 @@ final class DriverWiring implements AutoCloseable {
                 acceptor(links));
             // all counters that every driver has are there now
             cnc.keep();
-            metrics = config.metrics().port() < 0 ? null
-                : MetricsServer.open(config.metrics().port(), cnc.countersReader());
+            metrics = openMetrics();
             undo.clear();
         } finally {
             undo.run();
@@ -237,13 +236,18 @@ final class DriverWiring implements AutoCloseable {
         directory.close();
     }
 
+    private MetricsServer openMetrics() {
+        int port = config.metrics().port();
+        return port < 0 ? null : MetricsServer.open(port, cnc.countersReader());
+    }
+
     private void closeMetrics() {
         if (metrics != null) {
             metrics.close();
         }
     }
 
-    private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
+    private ProgressAgent progress(FaultInspector faults, EngineCounters counters) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
         ThreadingMode mode = config.threading().mode();
@@ -253,6 +257,7 @@ final class DriverWiring implements AutoCloseable {
         if (mode == ThreadingMode.DEDICATED) {
             agent.ownThread();
         }
+        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs()));
         return agent;
     }
 

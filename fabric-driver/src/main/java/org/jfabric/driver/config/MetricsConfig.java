@@ -16,8 +16,8 @@ public final class MetricsConfig {
     public static final Option<Integer> PEER_LIMIT = Option.count("jfabric.metrics.peerLimit")
         .defaultsTo(64)
         .range(0, 1 << 20)
-        .why("Peers with counters of their own, 13 each, those of all endpoints together; the counters of endpoints and "
-            + "links count all. Raise it together with jfabric.cnc.countersLengthBytes.");
+        .why("Peers with counters of their own, 13 each, those of all endpoints together; the counters of endpoints "
+            + "and links count all. Raise it together with jfabric.cnc.countersLengthBytes.");
 
     /** {@code jfabric.metrics.slowCycleNs}. */
     public static final Option<Long> SLOW_CYCLE_NS = Option.durationNs("jfabric.metrics.slowCycleNs")

@@ -696,7 +696,8 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public long openBackPressureCounter(Peer peer) {
-            return engine.counters().open(MetricLabel.OTHER, "sends of " + settings.address() + " held back by " + peer.address());
+            return engine.counters().open(
+                MetricLabel.OTHER, "sends of " + settings.address() + " held back by " + peer.address());
         }
 
         @Override

@@ -11,7 +11,8 @@ import org.jfabric.layout.MetricLabel;
  * Publishes the traffic of endpoints, their peers and the links in rounds: each 100 ms all peers are visited once, at
  * most 16 in a duty cycle. Nothing is published while messages are processed.
  *
- * <p>The sums of endpoints and links are exact also where a peer has no row of its own, because their number is limited.
+ * <p>Endpoints and links count all peers, also those that have no row of their own because the number of rows is
+ * limited.
  *
  * <p>Owner: progress agent.
  */
@@ -20,7 +21,8 @@ final class TrafficMeters {
     /** Least time between two rounds of a thread that sleeps often. */
     private static final long LEAST_PERIOD_NS = 1_000_000;
     private static final int STEP = 16;
-    private static final List<String> OF_ENDPOINTS = List.of("outstanding_sends", "posted_receives", "waiting_messages");
+    private static final List<String> OF_ENDPOINTS =
+        List.of("outstanding_sends", "posted_receives", "waiting_messages");
     private static final List<String> OF_PEERS = List.of("up", "waiting_sends", "waiting_messages");
 
     private final EngineCounters counters;

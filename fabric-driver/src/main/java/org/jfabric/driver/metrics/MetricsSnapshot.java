@@ -63,7 +63,8 @@ public final class MetricsSnapshot {
             }
             case MetricLabel.SUM -> add(new Metric(
                 parsed.name(), Metric.Kind.HISTOGRAM, parsed.labels(), BigDecimal.valueOf(value, 9), List.of()));
-            default -> add(new Metric(parsed.name(), kind(type), parsed.labels(), BigDecimal.valueOf(value), List.of()));
+            default -> add(new Metric(
+                parsed.name(), kind(type), parsed.labels(), BigDecimal.valueOf(value), List.of()));
         }
     }
 

@@ -82,6 +82,51 @@ class MetricsTest {
         return page;
     }
 
+    /** 22 messages, one of them before its receive and one long, an error at the sender, and a receive that waits. */
+    private void exchange(FabricNode a, FabricNode b, long toB, String link, Runnable pump) throws IOException {
+        for (int i = 0; i < 20; i++) {
+            assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 7, 0, i));
+        }
+        b.awaitRead(20);
+        for (int i = 0; i < 20; i++) {
+            assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, toB, 7, 100 + i));
+            a.await(100 + i);
+            b.await(i);
+        }
+        // comes before its receive
+        assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, toB, 8, 200));
+        a.await(200);
+        await(beta, pump, page -> page.sum("jfabric_peer_waiting_messages", "link", link) == 1);
+        assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 8, 0, 30));
+        b.await(30);
+        assertEquals(0, b.endpoint.trecv(b.memory.address(), LONG, -1L, 9, 0, 31));
+        b.awaitRead(1);
+        assertEquals(0, a.endpoint.tsend(a.memory.address(), LONG, toB, 9, 201));
+        a.await(201);
+        b.await(31);
+        assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, 4711, 9, 202));
+        assertEquals(FabricErrno.EINVAL, a.await().err());
+        assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 10, 0, 32));
+    }
+
+    private static void assertCounted(
+        OpenMetricsPage sender, OpenMetricsPage receiver, String link, String from, String to) {
+        long bytes = 21 * LENGTH + LONG;
+        for (String[] scope : new String[][] {
+            {"endpoint", "endpoint", from}, {"link", "link", link},
+            {"peer", "peer", to}}) {
+            assertEquals(22, sender.sum("jfabric_" + scope[0] + "_sent_messages_total", scope[1], scope[2]));
+            assertEquals(bytes, sender.sum("jfabric_" + scope[0] + "_sent_bytes_total", scope[1], scope[2]));
+        }
+        for (String[] scope : new String[][] {
+            {"endpoint", "endpoint", to}, {"link", "link", link},
+            {"peer", "peer", from}}) {
+            assertEquals(22, receiver.sum("jfabric_" + scope[0] + "_received_messages_total", scope[1], scope[2]));
+            assertEquals(bytes, receiver.sum("jfabric_" + scope[0] + "_received_bytes_total", scope[1], scope[2]));
+            assertEquals(1, receiver.sum("jfabric_" + scope[0] + "_unexpected_messages_total", scope[1], scope[2]));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"SHARED loopback", "SHARED shm", "SHARED tcp", "INVOKER shm", "DEDICATED shm"})
     void shouldCountMessagesByLinkEndpointAndPeer(String setup) throws IOException {
@@ -99,29 +144,7 @@ class MetricsTest {
             FabricNode a = new FabricNode(first, link, hints, 256, 0, pump);
             FabricNode b = new FabricNode(second, link, hints, 256, 0, pump);
             long toB = a.av.insert(b.endpoint.name());
-            for (int i = 0; i < 20; i++) {
-                assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 7, 0, i));
-            }
-            b.awaitRead(20);
-            for (int i = 0; i < 20; i++) {
-                assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, toB, 7, 100 + i));
-                a.await(100 + i);
-                b.await(i);
-            }
-            // comes before its receive
-            assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, toB, 8, 200));
-            a.await(200);
-            await(beta, pump, page -> page.sum("jfabric_peer_waiting_messages", "link", link) == 1);
-            assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 8, 0, 30));
-            b.await(30);
-            assertEquals(0, b.endpoint.trecv(b.memory.address(), LONG, -1L, 9, 0, 31));
-            b.awaitRead(1);
-            assertEquals(0, a.endpoint.tsend(a.memory.address(), LONG, toB, 9, 201));
-            a.await(201);
-            b.await(31);
-            assertEquals(0, a.endpoint.tsend(a.memory.address(), LENGTH, 4711, 9, 202));
-            assertEquals(FabricErrno.EINVAL, a.await().err());
-            assertEquals(0, b.endpoint.trecv(b.memory.address(), LENGTH, -1L, 10, 0, 32));
+            exchange(a, b, toB, link, pump);
 
             OpenMetricsPage sender = await(alpha, pump, page -> page.sum(
                 "jfabric_endpoint_errors_total", "endpoint", a.endpoint.name()) == 1
@@ -130,23 +153,12 @@ class MetricsTest {
                 "jfabric_endpoint_posted_receives", "endpoint", b.endpoint.name()) == 1
                 && page.sum("jfabric_endpoint_received_messages_total", "endpoint", b.endpoint.name()) == 22);
 
-            long bytes = 21 * LENGTH + LONG;
-            for (String[] scope : new String[][] {
-                {"endpoint", "endpoint", a.endpoint.name()}, {"link", "link", link},
-                {"peer", "peer", b.endpoint.name()}}) {
-                assertEquals(22, sender.sum("jfabric_" + scope[0] + "_sent_messages_total", scope[1], scope[2]));
-                assertEquals(bytes, sender.sum("jfabric_" + scope[0] + "_sent_bytes_total", scope[1], scope[2]));
-            }
-            for (String[] scope : new String[][] {
-                {"endpoint", "endpoint", b.endpoint.name()}, {"link", "link", link},
-                {"peer", "peer", a.endpoint.name()}}) {
-                assertEquals(22, receiver.sum("jfabric_" + scope[0] + "_received_messages_total", scope[1], scope[2]));
-                assertEquals(bytes, receiver.sum("jfabric_" + scope[0] + "_received_bytes_total", scope[1], scope[2]));
-                assertEquals(1, receiver.sum("jfabric_" + scope[0] + "_unexpected_messages_total", scope[1], scope[2]));
-            }
+            assertCounted(sender, receiver, link, a.endpoint.name(), b.endpoint.name());
             assertEquals(1, sender.sum("jfabric_peer_up", "peer", b.endpoint.name()));
             assertEquals(0, receiver.sum("jfabric_peer_waiting_messages"));
-            assertEquals(1, sender.sum("jfabric_client_info", "name", mode == ThreadingMode.INVOKER ? "embedding" : "desk \"1\"", "pid", String.valueOf(ProcessHandle.current().pid())));
+            assertEquals(1, sender.sum("jfabric_client_info",
+                "name", mode == ThreadingMode.INVOKER ? "embedding" : "desk \"1\"",
+                "pid", String.valueOf(ProcessHandle.current().pid())));
             assertTrue(sender.sum("jfabric_driver_cycle_seconds_count") > 0);
         }
         if (mode != ThreadingMode.INVOKER) {

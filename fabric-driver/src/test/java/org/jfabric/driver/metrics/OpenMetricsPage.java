@@ -10,8 +10,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads the text format of OpenMetrics 1.0 strictly, independently of the writer under test: families stand together and
- * begin with their type, sample names fit the type, units fit the name, no sample comes twice, buckets are cumulative.
+ * Reads the text format of OpenMetrics 1.0 strictly, independently of the writer under test: families stand together
+ * and begin with their type, sample names fit the type, units fit the name, no sample comes twice, buckets are
+ * cumulative.
  */
 public final class OpenMetricsPage {
     private static final String NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";

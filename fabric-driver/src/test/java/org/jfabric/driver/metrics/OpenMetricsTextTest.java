@@ -46,7 +46,8 @@ class OpenMetricsTextTest {
 
     @Test
     void shouldEscapeAndReadBackAnyName() {
-        for (String name : List.of("desk", "a \"quoted\" one", "back\\slash", "two\nlines", "a=\"b\",c}", "Zürich", "")) {
+        for (String name : List.of(
+            "desk", "a \"quoted\" one", "back\\slash", "two\nlines", "a=\"b\",c}", "Zürich", "")) {
             String label = MetricLabel.text("jfabric_client", "client", "7", "name", name);
             assertEquals(new MetricLabel("jfabric_client", Map.of("client", "7", "name", name)),
                 MetricLabel.parse(label));
