@@ -12,6 +12,8 @@ module org.jfabric.driver {
     requires org.jfabric.codecs;
     requires java.management;
     requires jdk.net;
+    // only for jfabric.metrics.port
+    requires static jdk.httpserver;
     // only the tools need these two
     requires static info.picocli;
     requires static HdrHistogram;

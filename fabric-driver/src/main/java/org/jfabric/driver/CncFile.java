@@ -13,6 +13,7 @@ import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.FaultPoint;
@@ -96,6 +97,12 @@ final class CncFile implements ErrorHandler, AutoCloseable {
 
     CountersManager countersManager() {
         return countersManager;
+    }
+
+    /** A reader of its own for another thread, valid until the file is closed. */
+    CountersReader countersReader() {
+        return new CountersReader(
+            countersManager.metaDataBuffer(), countersManager.valuesBuffer(), StandardCharsets.UTF_8);
     }
 
     SystemCounters counters() {

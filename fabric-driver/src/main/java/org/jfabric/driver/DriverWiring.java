@@ -12,10 +12,13 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.metrics.MetricsServer;
+import org.jfabric.driver.progress.CycleTimes;
 import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
@@ -65,6 +68,8 @@ final class DriverWiring implements AutoCloseable {
     private final CycleClock clock;
     /** Null but in INVOKER. */
     private final Sleepers sleepers;
+    /** Null unless there is a port for it. */
+    private final MetricsServer metrics;
     private final Drain drain = new Drain();
 
     /**
@@ -110,9 +115,10 @@ final class DriverWiring implements AutoCloseable {
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(), clock);
+            engine = new Engine(
+                engineSettings(config.engine()), links, cnc, services.engineCounters(config.metrics()), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
-            progress = progress(faults, clock);
+            progress = progress(faults, services.engineCounters(config.metrics()));
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
@@ -127,6 +133,7 @@ final class DriverWiring implements AutoCloseable {
                 acceptor(links));
             // all counters that every driver has are there now
             cnc.keep();
+            metrics = openMetrics();
             undo.clear();
         } finally {
             undo.run();
@@ -188,6 +195,11 @@ final class DriverWiring implements AutoCloseable {
 
     DriverConfig config() {
         return config;
+    }
+
+    /** Port of the metrics, -1 without. */
+    int metricsPort() {
+        return metrics == null ? -1 : metrics.port();
     }
 
     /** One cycle on the calling thread. */
@@ -261,11 +273,23 @@ final class DriverWiring implements AutoCloseable {
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
         }
+        closeMetrics();
         cnc.close();
         directory.close();
     }
 
-    private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
+    private MetricsServer openMetrics() {
+        int port = config.metrics().port();
+        return port < 0 ? null : MetricsServer.open(port, cnc.countersReader());
+    }
+
+    private void closeMetrics() {
+        if (metrics != null) {
+            metrics.close();
+        }
+    }
+
+    private ProgressAgent progress(FaultInspector faults, EngineCounters counters) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
         ThreadingMode mode = config.threading().mode();
@@ -276,6 +300,7 @@ final class DriverWiring implements AutoCloseable {
             agent.ownThread();
         }
         agent.sleepers(sleepers);
+        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs()));
         return agent;
     }
 

@@ -173,6 +173,9 @@ public final class FabricDriver implements AutoCloseable {
                 err.println(warning);
             }
             out.print(ConfigPrinter.print(config));
+            if (driver.metricsPort() >= 0) {
+                out.println("metrics at http://127.0.0.1:" + driver.metricsPort() + "/metrics");
+            }
             out.println("jfabric driver ready in " + driver.directory());
             out.flush();
             if (!runsUntil(end, driver)) {
@@ -283,6 +286,15 @@ public final class FabricDriver implements AutoCloseable {
         } else {
             wiring.close();
         }
+    }
+
+    /**
+     * The port of 127.0.0.1 at which the metrics are served.
+     *
+     * @return 1 to 65535, or -1 if {@code jfabric.metrics.port} is -1.
+     */
+    public int metricsPort() {
+        return wiring.metricsPort();
     }
 
     private void start() {

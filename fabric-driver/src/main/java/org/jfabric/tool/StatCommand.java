@@ -8,6 +8,9 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.driver.metrics.Metric;
+import org.jfabric.driver.metrics.MetricsSnapshot;
+import org.jfabric.layout.MetricLabel;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -24,6 +27,7 @@ import picocli.CommandLine.Spec;
     description = "Shows the counters of a driver, running or killed, without disturbing it.")
 final class StatCommand implements Callable<Integer> {
     private static final String CLEAR = "\033[H\033[2J";
+    private static final double[] SHARES = {0.5, 0.99, 0.9999, 1};
 
     @Spec
     private CommandSpec spec;
@@ -103,6 +107,10 @@ final class StatCommand implements Callable<Integer> {
             .append(running && view.isParked() ? ", parked" : "").append('\n');
         CountersReader counters = view.counters();
         counters.forEach((id, label) -> {
+            int type = counters.getCounterTypeId(id);
+            if (type == MetricLabel.BUCKET || type == MetricLabel.SUM) {
+                return;
+            }
             long value = counters.getCounterValue(id);
             Long before = previous.put(id, value);
             text.append(String.format(Locale.ROOT, "%5d %,20d ", id, value));
@@ -112,7 +120,20 @@ final class StatCommand implements Callable<Integer> {
             }
             text.append("  ").append(label).append('\n');
         });
+        MetricsSnapshot.of(counters).stream().filter(metric -> metric.kind() == Metric.Kind.HISTOGRAM).forEach(
+            metric -> text.append(quantiles(metric)).append('\n'));
         return text.toString();
+    }
+
+    /** One line for a histogram of times. */
+    private static String quantiles(Metric metric) {
+        StringBuilder line = new StringBuilder(" ".repeat(6)).append(metric.name()).append(": ").append(metric.count());
+        for (double share : SHARES) {
+            Double bound = metric.quantile(share);
+            line.append(bound == null ? "" : String.format(Locale.ROOT, ", %s%% <= %.3f us",
+                String.valueOf(share * 100).replaceFirst("\\.0$", ""), bound * 1e6));
+        }
+        return line.toString();
     }
 
     private static String toJson(CncView view, boolean running) {
@@ -133,7 +154,36 @@ final class StatCommand implements Callable<Integer> {
             .member("label", label)
             .member("value", value)
             .endObject());
+        writer.endArray().name("metrics").beginArray();
+        MetricsSnapshot.of(counters).forEach(metric -> write(metric, writer));
         return writer.endArray().endObject().toString();
+    }
+
+    private static void write(Metric metric, JsonWriter writer) {
+        writer.beginObject()
+            .member("name", metric.name())
+            .member("type", metric.kind().text())
+            .member("unit", metric.unit())
+            .name("labels").beginObject();
+        metric.labels().forEach(writer::member);
+        writer.endObject();
+        boolean isHistogram = metric.kind() == Metric.Kind.HISTOGRAM;
+        writer.name(isHistogram ? "sum" : "value");
+        if (metric.value().scale() == 0) {
+            writer.value(metric.value().longValueExact());
+        } else {
+            writer.value(metric.value().doubleValue(), metric.value().scale());
+        }
+        if (isHistogram) {
+            writer.member("count", metric.count()).name("buckets").beginArray();
+            for (Metric.Bucket bucket : metric.buckets()) {
+                writer.beginObject().name("le").value(
+                    bucket.bound().equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(bucket.bound()), 9)
+                    .member("count", bucket.count()).endObject();
+            }
+            writer.endArray();
+        }
+        writer.endObject();
     }
 
     private static String seconds(long milliseconds) {

@@ -2,6 +2,7 @@ package org.jfabric.tool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.ControlClient;
@@ -106,6 +109,30 @@ class WatchingCommandsTest {
             assertEquals("1.0", object.get("layoutVersion"));
             Map<?, ?> first = (Map<?, ?>) ((List<?>) object.get("counters")).getFirst();
             assertEquals(Map.of("id", 0.0, "type", 0.0, "label", "clients", "value", 0.0), first);
+        }
+    }
+
+    @Test
+    void shouldShowMetricsAsNumbersWithStableNames() {
+        try (Fabric fabric = Fabric.connect(new FabricConfig().directory(path).clientName("a \"b\" \\ c"))) {
+            assertTrue(fabric.isOpen());
+            Map<String, Object> json = JsonText.object(ToolRun.of("stat", "--dir", path.toString(), "--json").out());
+            Map<String, Map<?, ?>> byName = new TreeMap<>();
+            for (Object each : (List<?>) json.get("metrics")) {
+                Map<?, ?> metric = (Map<?, ?>) each;
+                boolean isHistogram = metric.get("type").equals("histogram");
+                assertEquals(isHistogram ? Set.of("name", "type", "unit", "labels", "sum", "count", "buckets")
+                    : Set.of("name", "type", "unit", "labels", "value"), metric.keySet());
+                assertTrue(metric.get(isHistogram ? "sum" : "value") instanceof Double, metric::toString);
+                byName.put((String) metric.get("name"), metric);
+            }
+            assertEquals(Map.of("name", "jfabric_driver_clients", "type", "gauge", "unit", "", "labels", Map.of(),
+                "value", 1.0), byName.get("jfabric_driver_clients"));
+            assertEquals("bytes", byName.get("jfabric_driver_mapped_bytes").get("unit"));
+            assertEquals("a \"b\" \\ c", ((Map<?, ?>) byName.get("jfabric_client").get("labels")).get("name"));
+            List<?> buckets = (List<?>) byName.get("jfabric_driver_cycle_seconds").get("buckets");
+            assertEquals(0.000000128, ((Map<?, ?>) buckets.getFirst()).get("le"));
+            assertNull(((Map<?, ?>) buckets.getLast()).get("le"));
         }
     }
 

@@ -71,12 +71,17 @@ public final class ClientSession {
         this.id = id;
         this.name = name;
         this.fd = fd;
-        this.pid = fd == EMBEDDED ? (int) ProcessHandle.current().pid() : UnixSocket.peerPid(fd);
+        this.pid = pid(fd);
         this.controlFile = controlFile;
         this.closesAddress = controlFile.address() + ControlFileDescriptor.closesOffset(ringLength);
         this.commands = commands;
         this.proxy = proxy;
         this.progress = progress;
+    }
+
+    /** The process at the other end of a socket; 0 if it is in another PID namespace. */
+    static int pid(int fd) {
+        return Math.max(0, fd == EMBEDDED ? (int) ProcessHandle.current().pid() : UnixSocket.peerPid(fd));
     }
 
     /**
@@ -103,7 +108,7 @@ public final class ClientSession {
      * @return process id, 0 if it is in another PID namespace.
      */
     int pid() {
-        return Math.max(0, pid);
+        return pid;
     }
 
     /**

@@ -72,7 +72,8 @@ final class OpenClientCommand extends Command {
                 progress = new ProgressClient(
                     new EngineSession(clientId, listener),
                     file.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength));
-                onProgress(() -> context().progress().addClient(progress));
+                long pid = ClientSession.pid(fd);
+                onProgress(() -> context().progress().addClient(progress, name, pid));
             }
             default -> {
                 context().counters().add(SystemCounter.CLIENTS, 1);

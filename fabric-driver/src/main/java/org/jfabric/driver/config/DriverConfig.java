@@ -30,6 +30,7 @@ public final class DriverConfig {
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
+    private final MetricsConfig metrics;
     private final List<EffectiveValue> effectiveValues;
 
     private DriverConfig(ConfigSource source) {
@@ -45,6 +46,7 @@ public final class DriverConfig {
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
+        metrics = new MetricsConfig(source);
         checkBetweenGroups(source);
         source.derive(QueueConfig.TQ_LENGTH_BYTES, queue.tqLengthBytes(queue.txSize()));
         source.derive(QueueConfig.RQ_LENGTH_BYTES, queue.rqLengthBytes(queue.rxSize()));
@@ -177,6 +179,15 @@ public final class DriverConfig {
      */
     public LinkConfig link() {
         return link;
+    }
+
+    /**
+     * Counters of endpoints and peers.
+     *
+     * @return the group.
+     */
+    public MetricsConfig metrics() {
+        return metrics;
     }
 
     /**

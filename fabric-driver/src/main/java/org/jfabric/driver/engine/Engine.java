@@ -22,6 +22,7 @@ public final class Engine {
     private final Link[] links;
     private final ErrorHandler errorHandler;
     private final FlushList flushList = new FlushList();
+    private final TrafficMeters meters;
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
@@ -60,6 +61,7 @@ public final class Engine {
         EngineCounters counters,
         CycleClock clock) {
         this.counters = counters;
+        this.meters = new TrafficMeters(counters);
         this.clock = clock;
         this.settings = settings;
         this.links = links.toArray(new Link[0]);
@@ -77,6 +79,41 @@ public final class Engine {
 
     EngineCounters counters() {
         return counters;
+    }
+
+    TrafficMeters meters() {
+        return meters;
+    }
+
+    /**
+     * Shows a client among the counters, until {@link #closeSession}.
+     *
+     * @param session of the client.
+     * @param name    as the application has set it, may be empty.
+     * @param pid     of its process, 0 if it is not known.
+     */
+    public void showClient(EngineSession session, String name, long pid) {
+        meters.open(session.clientId(), name, pid);
+    }
+
+    /**
+     * Publishes some of the counts of endpoints and peers, if it is time; in each whole cycle.
+     *
+     * @param nowNs time of the cycle.
+     * @return whether a round begins, ten times a second at most.
+     */
+    public boolean publishTraffic(long nowNs) {
+        return meters.poll(nowNs);
+    }
+
+    /**
+     * Publishes all counts of endpoints and peers, if the last time is not just now; before the thread sleeps.
+     *
+     * @param nowNs time of the cycle.
+     * @return false if there was a round less than a millisecond before.
+     */
+    public boolean publishAllTraffic(long nowNs) {
+        return meters.pollAll(nowNs);
     }
 
     CycleClock clock() {
@@ -312,6 +349,9 @@ public final class Engine {
         try {
             result.open();
             session.endpoints().add(result);
+            if (completions.receive() != null) {
+                meters.open(result);
+            }
             opened = true;
         } finally {
             if (!opened) {
@@ -330,6 +370,7 @@ public final class Engine {
     public void removeEndpoint(EngineEndpoint endpoint) {
         if (endpoint.session().endpoints().remove(endpoint)) {
             endpoint.close(FabricErrno.ECONNRESET);
+            meters.close(endpoint);
         }
     }
 
@@ -374,6 +415,7 @@ public final class Engine {
         }
         session.work().close();
         session.regions().closeAll();
+        meters.close(session.clientId());
     }
 
     /** Ends all links. */

@@ -11,7 +11,7 @@ public abstract class EngineCounters {
         private final long spare = UnsafeApi.allocateMemory(Long.BYTES);
 
         @Override
-        public long open(String label) {
+        public long open(int type, String label) {
             return spare;
         }
 
@@ -28,10 +28,29 @@ public abstract class EngineCounters {
     /**
      * Opens a counter.
      *
-     * @param label readable name.
+     * @param type  one of the types of {@link org.jfabric.layout.MetricLabel}.
+     * @param label {@code MetricLabel.text}, or a readable name with type {@code OTHER}.
      * @return native address of its 8 bytes; one writer, the progress agent.
      */
-    public abstract long open(String label);
+    public abstract long open(int type, String label);
+
+    /**
+     * Endpoints that may have counters of their own at the same time.
+     *
+     * @return a count; 0 unless it is overridden.
+     */
+    public int endpointLimit() {
+        return 0;
+    }
+
+    /**
+     * Peers, of all endpoints, that may have counters of their own at the same time.
+     *
+     * @return a count; 0 unless it is overridden.
+     */
+    public int peerLimit() {
+        return 0;
+    }
 
     /**
      * Closes a counter.

@@ -16,6 +16,7 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.layout.MetricLabel;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -41,6 +42,8 @@ public final class EngineEndpoint extends EndpointPort {
     private final int receiveIndex;
     /** Null for connectionless endpoints. */
     private final Connection connection;
+    /** Of operations without a peer. */
+    private final Traffic traffic = new Traffic();
     private boolean closed;
     /** Its connection is over: a receive that finds no message ends. */
     private boolean ended;
@@ -64,10 +67,10 @@ public final class EngineEndpoint extends EndpointPort {
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
         this.sender = new Sender(settings, session.regions(), peers, completions.transmit(), transmitIndex, counters,
-            engine.settings().straightPath());
+            engine.settings().straightPath(), traffic);
         this.receiveIndex = isReceiveContext ? 0 : completions.receive().addEndpoint();
         ReceiveEntries entries = isReceiveContext ? null : new ReceiveEntries(
-            settings, completions.receive(), receiveIndex, counters.receives(), peers.failure());
+            settings, completions.receive(), receiveIndex, counters.receives(), peers.failure(), traffic);
         this.receiver = receiveContext != null ? receiveContext.receiver
             : new Receiver(settings, engine.settings(), session.regions(), peers, entries, engine.clock());
         this.bound = receiveContext == null ? null
@@ -479,6 +482,26 @@ public final class EngineEndpoint extends EndpointPort {
         return links.stream().map(Link::name).toList();
     }
 
+    /** What is counted without a peer; its row is the endpoint's. */
+    Traffic traffic() {
+        return traffic;
+    }
+
+    /** Messages that wait for a receive of this endpoint; 0 with a shared receive context, in which they wait. */
+    int waitingMessages() {
+        return bound != null ? 0 : receiver.unexpectedMessages();
+    }
+
+    /** The name of the first link that reaches a peer, as a channel is opened. */
+    String linkTo(String address) {
+        for (Link link : links) {
+            if (link.reaches(settings.address(), address)) {
+                return link.name();
+            }
+        }
+        return links.isEmpty() ? "none" : links.getFirst().name();
+    }
+
     PeerTable peers() {
         return peers;
     }
@@ -705,19 +728,25 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public void onForgotten(Peer peer) {
+            engine.meters().close(EngineEndpoint.this, peer);
+        }
+
+        @Override
         public long openBackPressureCounter(Peer peer) {
-            return engine.counters().open("sends of " + settings.address() + " held back by " + peer.address());
+            return engine.counters().open(
+                MetricLabel.OTHER, "sends of " + settings.address() + " held back by " + peer.address());
         }
 
         @Override
         public long openHoldingCounter(Peer peer) {
-            return engine.counters().open(
+            return engine.counters().open(MetricLabel.OTHER,
                 "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
         }
 
         @Override
         public long openSlotCounter(Peer peer) {
-            return engine.counters().open("remote access of " + peer.address()
+            return engine.counters().open(MetricLabel.OTHER, "remote access of " + peer.address()
                 + " held back by unread completions of " + settings.address());
         }
 

@@ -337,6 +337,7 @@ final class Outbox {
         if (!awaitsCredit) {
             awaitsCredit = true;
             awaitsCreditSinceNs = context.nowNs();
+            peer.traffic().awaitsCredit();
             channel.markSent();
         }
         // a stopped peer takes nothing, and must not keep the duty cycle spinning
@@ -384,6 +385,7 @@ final class Outbox {
     private void showBackPressure(Peer peer) {
         if (backPressureCounter == 0) {
             backPressureCounter = context.openBackPressureCounter(peer);
+            peer.traffic().awaitsCredit();
         }
         UnsafeApi.putLongRelease(null, backPressureCounter, waiting);
     }

@@ -58,6 +58,7 @@ final class Peer extends ChannelHandler {
     private long eagerLimit;
 
     private final ByteCredit credit = new ByteCredit();
+    private final Traffic traffic = new Traffic();
     private final Outbox outbox;
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
     private final PeerRemote remote;
@@ -76,8 +77,8 @@ final class Peer extends ChannelHandler {
         this.context = context;
         this.receiver = context.receiver();
         this.outbox = new Outbox(context);
-        this.frameHandler = new PeerFrames(this, context, credit, outbox);
-        this.streamHandler = new PeerStreams(this, receiver, credit);
+        this.frameHandler = new PeerFrames(this, context, credit, traffic, outbox);
+        this.streamHandler = new PeerStreams(this, receiver, credit, traffic);
         this.remote = new PeerRemote(this, context);
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
@@ -277,12 +278,13 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * Spends the credit of an eager message.
+     * Spends the credit of an eager message that was given to the link.
      *
      * @param length bytes.
      */
     void spend(long length) {
         credit.spend(length);
+        traffic.sent(length);
     }
 
     /**
@@ -428,6 +430,11 @@ final class Peer extends ChannelHandler {
 
     void lender(MessageLender newLender) {
         lender = newLender;
+    }
+
+    /** The counts of its messages. */
+    Traffic traffic() {
+        return traffic;
     }
 
     boolean isUp() {
@@ -587,6 +594,7 @@ final class Peer extends ChannelHandler {
 
     @Override
     public void onMessage(long flags, long tag, long data, long messageAddress, int length) {
+        traffic.received(length);
         receiver.onMessage(this, flags, tag, data, messageAddress, length);
     }
 

@@ -81,6 +81,13 @@ abstract class PeerContext {
     abstract void forget(Peer peer);
 
     /**
+     * A peer is about to be dropped: its counts are published for the last time.
+     *
+     * @param peer known until now.
+     */
+    abstract void onForgotten(Peer peer);
+
+    /**
      * Operations of a peer are about to end with errors; {@link #onPeerDown} follows when they have.
      *
      * @param channel to the peer, or null.

@@ -156,6 +156,7 @@ final class PeerTable {
 
     /** Drops the peer of a connection attempt that failed. */
     void drop(Peer peer) {
+        context.onForgotten(peer);
         known.remove(peer);
         only = null;
     }
@@ -251,6 +252,7 @@ final class PeerTable {
      * @param peer down and in no address vector.
      */
     void forget(Peer peer) {
+        context.onForgotten(peer);
         known.remove(peer);
     }
 
@@ -270,6 +272,11 @@ final class PeerTable {
      */
     int slots() {
         return known.slots();
+    }
+
+    /** The peer at an index, or null. */
+    Peer at(int slot) {
+        return known.get(slot);
     }
 
     /**

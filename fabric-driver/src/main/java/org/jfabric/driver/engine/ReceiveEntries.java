@@ -20,13 +20,14 @@ final class ReceiveEntries {
     private final int completionIndex;
     private final CounterWriter counter;
     private final LinkFailure failure;
+    private final Traffic own;
     private final boolean sources;
     private final boolean unknownSources;
     private final long prefixBytes;
 
     ReceiveEntries(
         EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter,
-        LinkFailure failure) {
+        LinkFailure failure, Traffic own) {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.prefixBytes = settings.prefixBytes();
@@ -34,6 +35,7 @@ final class ReceiveEntries {
         this.completionIndex = completionIndex;
         this.counter = counter;
         this.failure = failure;
+        this.own = own;
     }
 
     /** The number of entries, and of operations that ended without one, since the start. */
@@ -59,6 +61,7 @@ final class ReceiveEntries {
 
     /** Writes the error entry of a plain tagged receive. */
     void expectedFailed(long flags, long context, int errno) {
+        own.failed();
         completions.error(
             completionIndex, 0, context, Flags.RECV | Flags.TAGGED, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL, 0, errno,
             failure.of(errno), null);
@@ -268,6 +271,7 @@ final class ReceiveEntries {
             completions.success(
                 completionIndex, 0, buffer.context, Flags.MULTI_RECV, 0, 0, 0, 0, FabricAddress.ADDR_NOTAVAIL);
         } else {
+            own.failed();
             if (counter != null) {
                 counter.error();
             }
@@ -281,6 +285,7 @@ final class ReceiveEntries {
         ReceiveOperation operation, int share, long place, long placed, long overflow, int errno,
         DirectBuffer errData) {
         operation.reported = true;
+        (operation.peer == null ? own : operation.peer.traffic()).failed();
         CounterWriter counts = counter(operation);
         // a peek receives nothing, so its failure is not counted
         if (counts != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {

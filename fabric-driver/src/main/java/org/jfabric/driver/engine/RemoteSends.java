@@ -283,6 +283,7 @@ final class RemoteSends {
             operation.vector.forget();
         }
         operation.isBarrier = false;
+        peer.traffic().accessed(operation.accessedBytes());
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         return true;
     }
@@ -359,6 +360,7 @@ final class RemoteSends {
         if (result == -FabricErrno.EAGAIN) {
             return false;
         }
+        peer.traffic().accessed(operation.accessedBytes());
         end(operation, -result);
         return true;
     }
@@ -366,6 +368,7 @@ final class RemoteSends {
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
     private static void own(Peer peer, TransmitOperation operation, boolean isBarrier) {
         operation.isBarrier = isBarrier;
+        peer.traffic().accessed(operation.accessedBytes());
         peer.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }

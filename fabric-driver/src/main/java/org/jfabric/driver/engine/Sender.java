@@ -53,6 +53,8 @@ final class Sender {
     private final SubmissionOrder order;
     private final ShortSends shortSends;
     private final RemoteSends remote;
+    /** Of the endpoint, for errors of operations without a peer. */
+    private final Traffic own;
     /** Of deferred work, by the index of its record; null until there is some. */
     private CounterWriter[] completionCounters;
 
@@ -66,6 +68,7 @@ final class Sender {
      * @param completionIndex the endpoint's index in it.
      * @param counters        count the operations that end.
      * @param straightPath    whether plain sends may take the short path.
+     * @param own             of the endpoint, for errors of operations without a peer.
      */
     Sender(
         EndpointSettings settings,
@@ -74,8 +77,10 @@ final class Sender {
         CompletionWriter completions,
         int completionIndex,
         EndpointCounters counters,
-        boolean straightPath) {
+        boolean straightPath,
+        Traffic own) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes(), settings.hasAtomics());
+        this.own = own;
         this.regions = regions;
         this.peers = peers;
         this.completions = completions;
@@ -88,7 +93,7 @@ final class Sender {
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
             straightPath && order == null && counter == null, regions, pool, completions, completionIndex, completed,
-            peers.failure());
+            peers.failure(), own);
         this.remote = new RemoteSends(this, peers);
     }
 
@@ -384,8 +389,10 @@ final class Sender {
         hold(operation);
         // the loopback link may take the payload and finish the operation before the call returns
         peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
+        long lengthBytes = operation.length;
         int result = frames.announce(operation, peer.grant());
         if (result == Channel.DONE) {
+            peer.traffic().sent(lengthBytes);
             return true;
         }
         peer.outbox().disown(operation);
@@ -490,6 +497,7 @@ final class Sender {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
+        (operation.peer == null ? own : ((Peer) operation.peer).traffic()).failed();
         // as in reportSuccess(): released before the client can see the entry
         release(operation);
         CounterWriter counts = counter(operation);
@@ -733,6 +741,7 @@ final class Sender {
     boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
         peer.grantNotSent();
         if (result == -FabricErrno.EAGAIN) {
+            peer.traffic().retried();
             return false;
         }
         fail(operation, -result);

@@ -32,6 +32,7 @@ final class ShortSends {
     private final int completionIndex;
     private final CompletedCount completed;
     private final LinkFailure failure;
+    private final Traffic own;
     private long dest;
     private Peer peer;
     /** Null while there is no short path. */
@@ -48,7 +49,7 @@ final class ShortSends {
 
     ShortSends(
         boolean enabled, RegionTable regions, TransmitPool pool, CompletionWriter completions, int completionIndex,
-        CompletedCount completed, LinkFailure failure) {
+        CompletedCount completed, LinkFailure failure, Traffic own) {
         this.enabled = enabled;
         this.regions = regions;
         this.pool = pool;
@@ -56,6 +57,7 @@ final class ShortSends {
         this.completionIndex = completionIndex;
         this.completed = completed;
         this.failure = failure;
+        this.own = own;
     }
 
     /** Prepares the short path to a peer that a message was just sent to. */
@@ -169,6 +171,7 @@ final class ShortSends {
     }
 
     private void fail(long flags, long context, int errno) {
+        own.failed();
         completions.error(completionIndex, 0, context, Flags.SEND | flags & KIND, 0, 0, 0, 0, -1L, 0, errno,
             failure.of(errno), null);
     }

@@ -94,6 +94,7 @@ final class WaitingMessages {
     }
 
     private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
+        peer.traffic().unexpected();
         message.peer = peer;
         message.epoch = peer.epoch();
         message.flags = flags & ReceiveOperation.MESSAGE_BITS;

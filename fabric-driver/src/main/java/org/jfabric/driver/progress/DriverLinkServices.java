@@ -6,6 +6,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.CycleClock;
@@ -17,6 +18,7 @@ import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.OwnerId;
 
 /**
@@ -124,9 +126,13 @@ public final class DriverLinkServices extends LinkServices {
     }
 
     @Override
-    public synchronized long counterAddress(String label) {
+    public long counterAddress(String label) {
+        return counterAddress(MetricLabel.OTHER, label);
+    }
+
+    private synchronized long counterAddress(int type, String label) {
         try {
-            int id = counters.allocate(label);
+            int id = counters.allocate(label, type);
             return counters.valuesBuffer().addressOffset() + CountersReader.counterOffset(id);
         } catch (IllegalStateException ex) {
             errorHandler.onError(new FabricException(
@@ -140,13 +146,24 @@ public final class DriverLinkServices extends LinkServices {
     /**
      * Counters for the engine, from the same file.
      *
+     * @param config limits.
      * @return a view of this object.
      */
-    public EngineCounters engineCounters() {
+    public EngineCounters engineCounters(MetricsConfig config) {
         return new EngineCounters() {
             @Override
-            public long open(String label) {
-                return counterAddress(label);
+            public long open(int type, String label) {
+                return counterAddress(type, label);
+            }
+
+            @Override
+            public int endpointLimit() {
+                return config.endpointLimit();
+            }
+
+            @Override
+            public int peerLimit() {
+                return config.peerLimit();
             }
 
             @Override

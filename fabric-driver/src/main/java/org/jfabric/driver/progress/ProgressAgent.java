@@ -5,6 +5,7 @@ import org.agrona.concurrent.Agent;
 import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.Engine;
+import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.engine.QueueViews;
@@ -62,7 +63,7 @@ public final class ProgressAgent implements Agent {
     private boolean fast;
     private boolean isTimeOld;
     private long lastCycleNs;
-    private long longestCycleNs;
+    private CycleTimes times;
     private long publishedRequests;
 
     /**
@@ -94,6 +95,16 @@ public final class ProgressAgent implements Agent {
         this.counters = counters;
         this.cncAddress = cncAddress;
         this.cpu = cpu;
+        this.times = new CycleTimes(EngineCounters.NONE, counters, Long.MAX_VALUE);
+    }
+
+    /**
+     * Publishes how long cycles take; called before the thread starts.
+     *
+     * @param newTimes without entries.
+     */
+    public void measure(CycleTimes newTimes) {
+        times = newTimes;
     }
 
     /**
@@ -150,6 +161,9 @@ public final class ProgressAgent implements Agent {
         engine.leaveQuick();
         try {
             onCycle(nowNs);
+            if (engine.publishTraffic(nowNs)) {
+                times.publish();
+            }
             work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
             FaultPoint.pass();
         } catch (InternalError ex) {
@@ -202,6 +216,9 @@ public final class ProgressAgent implements Agent {
             }
             if (work == 0) {
                 publish();
+                if (engine.publishAllTraffic(clock.nowNs())) {
+                    times.publish();
+                }
             }
             FaultPoint.pass();
         } catch (InternalError ex) {
@@ -249,9 +266,12 @@ public final class ProgressAgent implements Agent {
      * Serves a client; progress thread.
      *
      * @param client new.
+     * @param name   as the application has set it, may be empty.
+     * @param pid    of its process, 0 if it is not known.
      */
-    public void addClient(ProgressClient client) {
+    public void addClient(ProgressClient client, String name, long pid) {
         poller.add(client);
+        engine.showClient(client.session(), name, pid);
     }
 
     /**
@@ -429,10 +449,7 @@ public final class ProgressAgent implements Agent {
         shortLeft = 0;
         if (last != 0) {
             long elapsedNs = nowNs - last;
-            if (elapsedNs > longestCycleNs) {
-                longestCycleNs = elapsedNs;
-                counters.max(SystemCounter.CYCLE_MAX_NS, longestCycleNs);
-            }
+            times.record(elapsedNs);
             fast = elapsedNs <= FAST_PERIOD_NS;
             shortLeft = elapsedNs <= FAST_NS * (cycles - wholeCycle) ? SHORT_CYCLES : 0;
         }

@@ -38,7 +38,11 @@ public enum SystemCounter {
      * Longest time between two reads of the clock while the thread was awake, in nanoseconds. Up to 32 short duty
      * cycles share one read, so it is never less than the longest cycle, and more by the other cycles at most.
      */
-    CYCLE_MAX_NS("longest duty cycle ns");
+    CYCLE_MAX_NS("longest duty cycle ns"),
+    /** Times between two reads of the clock that were longer than {@code jfabric.metrics.slowCycleNs}. */
+    SLOW_CYCLES("slow duty cycles"),
+    /** When the last of {@link #SLOW_CYCLES} ended, milliseconds since 1970; 0 if there was none. */
+    SLOW_CYCLE_TIME_MS("time of the last slow duty cycle ms");
 
     private static final SystemCounter[] VALUES = values();
 

@@ -53,6 +53,16 @@ public final class SystemCounters {
     }
 
     /**
+     * Sets a counter that only the calling thread writes.
+     *
+     * @param counter which.
+     * @param value   the new value.
+     */
+    public void set(SystemCounter counter, long value) {
+        counters[counter.ordinal()].setRelease(value);
+    }
+
+    /**
      * The value of a counter.
      *
      * @param counter which.

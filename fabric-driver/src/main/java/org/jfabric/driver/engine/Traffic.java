@@ -1,0 +1,102 @@
+package org.jfabric.driver.engine;
+
+/**
+ * The traffic of one endpoint with one peer since the start, as plain fields: a message costs two additions to a line
+ * that this thread alone uses. {@link TrafficMeters} publishes them, ten times a second at most.
+ *
+ * <p>Owner: progress agent.
+ */
+final class Traffic {
+    /** Messages that were given to the link, or announced. */
+    private long sentMessages;
+    private long sentBytes;
+    /** Messages that arrived, or were announced. */
+    private long receivedMessages;
+    private long receivedBytes;
+    private long unexpectedMessages;
+    private long accesses;
+    private long accessedBytes;
+    private long errors;
+    private long retries;
+    private long creditWaits;
+
+    private final long[] published = new long[TrafficRow.COUNTERS.size()];
+    /** Null before something is to be published, and if there are too many. */
+    private TrafficRow row;
+    /** Null before something is to be published. */
+    private TrafficRow linkRow;
+
+    void sent(long bytes) {
+        sentMessages++;
+        sentBytes += bytes;
+    }
+
+    void received(long bytes) {
+        receivedMessages++;
+        receivedBytes += bytes;
+    }
+
+    /** A message came before its receive. */
+    void unexpected() {
+        unexpectedMessages++;
+    }
+
+    /** A read, write or atomic operation on the peer's memory has begun. */
+    void accessed(long bytes) {
+        accesses++;
+        accessedBytes += bytes;
+    }
+
+    /** An operation ended with an error entry. */
+    void failed() {
+        errors++;
+    }
+
+    /** The channel was full. */
+    void retried() {
+        retries++;
+    }
+
+    /** Sends begin to wait because the peer has granted no more bytes or announcements. */
+    void awaitsCredit() {
+        creditWaits++;
+    }
+
+    /**
+     * Takes the changes since the last call.
+     *
+     * @param changes in the order of {@link TrafficRow#COUNTERS}.
+     * @return false if there are none.
+     */
+    boolean take(long[] changes) {
+        long any = change(changes, 0, sentMessages) | change(changes, 1, sentBytes)
+            | change(changes, 2, receivedMessages) | change(changes, 3, receivedBytes)
+            | change(changes, 4, unexpectedMessages) | change(changes, 5, accesses)
+            | change(changes, 6, accessedBytes) | change(changes, 7, errors)
+            | change(changes, 8, retries) | change(changes, 9, creditWaits);
+        return any != 0;
+    }
+
+    private long change(long[] changes, int index, long value) {
+        long change = value - published[index];
+        published[index] = value;
+        changes[index] = change;
+        return change;
+    }
+
+    TrafficRow row() {
+        return row;
+    }
+
+    void row(TrafficRow newRow) {
+        row = newRow;
+    }
+
+    TrafficRow linkRow() {
+        return linkRow;
+    }
+
+    void linkRow(TrafficRow newRow) {
+        linkRow = newRow;
+    }
+}

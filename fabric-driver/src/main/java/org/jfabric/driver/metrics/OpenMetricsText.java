@@ -1,0 +1,99 @@
+package org.jfabric.driver.metrics;
+
+import java.util.List;
+import java.util.Map;
+import org.jfabric.layout.MetricLabel;
+
+/** Writes metrics in the text format of OpenMetrics 1.0. */
+public final class OpenMetricsText {
+    /** Value of the header {@code Content-Type}. */
+    public static final String CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    private static final Map<String, String> HELP = Map.ofEntries(
+        Map.entry("sent_messages", "Messages given to the link, or announced."),
+        Map.entry("sent_bytes", "Bytes of these messages."),
+        Map.entry("received_messages", "Messages that arrived, or were announced."),
+        Map.entry("received_bytes", "Bytes of these messages."),
+        Map.entry("unexpected_messages", "Messages that arrived before their receive."),
+        Map.entry("remote_accesses", "Reads, writes and atomic operations begun on memory of peers."),
+        Map.entry("remote_access_bytes", "Bytes of these operations."),
+        Map.entry("errors", "Operations that ended with an error entry."),
+        Map.entry("retries", "Sends that found the channel full."),
+        Map.entry("credit_waits", "Times that sends began to wait for credit of the peer."),
+        Map.entry("up", "1 while the channel to the peer is up."),
+        Map.entry("waiting_sends", "Sends that wait for the peer."),
+        Map.entry("waiting_messages", "Messages that wait here for a receive."),
+        Map.entry("outstanding_sends", "Transmit operations that have not ended."),
+        Map.entry("posted_receives", "Receives that have not ended."));
+
+    private final StringBuilder text = new StringBuilder(8192);
+
+    private OpenMetricsText() {
+    }
+
+    /**
+     * Writes a page.
+     *
+     * @param metrics those of one name together.
+     * @return the text, with its end mark.
+     */
+    public static String of(List<Metric> metrics) {
+        OpenMetricsText page = new OpenMetricsText();
+        String family = "";
+        for (Metric metric : metrics) {
+            if (!metric.name().equals(family)) {
+                family = metric.name();
+                page.describe(metric);
+            }
+            page.write(metric);
+        }
+        return page.text.append("# EOF\n").toString();
+    }
+
+    private void describe(Metric metric) {
+        text.append("# TYPE ").append(metric.name()).append(' ').append(metric.kind().text()).append('\n');
+        if (!metric.unit().isEmpty()) {
+            text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
+        }
+        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link)_", ""));
+        if (help != null) {
+            text.append("# HELP ").append(metric.name()).append(' ').append(help).append('\n');
+        }
+    }
+
+    private void write(Metric metric) {
+        switch (metric.kind()) {
+            case COUNTER -> sample(metric, "_total", null, metric.value().toPlainString());
+            case INFO -> sample(metric, "_info", null, "1");
+            case HISTOGRAM -> {
+                long below = 0;
+                for (Metric.Bucket bucket : metric.buckets()) {
+                    below += bucket.count();
+                    sample(metric, "_bucket", bucket.bound(), String.valueOf(below));
+                }
+                sample(metric, "_count", null, String.valueOf(below));
+                sample(metric, "_sum", null, metric.value().toPlainString());
+            }
+            default -> sample(metric, "", null, metric.value().toPlainString());
+        }
+    }
+
+    private void sample(Metric metric, String suffix, String bound, String value) {
+        text.append(metric.name()).append(suffix);
+        char before = '{';
+        for (Map.Entry<String, String> label : metric.labels().entrySet()) {
+            before = label(before, label.getKey(), label.getValue());
+        }
+        if (bound != null) {
+            before = label(before, "le", bound);
+        }
+        text.append(before == '{' ? " " : "} ").append(value).append('\n');
+    }
+
+    private char label(char before, String name, String value) {
+        text.append(before).append(name).append("=\"");
+        MetricLabel.escape(value, text);
+        text.append('"');
+        return ',';
+    }
+}

@@ -1,0 +1,99 @@
+package org.jfabric.driver.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.layout.MetricLabel;
+import org.junit.jupiter.api.Test;
+
+class OpenMetricsTextTest {
+    private final CountersManager counters = new CountersManager(
+        new UnsafeBuffer(ByteBuffer.allocateDirect(64 * CountersReader.METADATA_LENGTH)),
+        new UnsafeBuffer(ByteBuffer.allocateDirect(64 * CountersReader.COUNTER_LENGTH)));
+    private final SystemCounters system = new SystemCounters(counters);
+
+    private void counter(int type, long value, String label) {
+        counters.setCounterValue(counters.allocate(label, type), value);
+    }
+
+    private OpenMetricsPage page() {
+        return OpenMetricsPage.parse(OpenMetricsText.of(MetricsSnapshot.of(counters)));
+    }
+
+    @Test
+    void shouldWriteSystemCountersInBaseUnits() {
+        system.add(SystemCounter.CLIENTS, 3);
+        system.add(SystemCounter.COMMANDS, 17);
+        system.max(SystemCounter.CYCLE_MAX_NS, 1_500_000);
+        system.set(SystemCounter.SLOW_CYCLE_TIME_MS, 1_750_000_000_123L);
+
+        OpenMetricsPage page = page();
+
+        assertEquals(Map.of(Map.of(), 3.0), page.samples("jfabric_driver_clients"));
+        assertEquals(Map.of(Map.of(), 17.0), page.samples("jfabric_driver_commands_total"));
+        assertEquals(Map.of(Map.of(), 0.0015), page.samples("jfabric_driver_cycle_max_seconds"));
+        assertEquals(Map.of(Map.of(), 1_750_000_000.123), page.samples("jfabric_driver_slow_cycle_time_seconds"));
+    }
+
+    @Test
+    void shouldEscapeAndReadBackAnyName() {
+        for (String name : List.of(
+            "desk", "a \"quoted\" one", "back\\slash", "two\nlines", "a=\"b\",c}", "Zürich", "")) {
+            String label = MetricLabel.text("jfabric_client", "client", "7", "name", name);
+            assertEquals(new MetricLabel("jfabric_client", Map.of("client", "7", "name", name)),
+                MetricLabel.parse(label));
+            counter(MetricLabel.INFO, 1, label);
+            assertEquals(1.0, page().sum("jfabric_client_info", "client", "7", "name", name), label);
+        }
+    }
+
+    @Test
+    void shouldReadNoLabelOfAnotherForm() {
+        for (String text : List.of(
+            "clients", "x{", "x{a}", "x{a=\"b}", "x{a=\"b\"", "x{a=\"b\",a=\"c\"}", "x{a=\"b\"c=\"d\"}", "{a=\"b\"}")) {
+            assertNull(MetricLabel.parse(text), text);
+        }
+        assertEquals(new MetricLabel("x", Map.of()), MetricLabel.parse(MetricLabel.text("x")));
+    }
+
+    @Test
+    void shouldCutAValueThatIsTooLongForTheFile() {
+        String label = MetricLabel.text("jfabric_peer_unexpected_messages", "client", "1", "id", "2",
+            "endpoint", "e".repeat(500), "peer", "p".repeat(500), "link", "shm");
+        assertTrue(label.length() <= CountersReader.MAX_LABEL_LENGTH, label);
+        assertEquals("shm", MetricLabel.parse(label).labels().get("link"));
+    }
+
+    @Test
+    void shouldWriteAHistogramCumulatively() {
+        counter(MetricLabel.BUCKET, 5, MetricLabel.text("x_seconds", "le", "0.001"));
+        counter(MetricLabel.BUCKET, 2, MetricLabel.text("x_seconds", "le", "0.002"));
+        counter(MetricLabel.BUCKET, 1, MetricLabel.text("x_seconds", "le", "+Inf"));
+        counter(MetricLabel.SUM, 9_000_000, MetricLabel.text("x_seconds"));
+
+        OpenMetricsPage page = page();
+
+        assertEquals(5, page.sum("x_seconds_bucket", "le", "0.001"));
+        assertEquals(7, page.sum("x_seconds_bucket", "le", "0.002"));
+        assertEquals(8, page.sum("x_seconds_bucket", "le", "+Inf"));
+        assertEquals(8, page.sum("x_seconds_count"));
+        assertEquals(0.009, page.sum("x_seconds_sum"));
+    }
+
+    @Test
+    void shouldShowTextsForPeopleOnceEach() {
+        counter(MetricLabel.OTHER, 4, "sends of \"a\" held back by b");
+        counter(MetricLabel.OTHER, 5, "sends of \"a\" held back by b");
+
+        assertEquals(Map.of(Map.of("label", "sends of \"a\" held back by b"), 9.0), page().samples("jfabric_other"));
+    }
+}
