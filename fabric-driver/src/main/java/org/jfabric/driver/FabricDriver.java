@@ -113,7 +113,8 @@ public final class FabricDriver implements AutoCloseable {
     /**
      * Runs a daemon until it is stopped (SIGTERM, SIGINT).
      *
-     * @param args properties files; a later one wins.
+     * @param args properties files; a later one wins. The other settings are those of {@link
+     *     DriverConfig.Builder#host()}.
      */
     public static void main(String[] args) {
         System.exit(run(args, System.out, System.err));
@@ -121,7 +122,7 @@ public final class FabricDriver implements AutoCloseable {
 
     static int run(String[] args, PrintStream out, PrintStream err) {
         try {
-            DriverConfig.Builder builder = DriverConfig.builder();
+            DriverConfig.Builder builder = DriverConfig.builder().host();
             for (String file : args) {
                 builder.load(Path.of(file));
             }

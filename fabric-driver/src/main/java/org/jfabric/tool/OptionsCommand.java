@@ -67,6 +67,8 @@ final class OptionsCommand implements Callable<Integer> {
             member(writer, "default", value.option().defaultValue(), value.option().defaultText());
             writer
                 .member("isDefault", value.isDefault())
+                .member("variable", value.option().variable())
+                .member("origin", value.origin().text())
                 .member("where", value.where())
                 .endObject();
         }

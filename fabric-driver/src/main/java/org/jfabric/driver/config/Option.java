@@ -54,6 +54,15 @@ public final class Option<T> {
     }
 
     /**
+     * The environment variable that sets the option for a daemon.
+     *
+     * @return {@code JFABRIC_<GROUP>_<NAME>}, such as {@code JFABRIC_QUEUE_TX_SIZE}.
+     */
+    public String variable() {
+        return OptionNames.variable(name);
+    }
+
+    /**
      * The unit of a number without a suffix, or the kind of value.
      *
      * @return such as {@code bytes}, {@code ns}, {@code count}.
