@@ -6,6 +6,7 @@ module org.jfabric.driver {
     requires transitive org.jfabric;
     requires org.agrona;
     requires org.jfabric.codecs;
+    requires java.logging;
     requires java.management;
     requires jdk.net;
     // only the tools need these two

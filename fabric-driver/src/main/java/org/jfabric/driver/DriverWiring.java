@@ -3,7 +3,6 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
-import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.DriverConductor;
@@ -15,6 +14,7 @@ import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.log.DriverLog;
 import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
@@ -50,6 +50,7 @@ final class DriverWiring implements AutoCloseable {
     private final DriverDirectory directory;
     private final OwnerId owner;
     private final CncFile cnc;
+    private final DriverLog log;
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
@@ -64,10 +65,11 @@ final class DriverWiring implements AutoCloseable {
      * Wires a driver.
      *
      * @param config    its options.
-     * @param overflow  for errors that the log has no room for.
+     * @param err       for errors that the error log has no room for, and for the log.
      * @param providers of the links, the preferred one first.
+     * @param isDaemon  whether the driver is the purpose of its process.
      */
-    DriverWiring(DriverConfig config, PrintStream overflow, List<LinkProvider> providers) {
+    DriverWiring(DriverConfig config, PrintStream err, List<LinkProvider> providers, boolean isDaemon) {
         this.config = config;
         ThreadingMode mode = config.threading().mode();
         directory = DriverDirectory.open(config);
@@ -75,17 +77,19 @@ final class DriverWiring implements AutoCloseable {
         undo.push(directory);
         try {
             owner = OwnerId.random();
-            cnc = new CncFile(directory, owner, config, overflow);
+            cnc = new CncFile(directory, owner, config, err);
             undo.push(cnc);
+            log = DriverLog.open(config, isDaemon, cnc, err);
+            undo.push(log);
             if (directory.warning() != null) {
-                cnc.onError(new FabricException(
+                log.onError(new FabricException(
                     FabricErrno.ENOSPC, directory.warning(), "The driver runs; make room for the next time."));
             }
             watcher = new DescriptorWatcher();
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
             undo.push(resourceWatcher);
-            resource = new ResourceAgent(resourceWatcher, cnc);
+            resource = new ResourceAgent(resourceWatcher, log);
             undo.push(resource);
             conductorInbox = new Inbox();
             progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
@@ -95,22 +99,22 @@ final class DriverWiring implements AutoCloseable {
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
             DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), cnc);
+                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), log);
             List<Link> links = new ArrayList<>();
             for (LinkProvider provider : providers) {
                 Link link = provider.open(services, config);
                 undo.push(link::close);
                 links.add(link);
             }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(), clock);
-            FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
+            engine = new Engine(engineSettings(config.engine()), links, log, services.engineCounters(), clock);
+            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, cnc::repair);
             progress = progress(faults, clock);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), cnc),
+                    progress, engine, providers, cnc.counters(), log),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -133,12 +137,27 @@ final class DriverWiring implements AutoCloseable {
         return owner;
     }
 
-    ErrorHandler errorHandler() {
-        return cnc;
+    /** Also the handler of errors. */
+    DriverLog log() {
+        return log;
     }
 
     SystemCounters counters() {
         return cnc.counters();
+    }
+
+    /**
+     * Has each thread of the driver run something in its next cycle; any thread.
+     *
+     * @return number of threads.
+     */
+    int onEachThread(Runnable task) {
+        conductorInbox.post(task);
+        if (progressInbox == conductorInbox) {
+            return 1;
+        }
+        progressInbox.post(task);
+        return 2;
     }
 
     /** Of the data path's cycle. */
@@ -213,6 +232,8 @@ final class DriverWiring implements AutoCloseable {
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
         }
+        log.driver("closed", directory.path() + " is closed");
+        log.close();
         cnc.close();
         directory.close();
     }

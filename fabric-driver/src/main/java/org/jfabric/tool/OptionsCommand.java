@@ -67,9 +67,9 @@ final class OptionsCommand implements Callable<Integer> {
             member(writer, "default", value.option().defaultValue(), value.option().defaultText());
             writer
                 .member("isDefault", value.isDefault())
-                .member("variable", value.option().variable())
-                .member("origin", value.origin().text())
                 .member("where", value.where())
+                .member("origin", value.origin().text())
+                .member("variable", value.option().variable())
                 .endObject();
         }
         return writer.endArray().endObject().toString();

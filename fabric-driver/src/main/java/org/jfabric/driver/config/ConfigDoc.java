@@ -3,7 +3,6 @@ package org.jfabric.driver.config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Properties;
 
 /**
  * Writes {@code docs/options.md} from the options' declarations. A test fails when the file is not what this class
@@ -89,7 +88,7 @@ public final class ConfigDoc {
 
     private static void sizing(StringBuilder out) {
         // Without the system properties of this process, or the page would differ from machine to machine.
-        DriverConfig defaults = DriverConfig.builder().systemProperties(new Properties()).build();
+        DriverConfig defaults = DriverConfig.defaults();
         out.append("\n## Shared memory with the defaults\n\n")
             .append("Blocks are reserved when a file is made, so the directory's file system has to have as much. ")
             .append("A default client has ").append(Sizing.DEFAULT_CLIENT.describe()).append(".\n\n")

@@ -36,6 +36,7 @@ public final class DriverConfig {
     private final LivenessConfig liveness;
     private final CncConfig cnc;
     private final LinkConfig link;
+    private final LogConfig log;
     private final List<EffectiveValue> effectiveValues;
 
     private DriverConfig(ConfigSource source) {
@@ -51,6 +52,7 @@ public final class DriverConfig {
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
+        log = new LogConfig(source);
         checkBetweenGroups(source);
         source.derive(QueueConfig.TQ_LENGTH_BYTES, queue.tqLengthBytes(queue.txSize()));
         source.derive(QueueConfig.RQ_LENGTH_BYTES, queue.rqLengthBytes(queue.rxSize()));
@@ -66,6 +68,15 @@ public final class DriverConfig {
      */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /**
+     * The options if nothing is set anywhere, not even as a system property of this process.
+     *
+     * @return the defaults, which depend on the user alone.
+     */
+    public static DriverConfig defaults() {
+        return builder().systemProperties(new Properties()).build();
     }
 
     /**
@@ -183,6 +194,15 @@ public final class DriverConfig {
      */
     public LinkConfig link() {
         return link;
+    }
+
+    /**
+     * Log of rare events.
+     *
+     * @return options {@code jfabric.log.*}.
+     */
+    public LogConfig log() {
+        return log;
     }
 
     /**

@@ -227,6 +227,10 @@ public final class Option<T> {
         return new Builder<>(name, OptionType.DIRECTORY);
     }
 
+    static Builder<Path> file(String name) {
+        return new Builder<>(name, OptionType.FILE);
+    }
+
     static <E extends Enum<E>> Builder<E> oneOf(String name, Class<E> enumType) {
         return new Builder<>(name, OptionType.oneOf(enumType));
     }
