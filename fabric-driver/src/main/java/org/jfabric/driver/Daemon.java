@@ -11,8 +11,8 @@ import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricException;
 
 /**
- * A process whose purpose is a driver: it runs until a signal comes or the driver cannot continue, and notifies the
- * manager of services. Owner: the main thread.
+ * A process whose purpose is a driver: it runs until a signal comes, a tool has drained it or the driver cannot
+ * continue, and notifies the manager of services. Owner: the main thread.
  */
 final class Daemon {
     private static final long CHECK_NS = TimeUnit.MILLISECONDS.toNanos(500);
@@ -26,6 +26,7 @@ final class Daemon {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final AtomicInteger status = new AtomicInteger(1);
     private final Thread hook = new Thread(this::onSignal, "jfabric-shutdown");
+    private volatile boolean drained;
     /** Threads of the driver that have run a cycle since the last sign of life, and how many there are. */
     private AtomicInteger running = new AtomicInteger();
     private int threads;
@@ -54,9 +55,15 @@ final class Daemon {
         Runtime.getRuntime().halt(status.get());
     }
 
+    private void onDrained() {
+        drained = true;
+        end.countDown();
+    }
+
     private int serve() {
         try (FabricDriver driver = FabricDriver.launchDaemon(config)) {
             Runtime.getRuntime().addShutdownHook(hook);
+            driver.wiring().drain().allow(this::onDrained);
             String warning = driver.warning();
             if (warning != null) {
                 err.println(warning);
@@ -65,8 +72,8 @@ final class Daemon {
             out.println("jfabric driver ready in " + driver.directory());
             out.flush();
             manager.ready(state(driver));
-            boolean stopped = runsUntilSignal(driver);
-            String reason = stopped ? "a signal came" : reasonOfEnd(driver);
+            boolean stopped = runsUntilStopped(driver);
+            String reason = !stopped ? reasonOfEnd(driver) : drained ? "it was drained" : "a signal came";
             manager.stopping(reason);
             if (!stopped) {
                 removeHook();
@@ -94,8 +101,8 @@ final class Daemon {
             + "; the driver ends, so that its clients notice";
     }
 
-    /** Returns true after a stop signal, false if the driver cannot continue. */
-    private boolean runsUntilSignal(FabricDriver driver) {
+    /** Returns true after a stop signal or when the driver was drained, false if the driver cannot continue. */
+    private boolean runsUntilStopped(FabricDriver driver) {
         boolean interrupted = false;
         boolean stopped = false;
         long checkNs = manager.watchdogNs() == 0 ? CHECK_NS

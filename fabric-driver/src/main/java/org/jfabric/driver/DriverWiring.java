@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
+import org.jfabric.driver.conductor.Drain;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
@@ -60,6 +61,7 @@ final class DriverWiring implements AutoCloseable {
     private final ProgressAgent progress;
     private final DriverConductor conductor;
     private final CycleClock clock;
+    private final Drain drain = new Drain();
 
     /**
      * Wires a driver.
@@ -114,7 +116,7 @@ final class DriverWiring implements AutoCloseable {
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), log),
+                    progress, engine, providers, cnc.counters(), log, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -187,6 +189,10 @@ final class DriverWiring implements AutoCloseable {
 
     DriverConductor conductor() {
         return conductor;
+    }
+
+    Drain drain() {
+        return drain;
     }
 
     String driverName() {

@@ -150,8 +150,8 @@ public final class FabricDriver implements AutoCloseable {
      * @param config its options; the mode must not be INVOKER.
      * @param out    receives the options and a line when the driver is ready.
      * @param err    receives error messages.
-     * @return exit status: 0 after a signal, 1 if the driver could not be launched or closed, one of its threads ended
-     *     by an error, or its directory is gone.
+     * @return exit status: 0 after a signal or when a tool has drained it, 1 if the driver could not be launched or
+     *     closed, one of its threads ended by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
         return new Daemon(config, out, err).run();

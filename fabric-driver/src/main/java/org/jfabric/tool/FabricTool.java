@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
         QueuesCommand.class,
         ErrorsCommand.class,
         OptionsCommand.class,
+        DrainCommand.class,
         CleanCommand.class,
         DoctorCommand.class,
         PingPongPeer.class,

@@ -28,6 +28,7 @@ import java.util.List;
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
  * @param log          of the driver, also for errors.
+ * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
     DriverConfig config,
@@ -40,7 +41,8 @@ public record ConductorContext(
     Engine engine,
     List<LinkProvider> providers,
     SystemCounters counters,
-    DriverLog log) {
+    DriverLog log,
+    Drain drain) {
 
     /**
      * The length of private data that every link with connections carries (FI_OPT_CM_DATA_SIZE).

@@ -63,7 +63,7 @@ class ClientSocketsTest {
                 .set(LivenessConfig.SILENT_LIMIT, LIMIT)
                 .set(LivenessConfig.HELLO_TIMEOUT_NS, TIMEOUT_NS)
                 .build(), folder, null, null, inbox, null, null,
-            null, List.of(), new SystemCounters(counters), new DriverLog(errors::add));
+            null, List.of(), new SystemCounters(counters), new DriverLog(errors::add), new Drain());
         sockets = new ClientSockets(context, null, watcher, listenFd, null, clock, this::accept);
         sockets.open();
     }
