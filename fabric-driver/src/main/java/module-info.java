@@ -10,6 +10,7 @@ module org.jfabric.driver {
     requires transitive org.jfabric;
     requires org.agrona;
     requires org.jfabric.codecs;
+    requires java.logging;
     requires java.management;
     requires jdk.net;
     // only for jfabric.metrics.port

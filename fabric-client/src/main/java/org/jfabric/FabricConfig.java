@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.agrona.SystemUtil;
 import org.jfabric.client.DefaultDirectory;
@@ -10,7 +11,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * Options of a client. A new object holds what the system properties say, else the defaults.
+ * Options of a client. A new object holds what system properties and environment say, else the defaults.
  *
  * <pre>{@code
  * Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of("/dev/shm/jfabric-1000/desk")));
@@ -49,12 +50,21 @@ public final class FabricConfig {
     };
 
     /**
-     * Options from the system properties, else the defaults.
+     * Options from the system properties, else (for the driver's directory) from the environment variables {@code
+     * JFABRIC_DIR_BASE} and {@code JFABRIC_DIR_NAME}, else the defaults.
      */
     public FabricConfig() {
-        String baseProperty = System.getProperty(DefaultDirectory.BASE_PROPERTY);
-        base = baseProperty == null ? DefaultDirectory.base() : Path.of(baseProperty).toAbsolutePath().normalize();
-        driverName = System.getProperty(DefaultDirectory.NAME_PROPERTY, DefaultDirectory.DEFAULT_NAME);
+        this(System.getenv());
+    }
+
+    /** The same with another environment. */
+    FabricConfig(Map<String, String> environment) {
+        String baseText = System.getProperty(
+            DefaultDirectory.BASE_PROPERTY, environment.getOrDefault(DefaultDirectory.BASE_VARIABLE, ""));
+        base = baseText.isBlank() ? DefaultDirectory.base() : Path.of(baseText.strip()).toAbsolutePath().normalize();
+        String nameText = System.getProperty(
+            DefaultDirectory.NAME_PROPERTY, environment.getOrDefault(DefaultDirectory.NAME_VARIABLE, ""));
+        driverName = nameText.isBlank() ? DefaultDirectory.DEFAULT_NAME : nameText.strip();
         clientName = System.getProperty(NAME_PROPERTY, "");
         connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
         commandTimeoutNs = durationNs(COMMAND_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(10));
@@ -81,7 +91,8 @@ public final class FabricConfig {
         return this;
     }
 
-    /** The folder that holds the drivers' directories of one user. Property {@code jfabric.dir.base}. */
+    /** The folder that holds the drivers' directories of one user. Property {@code jfabric.dir.base},
+     * environment variable {@code JFABRIC_DIR_BASE}. */
     public Path base() {
         return base;
     }
@@ -92,7 +103,8 @@ public final class FabricConfig {
         return this;
     }
 
-    /** The driver's name, its folder under {@link #base()}. Property {@code jfabric.dir.name}. */
+    /** The driver's name, its folder under {@link #base()}. Property {@code jfabric.dir.name},
+     * environment variable {@code JFABRIC_DIR_NAME}. */
     public String driverName() {
         return driverName;
     }

@@ -21,6 +21,10 @@ public final class DefaultDirectory {
     public static final String BASE_PROPERTY = "jfabric.dir.base";
     /** Property that names the driver, its folder under the base, for driver and client. */
     public static final String NAME_PROPERTY = "jfabric.dir.name";
+    /** Environment variable for the same as {@link #BASE_PROPERTY}. */
+    public static final String BASE_VARIABLE = "JFABRIC_DIR_BASE";
+    /** Environment variable for the same as {@link #NAME_PROPERTY}. */
+    public static final String NAME_VARIABLE = "JFABRIC_DIR_NAME";
     /** Name of a driver that was given none. */
     public static final String DEFAULT_NAME = "default";
     /** Name of the driver's socket in its directory. */

@@ -35,7 +35,7 @@ public final class CpuQuota {
      * @param root directory that holds proc and the mount points.
      * @return cores.
      */
-    static double availableCores(Path root) {
+    public static double availableCores(Path root) {
         return Math.min(allowedCpus(root), quotaCores(root));
     }
 

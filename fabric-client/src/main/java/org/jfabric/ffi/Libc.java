@@ -60,6 +60,7 @@ public final class Libc {
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
+    private static final int F_OFD_GETLK = 36;
     private static final int F_OFD_SETLK = 37;
     private static final short F_WRLCK = 1;
     private static final short F_UNLCK = 2;
@@ -489,6 +490,19 @@ public final class Libc {
     }
 
     /**
+     * Whether another open file holds a lock of {@link #lockExclusive(int)}; takes none itself.
+     *
+     * @param fd descriptor, open for reading.
+     * @return 1 or 0; {@code -EBADF}.
+     */
+    public static int isLockedElsewhere(int fd) {
+        CallState state = CallState.current();
+        Flock.putWholeFile(state.scratch, F_WRLCK);
+        int result = state.intResult(FCNTL.call(state, fd, F_OFD_GETLK, state.scratchAddress));
+        return result < 0 ? result : Flock.type(state.scratch) == F_UNLCK ? 0 : 1;
+    }
+
+    /**
      * User id that this process has the rights of.
      *
      * @return user id, 0 to 2^32 - 1.
@@ -581,6 +595,10 @@ public final class Libc {
             // Start 0 and length 0 from SEEK_SET (0) are the whole file; l_pid must be 0 for these locks.
             segment.asSlice(0, BYTES).fill((byte) 0);
             segment.set(ValueLayout.JAVA_SHORT, 0, type);
+        }
+
+        static short type(MemorySegment segment) {
+            return segment.get(ValueLayout.JAVA_SHORT, 0);
         }
     }
 

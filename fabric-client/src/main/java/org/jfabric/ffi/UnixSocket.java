@@ -2,13 +2,14 @@ package org.jfabric.ffi;
 
 import org.agrona.UnsafeApi;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Stream sockets between processes of one host, named by a path.
+ * Sockets between processes of one host, named by a path: streams, and single datagrams.
  *
  * <p>All descriptors are close-on-exec. Any thread may call; {@link #ring} allocates nothing, {@link #send} and
  * {@link #recv} nothing once they are compiled. Close with {@link Libc#close(int)}; deleting the path is the
@@ -32,12 +33,14 @@ public final class UnixSocket {
 
     private static final int AF_UNIX = 1;
     private static final int SOCK_STREAM = 1;
+    private static final int SOCK_DGRAM = 2;
     private static final int SOCK_CLOEXEC = 0x80000;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
     private static final int OWNER_ONLY = 0600;
+    private static final int MAX_DATAGRAM_BYTES = 4096;
     /** One byte, never written again; lives as long as the process. */
     private static final long DOORBELL_ADDRESS = UnsafeApi.allocateMemory(1);
 
@@ -54,6 +57,7 @@ public final class UnixSocket {
     private static final Downcall SEND = Downcall.of("send", 4);
     private static final QuickDowncall DRAIN = QuickDowncall.of("recv", 4);
     private static final Downcall RECV = Downcall.of("recv", 4);
+    private static final Downcall SENDTO = Downcall.of("sendto", 6);
     private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
     private static final Downcall RECVMSG = Downcall.of("recvmsg", 3);
     private static final Downcall SHUTDOWN = Downcall.of("shutdown", 2);
@@ -72,8 +76,8 @@ public final class UnixSocket {
      * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
      */
     public static int listen(Path path, int backlog) {
-        byte[] name = name("bind", path);
-        int fd = socket(SOCK_NONBLOCK);
+        byte[] name = name("bind", path.toString());
+        int fd = socket(SOCK_STREAM, SOCK_NONBLOCK);
         if (fd < 0) {
             return fd;
         }
@@ -116,8 +120,8 @@ public final class UnixSocket {
      * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
      */
     public static int connect(Path path, int flags) {
-        byte[] name = name("connect", path);
-        int fd = socket(flags);
+        byte[] name = name("connect", path.toString());
+        int fd = socket(SOCK_STREAM, flags);
         if (fd < 0) {
             return fd;
         }
@@ -187,6 +191,43 @@ public final class UnixSocket {
     public static int recv(int fd, long address, int lengthBytes, int flags) {
         CallState state = CallState.current();
         return (int) state.result(RECV.call(state, fd, address, lengthBytes, flags));
+    }
+
+    /**
+     * Sends one datagram to the socket with a name, from a socket that is made for it and closed again.
+     *
+     * @param name absolute path, or {@code @} and an abstract name.
+     * @param bytes of the datagram, at most 4,096; copied.
+     * @return 0; {@code -ENOENT} or {@code -ECONNREFUSED} if no process receives there; {@code -EAGAIN} if the receiver
+     *     has no room now; {@code -EACCES}; {@code -EMFILE}.
+     * @throws NativeCallException ENAMETOOLONG if the name is longer than {@link #MAX_PATH_BYTES}, EINVAL if it begins
+     *     with neither {@code /} nor {@code @} or the datagram is too long.
+     */
+    public static int sendDatagram(String name, byte[] bytes) {
+        boolean isAbstract = name.startsWith("@") && name.length() > 1;
+        if (!isAbstract && !name.startsWith("/") || bytes.length > MAX_DATAGRAM_BYTES) {
+            throw new NativeCallException("sendto", LinuxErrno.EINVAL, "a datagram of " + bytes.length
+                + " bytes to \"" + name + "\", needed is an absolute path or @name, and at most "
+                + MAX_DATAGRAM_BYTES + " bytes");
+        }
+        byte[] address = name("sendto", name);
+        int fd = socket(SOCK_DGRAM, SOCK_NONBLOCK);
+        if (fd < 0) {
+            return fd;
+        }
+        CallState state = CallState.current();
+        long result;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment message = arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes);
+            int addressBytes = isAbstract ? SockaddrUn.putAbstract(state.scratch, address)
+                : SockaddrUn.put(state.scratch, address);
+            do {
+                result = state.result(SENDTO.call(state, fd, message.address(), (long) bytes.length, MSG_NOSIGNAL,
+                    state.scratchAddress, addressBytes));
+            } while (result == -LinuxErrno.EINTR);
+        }
+        Libc.close(fd);
+        return (int) Math.min(result, 0);
     }
 
     /**
@@ -273,9 +314,9 @@ public final class UnixSocket {
             state.scratchAddress, state.scratchAddress + Ucred.LENGTH_WORD));
     }
 
-    private static int socket(int flags) {
+    private static int socket(int type, int flags) {
         CallState state = CallState.current();
-        return state.intResult(SOCKET.call(state, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+        return state.intResult(SOCKET.call(state, AF_UNIX, type | SOCK_CLOEXEC | flags, 0));
     }
 
     private static int fdOrError(int fd, int result) {
@@ -286,8 +327,8 @@ public final class UnixSocket {
         return fd;
     }
 
-    private static byte[] name(String call, Path path) {
-        byte[] name = path.toString().getBytes(StandardCharsets.UTF_8);
+    private static byte[] name(String call, String path) {
+        byte[] name = path.getBytes(StandardCharsets.UTF_8);
         if (name.length > MAX_PATH_BYTES) {
             throw new NativeCallException(call, LinuxErrno.ENAMETOOLONG, path + " has " + name.length +
                 " bytes, a socket's path at most " + MAX_PATH_BYTES + ": use a driver directory with a shorter path");
@@ -305,6 +346,8 @@ public final class UnixSocket {
      * <pre>
      *   0 sun_family u16 | 2 sun_path, 108 bytes with the terminating zero
      * </pre>
+     *
+     * <p>An abstract name begins with a zero instead of the {@code @}, and its length alone ends it.
      */
     private static final class SockaddrUn {
         private static final long PATH = 2;
@@ -317,6 +360,12 @@ public final class UnixSocket {
             MemorySegment.copy(name, 0, segment, ValueLayout.JAVA_BYTE, PATH, name.length);
             segment.set(ValueLayout.JAVA_BYTE, PATH + name.length, (byte) 0);
             return (int) PATH + name.length + 1;
+        }
+
+        static int putAbstract(MemorySegment segment, byte[] name) {
+            put(segment, name);
+            segment.set(ValueLayout.JAVA_BYTE, PATH, (byte) 0);
+            return (int) PATH + name.length;
         }
     }
 

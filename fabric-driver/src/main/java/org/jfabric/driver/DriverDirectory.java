@@ -16,6 +16,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DefaultDirectory;
@@ -146,8 +147,53 @@ public final class DriverDirectory implements AutoCloseable {
      * @throws FabricException if the directory does not exist, or something in it cannot be removed.
      */
     public static Cleaned clean(Path path) {
+        return inspect(path, fd -> {
+            int lockFd;
+            try {
+                lockFd = lock(fd, path);
+            } catch (FabricException | NativeCallException ex) {
+                Libc.close(fd);
+                if (ex instanceof FabricException busy && busy.errno() == FabricErrno.EBUSY) {
+                    return Cleaned.RUNNING;
+                }
+                throw ex;
+            }
+            try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
+                directory.takeOver();
+            }
+            return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
+        });
+    }
+
+    /**
+     * What {@link #clean(Path)} would do now; changes nothing, and takes no lock that a starting driver could meet.
+     *
+     * @param path of a directory.
+     * @return the result that it would have.
+     * @throws FabricException if the directory does not exist or cannot be read.
+     */
+    public static Cleaned wouldClean(Path path) {
+        return inspect(path, fd -> {
+            try {
+                if (isLocked(fd)) {
+                    return Cleaned.RUNNING;
+                }
+                List<String> others = list(fd, path).stream().filter(name -> !isDriversName(name)
+                    && !name.equals(LOCK_NAME) && !name.equals(MARKER_NAME)).toList();
+                return others.isEmpty() && readErrorLog(fd).isEmpty() ? Cleaned.REMOVED : Cleaned.EMPTIED;
+            } finally {
+                Libc.close(fd);
+            }
+        });
+    }
+
+    /**
+     * Opens a directory and checks that it is a driver's of this user.
+     *
+     * @param task for such a directory; it closes the descriptor, also if it throws.
+     */
+    private static Cleaned inspect(Path path, IntFunction<Cleaned> task) {
         int fd = -1;
-        int lockFd = -1;
         boolean handedOver = false;
         try {
             fd = Libc.openat(Libc.AT_FDCWD, path.toString(),
@@ -164,25 +210,26 @@ public final class DriverDirectory implements AutoCloseable {
                 || !hasMarker(fd, path) && !hasCnc(fd)) {
                 return Cleaned.NOT_OURS;
             }
-            try {
-                lockFd = lock(fd, path);
-            } catch (FabricException ex) {
-                if (ex.errno() == FabricErrno.EBUSY) {
-                    return Cleaned.RUNNING;
-                }
-                throw ex;
-            }
-            try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
-                handedOver = true;
-                directory.takeOver();
-            }
-            return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
+            handedOver = true;
+            return task.apply(fd);
         } catch (NativeCallException ex) {
             throw new FabricException(ex.errno(), ex.getMessage(), "Correct the rights there, then try again.", ex);
         } finally {
             if (!handedOver) {
-                closeAll(fd, lockFd);
+                closeAll(fd, -1);
             }
+        }
+    }
+
+    private static boolean isLocked(int directoryFd) {
+        int fd = Libc.openat(directoryFd, LOCK_NAME, Libc.O_RDONLY | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
+        if (fd < 0) {
+            return false;
+        }
+        try {
+            return Libc.isLockedElsewhere(fd) > 0;
+        } finally {
+            Libc.close(fd);
         }
     }
 
@@ -257,7 +304,7 @@ public final class DriverDirectory implements AutoCloseable {
     private void takeOver() {
         // that driver may have removed the marker as it closed
         mark(fd, path);
-        List<String> errors = readErrorLog();
+        List<String> errors = readErrorLog(fd);
         // first: the files that are left may be those that fill the file system
         removeLeftovers();
         mark(fd, path);
@@ -431,7 +478,7 @@ public final class DriverDirectory implements AutoCloseable {
      * Reads the old error log, before the next driver makes a new one: it often has the reason of the last driver's
      * death.
      */
-    private List<String> readErrorLog() {
+    private static List<String> readErrorLog(int fd) {
         List<String> records = new ArrayList<>();
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET)) {
             if (FileHeaderDescriptor.verify(cnc.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC) == null) {
@@ -480,10 +527,14 @@ public final class DriverDirectory implements AutoCloseable {
                     + System.lineSeparator() + text));
     }
 
+    private static boolean isDriversName(String name) {
+        return name.equals(SOCKET_NAME) || FileType.isFileName(name) || ServiceNames.isFileName(name);
+    }
+
     /** Deletes the files of a driver by their names; a folder under such a name is not the driver's. */
     private void removeLeftovers() {
         for (String name : list(fd, path)) {
-            if (name.equals(SOCKET_NAME) || FileType.isFileName(name) || ServiceNames.isFileName(name)) {
+            if (isDriversName(name)) {
                 int result = Libc.unlinkat(fd, name);
                 if (result < 0 && result != -FabricErrno.ENOENT && result != -EISDIR) {
                     throw new NativeCallException(

@@ -3,7 +3,6 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
-import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.Drain;
@@ -17,6 +16,7 @@ import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.log.DriverLog;
 import org.jfabric.driver.metrics.MetricsServer;
 import org.jfabric.driver.progress.CycleTimes;
 import org.jfabric.driver.progress.DriverLinkServices;
@@ -57,6 +57,7 @@ final class DriverWiring implements AutoCloseable {
     private final DriverDirectory directory;
     private final OwnerId owner;
     private final CncFile cnc;
+    private final DriverLog log;
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
@@ -76,10 +77,11 @@ final class DriverWiring implements AutoCloseable {
      * Wires a driver.
      *
      * @param config    its options.
-     * @param overflow  for errors that the log has no room for.
+     * @param err       for errors that the error log has no room for, and for the log.
      * @param providers of the links, the preferred one first.
+     * @param isDaemon  whether the driver is the purpose of its process.
      */
-    DriverWiring(DriverConfig config, PrintStream overflow, List<LinkProvider> providers) {
+    DriverWiring(DriverConfig config, PrintStream err, List<LinkProvider> providers, boolean isDaemon) {
         this.config = config;
         ThreadingMode mode = config.threading().mode();
         directory = DriverDirectory.open(config);
@@ -87,17 +89,19 @@ final class DriverWiring implements AutoCloseable {
         undo.push(directory);
         try {
             owner = OwnerId.random();
-            cnc = new CncFile(directory, owner, config, overflow);
+            cnc = new CncFile(directory, owner, config, err);
             undo.push(cnc);
+            log = DriverLog.open(config, isDaemon, cnc, err);
+            undo.push(log);
             if (directory.warning() != null) {
-                cnc.onError(new FabricException(
+                log.onError(new FabricException(
                     FabricErrno.ENOSPC, directory.warning(), "The driver runs; make room for the next time."));
             }
             watcher = new DescriptorWatcher();
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
             undo.push(resourceWatcher);
-            resource = new ResourceAgent(resourceWatcher, cnc);
+            resource = new ResourceAgent(resourceWatcher, log);
             undo.push(resource);
             conductorInbox = new Inbox();
             progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
@@ -108,7 +112,7 @@ final class DriverWiring implements AutoCloseable {
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
             DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), cnc);
+                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), log);
             List<Link> links = new ArrayList<>();
             for (LinkProvider provider : providers) {
                 Link link = provider.open(services, config);
@@ -116,15 +120,15 @@ final class DriverWiring implements AutoCloseable {
                 links.add(link);
             }
             engine = new Engine(
-                engineSettings(config.engine()), links, cnc, services.engineCounters(config.metrics()), clock);
-            FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
+                engineSettings(config.engine()), links, log, services.engineCounters(config.metrics()), clock);
+            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, cnc::repair);
             progress = progress(faults, services.engineCounters(config.metrics()));
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
                     new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), cnc, drain),
+                    progress, engine, providers, cnc.counters(), log, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -148,12 +152,27 @@ final class DriverWiring implements AutoCloseable {
         return owner;
     }
 
-    ErrorHandler errorHandler() {
-        return cnc;
+    /** Also the handler of errors. */
+    DriverLog log() {
+        return log;
     }
 
     SystemCounters counters() {
         return cnc.counters();
+    }
+
+    /**
+     * Has each thread of the driver run something in its next cycle; any thread.
+     *
+     * @return number of threads.
+     */
+    int onEachThread(Runnable task) {
+        conductorInbox.post(task);
+        if (progressInbox == conductorInbox) {
+            return 1;
+        }
+        progressInbox.post(task);
+        return 2;
     }
 
     /** Of the data path's cycle. */
@@ -274,6 +293,8 @@ final class DriverWiring implements AutoCloseable {
             resourceWatcher.close();
         }
         closeMetrics();
+        log.driver("closed", directory.path() + " is closed");
+        log.close();
         cnc.close();
         directory.close();
     }

@@ -3,9 +3,6 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.jfabric.Fabric;
@@ -13,7 +10,6 @@ import org.jfabric.FabricConfig;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.LocalDrivers;
 import org.jfabric.driver.conductor.ConductorIdleStrategy;
-import org.jfabric.driver.config.ConfigPrinter;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -21,7 +17,6 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
-import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -32,7 +27,6 @@ import org.jfabric.info.FabricException;
  */
 public final class FabricDriver implements AutoCloseable {
     private static final int CLOSE_RETRY_MS = 20;
-    private static final long CHECK_THREADS_MS = 500;
 
     private final DriverConfig config;
     private final DriverWiring wiring;
@@ -41,18 +35,18 @@ public final class FabricDriver implements AutoCloseable {
     private final InvokedDriver invoked;
     private boolean closed;
 
-    private FabricDriver(DriverConfig config, List<LinkProvider> providers) {
+    private FabricDriver(DriverConfig config, List<LinkProvider> providers, boolean isDaemon) {
         this.config = config;
-        this.wiring = new DriverWiring(config, System.err, providers);
+        this.wiring = new DriverWiring(config, System.err, providers, isDaemon);
         ThreadingConfig threading = config.threading();
         switch (threading.mode()) {
             case DEDICATED -> {
                 progressRunner = new AgentRunner(
-                    BusySpinIdleStrategy.INSTANCE, wiring.errorHandler(), null, wiring.progress());
+                    BusySpinIdleStrategy.INSTANCE, wiring.log(), null, wiring.progress());
                 conductorRunner = new AgentRunner(
                     new ConductorIdleStrategy(
                         wiring.conductor(), wiring.watcher(), wiring.conductorInbox(), threading.parkTimeoutNs()),
-                    wiring.errorHandler(), null, wiring.conductor());
+                    wiring.log(), null, wiring.conductor());
                 invoked = null;
             }
             case SHARED -> {
@@ -60,7 +54,7 @@ public final class FabricDriver implements AutoCloseable {
                     new ParkingIdleStrategy(
                         wiring.progress(), wiring.watcher(), wiring.conductorInbox(), wiring.counters(),
                         wiring.clock(), wiring.cncAddress(), threading.idleSpinNs(), threading.parkTimeoutNs()),
-                    wiring.errorHandler(), null, new SharedAgent(wiring));
+                    wiring.log(), null, new SharedAgent(wiring));
                 conductorRunner = null;
                 invoked = null;
             }
@@ -87,8 +81,12 @@ public final class FabricDriver implements AutoCloseable {
 
     /** Launches a driver with the given links, the preferred one first. */
     static FabricDriver launchEmbedded(DriverConfig config, List<LinkProvider> providers) {
+        return launch(config, providers, false);
+    }
+
+    private static FabricDriver launch(DriverConfig config, List<LinkProvider> providers, boolean isDaemon) {
         NativeAccess.check();
-        FabricDriver driver = new FabricDriver(config, providers);
+        FabricDriver driver = new FabricDriver(config, providers, isDaemon);
         driver.start();
         LocalDrivers.add(driver.wiring.owner());
         return driver;
@@ -102,18 +100,28 @@ public final class FabricDriver implements AutoCloseable {
      * @throws FabricException as {@link #launchEmbedded}, and {@code FI_EINVAL} for INVOKER.
      */
     public static FabricDriver launch(DriverConfig config) {
+        return launchWithThreads(config, false);
+    }
+
+    /** Launches the driver that is the purpose of this process. */
+    static FabricDriver launchDaemon(DriverConfig config) {
+        return launchWithThreads(config, true);
+    }
+
+    private static FabricDriver launchWithThreads(DriverConfig config, boolean isDaemon) {
         if (config.threading().mode().isManualProgress()) {
             throw new FabricException(FabricErrno.EINVAL,
                 "threading mode INVOKER of a driver without an application that runs its cycles",
                 "Use DEDICATED or SHARED, or launchEmbedded.");
         }
-        return launchEmbedded(config);
+        return launch(config, LinkProviders.enabled(config.link()), isDaemon);
     }
 
     /**
      * Runs a daemon until it is stopped (SIGTERM, SIGINT).
      *
-     * @param args properties files; a later one wins.
+     * @param args properties files; a later one wins. The other settings are those of {@link
+     *     DriverConfig.Builder#host()}.
      */
     public static void main(String[] args) {
         System.exit(run(args, System.out, System.err));
@@ -121,7 +129,7 @@ public final class FabricDriver implements AutoCloseable {
 
     static int run(String[] args, PrintStream out, PrintStream err) {
         try {
-            DriverConfig.Builder builder = DriverConfig.builder();
+            DriverConfig.Builder builder = DriverConfig.builder().host();
             for (String file : args) {
                 builder.load(Path.of(file));
             }
@@ -136,7 +144,8 @@ public final class FabricDriver implements AutoCloseable {
      * Runs a daemon until the process is stopped (SIGTERM, SIGINT).
      *
      * <p>On a signal it closes the driver and halts the process with the returned status; the virtual machine's own
-     * status would be 143. Other shutdown hooks are not waited for.
+     * status would be 143. Other shutdown hooks are not waited for. The manager of services that
+     * {@code NOTIFY_SOCKET} names is notified as by sd_notify(3).
      *
      * @param config its options; the mode must not be INVOKER.
      * @param out    receives the options and a line when the driver is ready.
@@ -145,49 +154,7 @@ public final class FabricDriver implements AutoCloseable {
      *     closed, one of its threads ended by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
-        CountDownLatch end = new CountDownLatch(1);
-        CountDownLatch ended = new CountDownLatch(1);
-        AtomicInteger status = new AtomicInteger(1);
-        Thread hook = new Thread(() -> {
-            end.countDown();
-            await(ended);
-            out.flush();
-            err.flush();
-            Runtime.getRuntime().halt(status.get());
-        }, "jfabric-shutdown");
-        try {
-            status.set(run(config, end, hook, out, err));
-        } finally {
-            ended.countDown();
-        }
-        return status.get();
-    }
-
-    private static int run(
-        DriverConfig config, CountDownLatch end, Thread hook, PrintStream out, PrintStream err) {
-        try (FabricDriver driver = launch(config)) {
-            Runtime.getRuntime().addShutdownHook(hook);
-            driver.wiring.drain().allow(end::countDown);
-            String warning = driver.warning();
-            if (warning != null) {
-                err.println(warning);
-            }
-            out.print(ConfigPrinter.print(config));
-            if (driver.metricsPort() >= 0) {
-                out.println("metrics at http://127.0.0.1:" + driver.metricsPort() + "/metrics");
-            }
-            out.println("jfabric driver ready in " + driver.directory());
-            out.flush();
-            if (!runsUntil(end, driver)) {
-                removeHook(hook);
-                err.println(driver.reasonOfEnd());
-                return 1;
-            }
-        } catch (FabricException | NativeCallException | IllegalStateException ex) {
-            err.println(ex.getMessage());
-            return 1;
-        }
-        return 0;
+        return new Daemon(config, out, err).run();
     }
 
     /**
@@ -278,6 +245,7 @@ public final class FabricDriver implements AutoCloseable {
             return;
         }
         closed = true;
+        wiring.log().driver("closing", directory() + " closes");
         LocalDrivers.remove(wiring.owner());
         close(conductorRunner);
         close(progressRunner);
@@ -300,7 +268,7 @@ public final class FabricDriver implements AutoCloseable {
     private void start() {
         String warning = warning();
         if (warning != null) {
-            wiring.errorHandler().onError(new FabricException(FabricErrno.EAGAIN, warning, "Or give it more cores."));
+            wiring.log().onError(new FabricException(FabricErrno.EAGAIN, warning, "Or give it more cores."));
         }
         if (progressRunner != null) {
             AgentRunner.startOnThread(progressRunner);
@@ -311,6 +279,13 @@ public final class FabricDriver implements AutoCloseable {
         if (conductorRunner != null) {
             AgentRunner.startOnThread(conductorRunner);
         }
+        wiring.log().driver("ready", directory() + ", process " + ProcessHandle.current().pid() + ", threading mode "
+            + config.threading().mode() + ", links " + config.link().enabled());
+    }
+
+    /** For the daemon. */
+    DriverWiring wiring() {
+        return wiring;
     }
 
     private void close(AgentRunner runner) {
@@ -318,32 +293,6 @@ public final class FabricDriver implements AutoCloseable {
             wiring.watcher().wake();
             runner.close(CLOSE_RETRY_MS, thread -> wiring.watcher().wake());
         }
-    }
-
-    private String reasonOfEnd() {
-        if (!wiring.directory().isInPlace()) {
-            return directory() + " was deleted, or another directory is in its place: no client can find this driver"
-                + " any more, so it ends. Start it again, and keep others from deleting there.";
-        }
-        return "a thread of the driver ended by an error, see the error log of " + directory()
-            + "; the driver ends, so that its clients notice";
-    }
-
-    /** Returns true after a stop signal or when the driver was drained, false if the driver cannot continue. */
-    private static boolean runsUntil(CountDownLatch end, FabricDriver driver) {
-        boolean interrupted = false;
-        boolean stopped = false;
-        while (!stopped && driver.isRunning() && driver.wiring.directory().isInPlace()) {
-            try {
-                stopped = end.await(CHECK_THREADS_MS, TimeUnit.MILLISECONDS);
-            } catch (InterruptedException ex) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return stopped;
     }
 
     /**
@@ -359,29 +308,5 @@ public final class FabricDriver implements AutoCloseable {
     private static boolean runs(AgentRunner runner) {
         Thread thread = runner == null ? null : runner.thread();
         return thread == null || thread.isAlive();
-    }
-
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException ex) {
-            // the process ends already for another reason, with its own status
-            return;
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        boolean interrupted = false;
-        for (;;) {
-            try {
-                latch.await();
-                break;
-            } catch (InterruptedException ex) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -9,13 +9,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-import org.jfabric.FabricConfig;
 import org.jfabric.driver.DriverDirectory;
+import org.jfabric.driver.DriverDirectory.Cleaned;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.ffi.NativeAccess;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** Removes what killed drivers left. */
@@ -25,13 +27,17 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = "Removes the files of drivers of this user that were killed: in all folders beside the default one,"
         + " or in the one that --dir names. Drivers that run, folders that are no driver's, and files that no driver"
-        + " makes stay. Error logs are kept as text.")
+        + " makes stay. Error logs are kept as text. A driver runs if its lock is taken: the kernel gives the lock back"
+        + " when the process ends.")
 final class CleanCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
     @Mixin
     private DirectoryOption directory;
+
+    @Option(names = "--dry-run", description = "Say what would be removed, and change nothing.")
+    private boolean dryRun;
 
     CleanCommand() {
     }
@@ -40,23 +46,27 @@ final class CleanCommand implements Callable<Integer> {
     public Integer call() {
         NativeAccess.check();
         PrintWriter out = spec.commandLine().getOut();
-        List<Path> folders = directory.isGiven() ? List.of(directory.path()) : folders(new FabricConfig().base());
+        Path base = DriverConfig.builder().host().build().directory().base();
+        List<Path> folders = directory.isGiven() ? List.of(directory.path()) : folders(base);
         if (folders.isEmpty()) {
-            out.println("there are no folders in " + new FabricConfig().base());
+            out.println("there are no folders in " + base);
         }
         for (Path folder : folders) {
-            out.println(switch (DriverDirectory.clean(folder)) {
-                case REMOVED -> folder + ": removed";
-                case EMPTIED -> folder + ": the driver's files were removed; error logs or files of others stay";
-                case RUNNING -> folder + ": a driver runs there, left as it is";
-                case NOT_OURS -> folder + ": no driver's folder of this user, left as it is";
+            Cleaned cleaned = dryRun ? DriverDirectory.wouldClean(folder) : DriverDirectory.clean(folder);
+            out.println(folder + ": " + switch (cleaned) {
+                case REMOVED -> dryRun ? "would be removed" : "removed";
+                case EMPTIED -> "the driver's files " + (dryRun ? "would be removed; its error log"
+                    : "were removed; error logs") + " or files of others stay";
+                case RUNNING -> "a driver runs there, left as it is";
+                case NOT_OURS -> "no driver's folder of this user, left as it is";
             });
         }
         out.flush();
         return 0;
     }
 
-    private static List<Path> folders(Path base) {
+    /** The folders in the one that holds drivers' directories. */
+    static List<Path> folders(Path base) {
         List<Path> folders = new ArrayList<>();
         if (!Files.isDirectory(base)) {
             return folders;

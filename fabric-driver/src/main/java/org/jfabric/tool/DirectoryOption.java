@@ -3,6 +3,7 @@ package org.jfabric.tool;
 import java.nio.file.Path;
 
 import org.jfabric.FabricConfig;
+import org.jfabric.driver.config.DriverConfig;
 
 import picocli.CommandLine.Option;
 
@@ -11,8 +12,8 @@ final class DirectoryOption {
     @Option(
         names = "--dir",
         paramLabel = "DIR",
-        description = "The driver's directory, <base>/<name>. Default: the directory that clients use by default,"
-            + " /dev/shm/jfabric-<uid>/default.")
+        description = "The driver's directory, <base>/<name>. Default: the one that 'fabric driver' uses here,"
+            + " /dev/shm/jfabric-<uid>/default unless options or environment say something else.")
     private Path directory;
 
     DirectoryOption() {
@@ -31,6 +32,8 @@ final class DirectoryOption {
      * @return absolute path.
      */
     Path path() {
-        return new FabricConfig().directory(directory).directory();
+        return directory == null
+            ? DriverConfig.builder().host().build().directory().path()
+            : new FabricConfig().directory(directory).directory();
     }
 }

@@ -42,14 +42,14 @@ final class DriverCommand implements Callable<Integer> {
             names = "--config",
             paramLabel = "FILE",
             description = "A properties file with the driver's options, see 'fabric options'; of several a later one"
-                + " wins.")
+                + " wins. Without it: the file in JFABRIC_CONFIG, else /etc/jfabric.properties if it is there.")
         private List<Path> files = new ArrayList<>();
 
         @Option(
             names = "--set",
             paramLabel = "NAME=VALUE",
             description = "One of the driver's options, such as jfabric.link.enabled=loopback,shm,udp; may be given"
-                + " several times, and goes ahead of files and system properties.")
+                + " several times, and goes ahead of files, environment variables and system properties.")
         private Map<String, String> values = new LinkedHashMap<>();
 
         ConfigOptions() {
@@ -59,7 +59,7 @@ final class DriverCommand implements Callable<Integer> {
          * Reads and checks.
          */
         DriverConfig config() {
-            DriverConfig.Builder builder = DriverConfig.builder();
+            DriverConfig.Builder builder = DriverConfig.builder().host();
             files.forEach(builder::load);
             if (directory.isGiven()) {
                 builder.directory(directory.path());

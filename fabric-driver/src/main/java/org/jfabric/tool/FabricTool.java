@@ -15,7 +15,8 @@ import picocli.CommandLine.Spec;
  * The operators' commands, see {@code fabric --help}.
  *
  * <p>The exit status is 0 only if a command did what it was asked for, 2 for a command line that cannot be understood,
- * 1 for everything else; the reason is one sentence on the standard error.
+ * 1 for everything else; the reason is one sentence on the standard error. {@code doctor} adds 3 and 4 for what it
+ * finds.
  */
 @Command(
     name = "fabric",
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
         OptionsCommand.class,
         DrainCommand.class,
         CleanCommand.class,
+        DoctorCommand.class,
         PingPongPeer.class,
         TrainingCommand.class,
         CommandLine.HelpCommand.class

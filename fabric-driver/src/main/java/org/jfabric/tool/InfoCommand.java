@@ -4,11 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
@@ -78,7 +74,8 @@ final class InfoCommand implements Callable<Integer> {
     public Integer call() {
         Info hints = new Info().linkName(link).caps(capabilities()).destAddr(destination);
         hints.epAttr().maxMsgSize(maxMsgSize);
-        InfoResult result = ask(hints);
+        InfoResult result = LinkQuery.ask(
+            directory.path(), directory.isGiven(), hints, DriverConfig.builder().host(), spec.commandLine().getErr());
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(toJson(result));
@@ -87,28 +84,6 @@ final class InfoCommand implements Callable<Integer> {
         }
         out.flush();
         return result.matches().isEmpty() ? NOTHING_MATCHES : 0;
-    }
-
-    private InfoResult ask(Info hints) {
-        FabricConfig config = new FabricConfig().directory(directory.path());
-        boolean running = CncView.isRunning(config.directory());
-        if (directory.isGiven() && !running) {
-            CncView.requireOwn(config.directory());
-            throw CncView.noDriver(config.directory(), "no process owns its lock");
-        }
-        if (running) {
-            try (Fabric fabric = Fabric.connect(config)) {
-                return fabric.info(hints);
-            }
-        }
-        spec.commandLine().getErr().println(
-            "No driver runs in " + config.directory() + "; this is what one would offer.");
-        try (TemporaryDirectory temporary = TemporaryDirectory.create(0);
-            FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-                .directory(temporary.path().resolve(config.driverName())).threadingMode(ThreadingMode.SHARED).build());
-            Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
-            return fabric.info(hints);
-        }
     }
 
     private long capabilities() {

@@ -2,6 +2,8 @@ package org.jfabric.tool;
 
 import java.util.Locale;
 
+import org.jfabric.driver.log.JsonString;
+
 /**
  * Writes one JSON value (RFC 8259) on one line: objects and arrays, nested, with their commas.
  *
@@ -208,24 +210,6 @@ public final class JsonWriter {
     }
 
     private void quote(String value) {
-        text.append('"');
-        for (int i = 0; i < value.length(); i++) {
-            char c = value.charAt(i);
-            switch (c) {
-                case '"' -> text.append("\\\"");
-                case '\\' -> text.append("\\\\");
-                case '\n' -> text.append("\\n");
-                case '\r' -> text.append("\\r");
-                case '\t' -> text.append("\\t");
-                default -> {
-                    if (c < 0x20 || Character.isSurrogate(c)) {
-                        text.append(String.format("\\u%04x", (int) c));
-                    } else {
-                        text.append(c);
-                    }
-                }
-            }
-        }
-        text.append('"');
+        JsonString.quote(text, value);
     }
 }

@@ -68,6 +68,8 @@ final class OptionsCommand implements Callable<Integer> {
             writer
                 .member("isDefault", value.isDefault())
                 .member("where", value.where())
+                .member("origin", value.origin().text())
+                .member("variable", value.option().variable())
                 .endObject();
         }
         return writer.endArray().endObject().toString();

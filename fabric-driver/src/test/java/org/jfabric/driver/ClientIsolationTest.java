@@ -64,7 +64,7 @@ class ClientIsolationTest {
     }
 
     private DriverWiring launch(DriverConfig config) {
-        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config.link()));
+        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config.link()), false);
         opened.push(wiring);
         wiring.resource().start();
         return wiring;

@@ -38,7 +38,7 @@ class DependencyRulesTest {
     /** Lowest first. A layer may use the ones before it; packages of one layer may use each other. */
     private static final List<List<String>> LAYERS = List.of(
         List.of("org.jfabric.driver.ffi.."),
-        List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource.."),
+        List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log.."),
         List.of("org.jfabric.driver.link.."),
         List.of("org.jfabric.driver.engine.."),
         List.of("org.jfabric.driver.progress.."),
@@ -81,7 +81,7 @@ class DependencyRulesTest {
             .map(layer -> DynamicTest.dynamicTest(String.join(", ", layer), () -> check(noClasses()
                 .that().resideInAnyPackage(layer.toArray(String[]::new))
                 .should().dependOnClassesThat(isAbove(LAYERS.indexOf(layer)))
-                .because("ffi <- config, resource <- link <- engine <- progress <- conductor <- driver"))))
+                .because("ffi <- config, resource, log <- link <- engine <- progress <- conductor <- driver"))))
             .toList();
     }
 

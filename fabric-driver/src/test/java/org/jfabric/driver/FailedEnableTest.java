@@ -147,7 +147,7 @@ class FailedEnableTest {
     private Fabric launch(ThreadingMode mode) {
         DriverWiring wiring = new DriverWiring(
             DriverConfig.builder().directory(directory()).threadingMode(mode).build(), System.err,
-            List.of(new LoopbackLinkProvider(), refusing));
+            List.of(new LoopbackLinkProvider(), refusing), false);
         opened.push(wiring);
         Fabric fabric;
         if (mode == ThreadingMode.INVOKER) {
@@ -155,7 +155,7 @@ class FailedEnableTest {
             fabric = Fabric.embedded(new InvokedDriver(wiring), new FabricConfig());
         } else {
             AgentRunner runner = new AgentRunner(
-                YieldingIdleStrategy.INSTANCE, wiring.errorHandler(), null, new SharedAgent(wiring));
+                YieldingIdleStrategy.INSTANCE, wiring.log(), null, new SharedAgent(wiring));
             AgentRunner.startOnThread(runner);
             opened.push(runner);
             fabric = Fabric.connect(new FabricConfig().directory(directory()));

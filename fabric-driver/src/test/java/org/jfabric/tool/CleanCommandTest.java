@@ -57,6 +57,19 @@ class CleanCommandTest {
             List<String> ofRunning = names(running.directory());
             System.setProperty(BASE, folders.base.toString());
 
+            ToolRun dry = ToolRun.of("clean", "--dry-run");
+            assertEquals(0, dry.status(), dry::err);
+            assertEquals(List.of(
+                folders.driver("dead") + ": would be removed",
+                folders.driver("link") + ": no driver's folder of this user, left as it is",
+                folders.driver("mixed")
+                    + ": the driver's files would be removed; its error log or files of others stay",
+                folders.driver("running") + ": a driver runs there, left as it is",
+                folders.driver("user") + ": no driver's folder of this user, left as it is"),
+                dry.out().lines().toList());
+            assertTrue(names(folders.driver("dead")).size() >= 3, () -> "a dry run has removed files");
+            assertEquals(ofRunning, names(running.directory()));
+
             ToolRun clean = ToolRun.of("clean");
 
             assertEquals(0, clean.status(), clean::err);

@@ -87,7 +87,7 @@ class FabricToolTest {
         assertEquals(0, json.status());
         List<?> options = (List<?>) JsonText.object(json.out()).get("options");
         assertTrue(options.toString().contains("name=jfabric.queue.txSize, value=256.0, unit=count, default=256.0,"
-            + " isDefault=true, where=default"), options.toString());
+            + " isDefault=true, where=default, origin=default, variable=JFABRIC_QUEUE_TX_SIZE"), options.toString());
     }
 
     /** The effective value is shown, not the mark that stands for "derived". */

@@ -94,6 +94,15 @@ public final class ClientSession {
     }
 
     /**
+     * Its name for logs and tools.
+     *
+     * @return printable ASCII, may be empty.
+     */
+    String name() {
+        return name;
+    }
+
+    /**
      * Its socket.
      *
      * @return a descriptor that is open as long as the client is, or {@link #EMBEDDED}.

@@ -206,7 +206,7 @@ final class ClientSockets {
         acceptAtNs = clock.nanoTime() + ACCEPT_RETRY_NS;
         if (!acceptFailed) {
             acceptFailed = true;
-            context.errorHandler().onError(new FabricException(errno,
+            context.log().onError(new FabricException(errno,
                 "a connection to the driver could not be accepted; it waits until a descriptor is free", "Raise the "
                     + "limit of open files (ulimit -n) if it is reached."));
         }
@@ -347,7 +347,7 @@ final class ClientSockets {
 
             @Override
             protected void onFailed(Throwable cause) {
-                context.errorHandler().onError(cause);
+                context.log().onError(cause);
             }
         });
     }
@@ -412,7 +412,7 @@ final class ClientSockets {
 
     private void refused(FabricException reason) {
         context.counters().add(SystemCounter.CONNECTIONS_REFUSED, 1);
-        context.errorHandler().onError(reason);
+        context.log().onError(reason);
     }
 
     /** Watches for the connection's next bytes. */

@@ -287,7 +287,7 @@ abstract class Command {
 
         @Override
         protected void onFailed(Throwable cause) {
-            context.errorHandler().onError(cause);
+            context.log().onError(cause);
         }
     }
 

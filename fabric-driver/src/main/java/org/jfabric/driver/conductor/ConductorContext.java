@@ -1,9 +1,9 @@
 package org.jfabric.driver.conductor;
 
-import org.agrona.ErrorHandler;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.log.DriverLog;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressProxy;
 import org.jfabric.driver.resource.Inbox;
@@ -27,7 +27,7 @@ import java.util.List;
  * @param engine       only for calls made through the proxy.
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
- * @param errorHandler the driver's error log.
+ * @param log          of the driver, also for errors.
  * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
@@ -41,7 +41,7 @@ public record ConductorContext(
     Engine engine,
     List<LinkProvider> providers,
     SystemCounters counters,
-    ErrorHandler errorHandler,
+    DriverLog log,
     Drain drain) {
 
     /**

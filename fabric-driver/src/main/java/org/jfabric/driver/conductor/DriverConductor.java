@@ -233,7 +233,9 @@ public final class DriverConductor implements Agent {
                     "Find out why the process ended; its objects were taken back, others are not concerned.");
                 // the stack trace has no information here, and without it the log has space for many more entries
                 died.setStackTrace(new StackTraceElement[0]);
-                context.errorHandler().onError(died);
+                context.log().clientFailed("died", session.id(), session.name(), session.pid(), died);
+            } else {
+                context.log().client("left", session.id(), session.name(), session.pid(), "it has closed");
             }
             takeBack(session);
         }
@@ -355,8 +357,10 @@ public final class DriverConductor implements Agent {
         }
         context.counters().add(SystemCounter.CLIENTS_ENDED, 1);
         if (errno != FabricErrno.ESHUTDOWN) {
-            context.errorHandler().onError(new FabricException(errno, session + " was ended: " + reason,
-                "Only this client is concerned; it can connect again."));
+            context.log().clientFailed("ended", session.id(), session.name(), session.pid(), new FabricException(
+                errno, session + " was ended: " + reason, "Only this client is concerned; it can connect again."));
+        } else {
+            context.log().client("ended", session.id(), session.name(), session.pid(), reason);
         }
         try {
             session.proxy().clientEnded(errno, reason);
@@ -409,6 +413,7 @@ public final class DriverConductor implements Agent {
         @Override
         public void onOpened(ClientSession session) {
             registry.add(session);
+            context.log().client("came", session.id(), session.name(), session.pid(), "it is attached");
             if (session.isEmbedded()) {
                 embedded.add(session);
             }

@@ -69,7 +69,7 @@ final class EndClientCommand extends Command {
                             ServiceNames.delete(context().directory(), service);
                         } catch (IOException ex) {
                             // the memory must be freed nevertheless
-                            context().errorHandler().onError(ex);
+                            context().log().onError(ex);
                         }
                     }
                 });
@@ -92,7 +92,7 @@ final class EndClientCommand extends Command {
     @Override
     protected void onRefused(Throwable cause) {
         context().counters().add(SystemCounter.CLIENTS, -1);
-        context().errorHandler().onError(cause);
+        context().log().onError(cause);
     }
 
     private void collect(List<String> services) {

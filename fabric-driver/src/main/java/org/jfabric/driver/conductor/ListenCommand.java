@@ -100,7 +100,7 @@ final class ListenCommand extends Command {
 
         @Override
         protected void onFailed(Throwable cause) {
-            context().errorHandler().onError(cause);
+            context().log().onError(cause);
         }
     }
 }

@@ -119,7 +119,7 @@ final class WaitChannels {
 
             @Override
             protected void onFailed(Throwable cause) {
-                context.errorHandler().onError(cause);
+                context.log().onError(cause);
                 detach(socket);
             }
         });
@@ -147,14 +147,14 @@ final class WaitChannels {
             @Override
             protected void onFailed(Throwable cause) {
                 onDone();
-                context.errorHandler().onError(cause);
+                context.log().onError(cause);
             }
         });
     }
 
     private void refuse(ClientSocket socket, int errno, String reason) {
         context.counters().add(SystemCounter.CONNECTIONS_REFUSED, 1);
-        context.errorHandler().onError(new FabricException(errno, reason, "Connect with a client of JFabric."));
+        context.log().onError(new FabricException(errno, reason, "Connect with a client of JFabric."));
         sendWelcome(socket, errno, reason);
         sockets.close(socket);
     }

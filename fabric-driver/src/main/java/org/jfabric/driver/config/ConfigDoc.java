@@ -3,7 +3,6 @@ package org.jfabric.driver.config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Properties;
 
 /**
  * Writes {@code docs/options.md} from the options' declarations. A test fails when the file is not what this class
@@ -21,15 +20,30 @@ public final class ConfigDoc {
 
         Of several settings the first in this list counts:
 
-        1. code: `DriverConfig.builder().set("jfabric.queue.txSize", "512")`, and a command's own arguments (`--dir`);
+        1. code: `DriverConfig.builder().set("jfabric.queue.txSize", "512")`, and the arguments of a command
+           (`--dir`, `--set jfabric.queue.txSize=512`);
         2. a system property of the driver's process: `-Djfabric.queue.txSize=512`;
-        3. a properties file in UTF-8: `--config FILE`, or `DriverConfig.builder().load(FILE)`;
-        4. the default.
+        3. an environment variable of a daemon: `JFABRIC_QUEUE_TX_SIZE=512`. The words of the option's name stand in
+           capitals, with `_` for each dot and before each word. An empty variable counts as not set;
+        4. a properties file in UTF-8: `--config FILE`, or `DriverConfig.builder().load(FILE)`; of several the last one.
+           If none is named, a daemon reads the file that the environment variable `JFABRIC_CONFIG` names, or else
+           `/etc/jfabric.properties` if it is there;
+        5. the default.
+
+        A daemon is what `./fabric driver` and the class `FabricDriver` start. An embedded driver reads 3 and
+        `/etc/jfabric.properties` only if its application says `DriverConfig.builder().host()`. Clients find a driver by
+        the system properties `jfabric.dir.base` and `jfabric.dir.name` or the variables `JFABRIC_DIR_BASE` and
+        `JFABRIC_DIR_NAME`, but not by the file; commands of `./fabric` also by the file.
+
+        `./fabric options` with the arguments of `./fabric driver` prints each option with its value and its origin;
+        `--json` adds the variable's name. A running driver has printed the same at its start.
 
         Sizes are bytes, or whole numbers with `KiB`, `MiB`, `GiB` (short: `k`, `m`, `g`). Durations are nanoseconds, or
-        whole numbers with `ns`, `us`, `ms`, `s`. An unknown `jfabric.` property, a value out of range and values that
-        do not fit together are refused at start, all in one message. (`jfabric.client.` and `jfabric.test.` are not the
-        driver's.) "-1 = ..." means that the value is derived as described, unless it is set.
+        whole numbers with `ns`, `us`, `ms`, `s`. An unknown `jfabric.` property or `JFABRIC_` variable, a value out of
+        range and values that do not fit together are refused at start, all in one message, with the nearest known name.
+        (`jfabric.client.` and `jfabric.test.` are not the driver's, nor are `JFABRIC_JAVA`, `JFABRIC_JAVA_OPTS` and
+        `JFABRIC_AOT`, which the script `./fabric` reads.) "-1 = ..." means that the value is derived as described,
+        unless it is set.
         """;
 
     private ConfigDoc() {
@@ -74,7 +88,7 @@ public final class ConfigDoc {
 
     private static void sizing(StringBuilder out) {
         // Without the system properties of this process, or the page would differ from machine to machine.
-        DriverConfig defaults = DriverConfig.builder().systemProperties(new Properties()).build();
+        DriverConfig defaults = DriverConfig.defaults();
         out.append("\n## Shared memory with the defaults\n\n")
             .append("Blocks are reserved when a file is made, so the directory's file system has to have as much. ")
             .append("A default client has ").append(Sizing.DEFAULT_CLIENT.describe()).append(".\n\n")

@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The values that were set and their sources, with precedence code &gt; system property &gt; file &gt; default. The
- * groups read their options from here while a configuration is built. Errors are collected, so that a user sees all of
- * them at once. Owner: the thread that builds.
+ * The values that were set and their sources, with precedence code &gt; system property &gt; environment &gt; file &gt;
+ * default. The groups read their options from here while a configuration is built. Errors are collected, so that a user
+ * sees all of them at once. Owner: the thread that builds.
  */
 final class ConfigSource {
 
@@ -59,6 +59,26 @@ final class ConfigSource {
             problems.add(where + " cannot be read: " + ex);
         }
         lines.forEach((name, text) -> add(name, new Setting(text, Origin.FILE, where)));
+    }
+
+    /**
+     * Adds the variables of the environment that set options of the driver. An empty one counts as not set: that is all
+     * that some managers of services can do to remove one.
+     */
+    void addEnvironment(Map<String, String> environment) {
+        for (String variable : new TreeSet<>(environment.keySet())) {
+            String text = environment.get(variable);
+            if (text.isBlank() || !OptionNames.isDriverVariable(variable, environment.keySet())) {
+                continue;
+            }
+            String name = OptionNames.ofVariable(variable);
+            if (name == null) {
+                problems.add(variable + ": unknown environment variable; the nearest known name is "
+                    + OptionNames.nearestVariable(variable));
+            } else {
+                add(name, new Setting(text, Origin.ENVIRONMENT, Origin.ENVIRONMENT.text() + ' ' + variable));
+            }
+        }
     }
 
     /**

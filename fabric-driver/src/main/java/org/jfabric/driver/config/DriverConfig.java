@@ -1,5 +1,6 @@
 package org.jfabric.driver.config;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -13,10 +14,15 @@ import org.jfabric.info.FabricException;
 /**
  * All options of a driver, checked, in their groups. Immutable, so that it may be shared by all threads.
  *
- * <p>Precedence: values set in the builder, then system properties of this process, then the loaded files (a later one
- * wins), then the defaults.
+ * <p>Precedence: values set in the builder, then system properties of this process, then (for a daemon) environment
+ * variables, then the loaded files (a later one wins), then the defaults.
  */
 public final class DriverConfig {
+    /** File that a daemon reads if it is there and no other is named. */
+    public static final Path HOST_FILE = Path.of("/etc/jfabric.properties");
+
+    /** Environment variable that names the file which a daemon reads instead of {@link #HOST_FILE}. */
+    public static final String FILE_VARIABLE = "JFABRIC_CONFIG";
 
     private final DirectoryConfig directory;
     private final ThreadingConfig threading;
@@ -31,6 +37,7 @@ public final class DriverConfig {
     private final CncConfig cnc;
     private final LinkConfig link;
     private final MetricsConfig metrics;
+    private final LogConfig log;
     private final List<EffectiveValue> effectiveValues;
 
     private DriverConfig(ConfigSource source) {
@@ -47,6 +54,7 @@ public final class DriverConfig {
         cnc = new CncConfig(source);
         link = new LinkConfig(source);
         metrics = new MetricsConfig(source);
+        log = new LogConfig(source);
         checkBetweenGroups(source);
         source.derive(QueueConfig.TQ_LENGTH_BYTES, queue.tqLengthBytes(queue.txSize()));
         source.derive(QueueConfig.RQ_LENGTH_BYTES, queue.rqLengthBytes(queue.rxSize()));
@@ -62,6 +70,15 @@ public final class DriverConfig {
      */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /**
+     * The options if nothing is set anywhere, not even as a system property of this process.
+     *
+     * @return the defaults, which depend on the user alone.
+     */
+    public static DriverConfig defaults() {
+        return builder().systemProperties(new Properties()).build();
     }
 
     /**
@@ -191,6 +208,15 @@ public final class DriverConfig {
     }
 
     /**
+     * Log of rare events.
+     *
+     * @return options {@code jfabric.log.*}.
+     */
+    public LogConfig log() {
+        return log;
+    }
+
+    /**
      * Every option with the value used and where it came from.
      *
      * @return in the order of {@link #optionGroups}.
@@ -225,6 +251,9 @@ public final class DriverConfig {
         private final Map<String, String> code = new LinkedHashMap<>();
         private final List<Path> files = new ArrayList<>();
         private Properties systemProperties = System.getProperties();
+        private Map<String, String> environment = System.getenv();
+        private Path hostFile = HOST_FILE;
+        private boolean ofHost;
 
         private Builder() {
         }
@@ -296,6 +325,19 @@ public final class DriverConfig {
         }
 
         /**
+         * Also reads the settings that belong to the host, as a daemon does: environment variables ({@link
+         * Option#variable}), and the file that {@link #FILE_VARIABLE} names, or else {@link #HOST_FILE} if it is there.
+         * If {@link #load} named a file, neither of those two is read. An embedded driver that does not call this
+         * depends on its application alone.
+         *
+         * @return this.
+         */
+        public Builder host() {
+            ofHost = true;
+            return this;
+        }
+
+        /**
          * Reads, checks and puts together.
          *
          * @return the configuration.
@@ -305,6 +347,12 @@ public final class DriverConfig {
         public DriverConfig build() {
             ConfigSource source = new ConfigSource();
             files.forEach(source::addFile);
+            if (ofHost) {
+                if (files.isEmpty()) {
+                    addHostFile(source);
+                }
+                source.addEnvironment(environment);
+            }
             source.addSystemProperties(systemProperties);
             source.addCode(code);
             DriverConfig config = new DriverConfig(source);
@@ -317,6 +365,22 @@ public final class DriverConfig {
                     "Correct or remove them; every option is explained in docs/options.md.");
             }
             return config;
+        }
+
+        private void addHostFile(ConfigSource source) {
+            String named = environment.getOrDefault(FILE_VARIABLE, "");
+            if (!named.isBlank()) {
+                source.addFile(Path.of(named.strip()));
+            } else if (Files.exists(hostFile)) {
+                source.addFile(hostFile);
+            }
+        }
+
+        /** Replaces the environment of this process and {@link #HOST_FILE}, for tests. */
+        Builder host(Map<String, String> environment, Path hostFile) {
+            this.environment = environment;
+            this.hostFile = hostFile;
+            return host();
         }
 
         /** Replaces the system properties of this process, for tests. */

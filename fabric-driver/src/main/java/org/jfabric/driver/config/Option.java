@@ -54,6 +54,15 @@ public final class Option<T> {
     }
 
     /**
+     * The environment variable that sets the option for a daemon.
+     *
+     * @return {@code JFABRIC_<GROUP>_<NAME>}, such as {@code JFABRIC_QUEUE_TX_SIZE}.
+     */
+    public String variable() {
+        return OptionNames.variable(name);
+    }
+
+    /**
      * The unit of a number without a suffix, or the kind of value.
      *
      * @return such as {@code bytes}, {@code ns}, {@code count}.
@@ -216,6 +225,10 @@ public final class Option<T> {
 
     static Builder<Path> directory(String name) {
         return new Builder<>(name, OptionType.DIRECTORY);
+    }
+
+    static Builder<Path> file(String name) {
+        return new Builder<>(name, OptionType.FILE);
     }
 
     static <E extends Enum<E>> Builder<E> oneOf(String name, Class<E> enumType) {

@@ -32,6 +32,8 @@ record OptionType<T>(String unit, Function<String, T> reader, Function<T, String
 
     static final OptionType<Path> DIRECTORY = new OptionType<>("directory", OptionType::parsePath, Path::toString);
 
+    static final OptionType<Path> FILE = new OptionType<>("file", OptionType::parsePath, Path::toString);
+
     static final OptionType<List<String>> NAMES = new OptionType<>(
         "names, separated by commas", OptionType::parseNames, names -> String.join(",", names));
 

@@ -11,6 +11,9 @@ public enum Origin {
     /** A properties file. */
     FILE("file"),
 
+    /** An environment variable of the daemon's process. */
+    ENVIRONMENT("environment variable"),
+
     /** A system property of the driver's process. */
     SYSTEM_PROPERTY("system property"),
 

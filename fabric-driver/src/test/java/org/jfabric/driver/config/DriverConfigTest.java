@@ -9,8 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -79,6 +83,81 @@ class DriverConfigTest {
         assertEquals(20, config.queue().rxSize());
         assertEquals(300, config.queue().cqSize());
         assertEquals(128, config.queue().injectSizeBytes());
+    }
+
+    @Test
+    void shouldPreferPropertyOverEnvironmentOverFileWhenAHostIsRead() throws IOException {
+        Path host = file("jfabric.queue.txSize = 64\njfabric.queue.rxSize = 64\njfabric.engine.queuePollBatch = 3\n");
+        Map<String, String> environment = Map.of(
+            "JFABRIC_QUEUE_TX_SIZE", "128", "JFABRIC_QUEUE_RX_SIZE", " 128 ", "JFABRIC_THREADING_MODE", "");
+        systemProperties.setProperty("jfabric.queue.txSize", "512");
+        DriverConfig config = builder().host(environment, host).build();
+        assertEquals(512, config.queue().txSize());
+        assertEquals(128, config.queue().rxSize());
+        assertEquals(3, config.engine().queuePollBatch());
+        assertEquals(ThreadingMode.SHARED, config.threading().mode());
+        assertEquals(
+            List.of("environment variable JFABRIC_QUEUE_RX_SIZE", "environment variable", "true"),
+            config.effectiveValues().stream().filter(value -> value.option() == QueueConfig.RX_SIZE)
+                .flatMap(value -> Stream.of(
+                    value.where(), value.origin().text(), String.valueOf(value.origin() == Origin.ENVIRONMENT)))
+                .toList());
+        assertEquals(256, builder().systemProperties(new Properties()).build().queue().txSize(),
+            "an embedded driver does not read the host's settings");
+    }
+
+    @Test
+    void shouldReadTheHostsFileOnlyWhenNoOtherIsNamed() throws IOException {
+        Path host = file("jfabric.queue.txSize = 64\n");
+        Path other = Files.writeString(folder.resolve("other.properties"), "jfabric.queue.rxSize = 64\n");
+        Map<String, String> environment = Map.of(DriverConfig.FILE_VARIABLE, other.toString());
+
+        DriverConfig named = builder().load(other).host(Map.of(), host).build();
+        DriverConfig byVariable = builder().host(environment, host).build();
+
+        for (DriverConfig config : List.of(named, byVariable)) {
+            assertEquals(256, config.queue().txSize());
+            assertEquals(64, config.queue().rxSize());
+        }
+        assertEquals(256, builder().host(Map.of(), folder.resolve("missing")).build().queue().txSize());
+        assertContains(
+            refusal(builder().host(Map.of(DriverConfig.FILE_VARIABLE, folder + "/missing"), host)), "does not exist");
+    }
+
+    @Test
+    void shouldRefuseUnknownVariablesAndLeaveThoseOfOthersAlone() {
+        Map<String, String> environment = Map.of(
+            "JFABRIC_QUEUE_TXSIZE", "128", "JFABRIC_QUEU_RX_SIZE", "1", "JFABRIC_QUEUE_CQ_SIZE", "some",
+            "JFABRIC_JAVA_OPTS", "-Xmx1g", "JFABRIC_CLIENT_NAME", "x", "PATH", "/bin");
+        assertContains(
+            refusal(builder().host(environment, folder.resolve("missing"))),
+            "3 options are wrong",
+            "JFABRIC_QUEUE_TXSIZE: unknown environment variable; the nearest known name is JFABRIC_QUEUE_TX_SIZE",
+            "JFABRIC_QUEU_RX_SIZE: unknown environment variable; the nearest known name is JFABRIC_QUEUE_RX_SIZE",
+            "jfabric.queue.cqSize: value \"some\"", "it came from: environment variable JFABRIC_QUEUE_CQ_SIZE");
+    }
+
+    @Test
+    void shouldNotMistakeVariablesOfAServiceOfKubernetesForOptions() {
+        Map<String, String> environment = new HashMap<>(Map.of(
+            "JFABRIC_SHM_SERVICE_HOST", "10.0.0.7", "JFABRIC_SHM_SERVICE_PORT", "80",
+            "JFABRIC_SHM_SERVICE_PORT_HTTP", "80", "JFABRIC_SHM_PORT", "tcp://10.0.0.7:80",
+            "JFABRIC_SHM_PORT_80_TCP_ADDR", "10.0.0.7"));
+        builder().host(environment, folder.resolve("missing")).build();
+        environment.remove("JFABRIC_SHM_SERVICE_HOST");
+        assertContains(refusal(builder().host(environment, folder.resolve("missing"))), "JFABRIC_SHM_PORT:");
+    }
+
+    @Test
+    void shouldGiveEachOptionAVariableOfItsOwn() {
+        List<String> variables = DriverConfig.optionGroups().stream()
+            .flatMap(group -> group.options().stream()).map(Option::variable).toList();
+        assertEquals(variables.size(), Set.copyOf(variables).size(), variables::toString);
+        variables.forEach(each -> assertTrue(each.matches("JFABRIC(_[A-Z0-9]+)+"), each));
+        assertEquals("JFABRIC_SHM_RING_LENGTH_BYTES", ShmConfig.RING_LENGTH_BYTES.variable());
+        assertEquals(
+            List.of(DefaultDirectory.BASE_VARIABLE, DefaultDirectory.NAME_VARIABLE),
+            List.of(DirectoryConfig.BASE.variable(), DirectoryConfig.NAME.variable()));
     }
 
     @Test

@@ -1,0 +1,24 @@
+package org.jfabric.tool.doctor;
+
+import java.util.List;
+
+/** All checks, in the order shown. Pure functions; any thread. */
+public final class Doctor {
+    private static final List<Check> CHECKS = List.of(
+        new ConfigurationCheck(), new SharedMemoryCheck(), new LogoutCheck(), new LeftoversCheck(), new LimitsCheck(),
+        new CoresCheck(), new ThrottlingCheck(), new BindingCheck(), new GovernorCheck(), new ClockSourceCheck(),
+        new TransparentHugePagesCheck(), new ReservedHugePagesCheck(), new JavaCheck(), new LinksCheck());
+
+    private Doctor() {
+    }
+
+    /**
+     * Examines a host.
+     *
+     * @param host its files and facts.
+     * @return one finding for each check.
+     */
+    public static List<Finding> examine(Host host) {
+        return CHECKS.stream().map(check -> check.examine(host)).toList();
+    }
+}

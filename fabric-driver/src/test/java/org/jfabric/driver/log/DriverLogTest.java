@@ -1,0 +1,183 @@
+package org.jfabric.driver.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LogConfig;
+import org.jfabric.driver.config.LogFormat;
+import org.jfabric.driver.config.LogTarget;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class DriverLogTest {
+    private final List<Throwable> recorded = Collections.synchronizedList(new ArrayList<>());
+    private final List<String> written = Collections.synchronizedList(new ArrayList<>());
+    private final CountDownLatch mayWrite = new CountDownLatch(1);
+    private final AtomicLong clockNs = new AtomicLong(Long.MAX_VALUE - 5);
+
+    @TempDir
+    private Path folder;
+
+    /** Keeps the messages; the first one waits for {@link #mayWrite}. */
+    private final class Kept implements LogSink {
+        @Override
+        public void write(LogEntry entry) {
+            try {
+                mayWrite.await();
+            } catch (InterruptedException ex) {
+                throw new IllegalStateException(ex);
+            }
+            written.add(entry.toMessage());
+        }
+
+        @Override
+        public void close() {
+            written.add("closed");
+        }
+    }
+
+    private DriverLog log() {
+        return new DriverLog(recorded::add, new Kept(), clockNs::get);
+    }
+
+    private static FabricException error(String text) {
+        return new FabricException(FabricErrno.EIO, text, "Do something.");
+    }
+
+    @Test
+    void shouldWriteEventsInTheirOrderAndRecordErrors() {
+        mayWrite.countDown();
+        FabricException died = error("client 1 died");
+        FabricException lost = error("peer\n  is gone");
+        try (DriverLog log = log()) {
+            log.driver("ready", "/dev/shm/d");
+            log.client("came", 1, "a \"b\"", 77, "it is attached");
+            log.onError(lost);
+            log.clientFailed("died", 1, "", 77, died);
+        }
+        assertEquals(List.of(
+            "driver-ready: /dev/shm/d",
+            "client-came client=1 pid=77 name=\"a \\\"b\\\"\": it is attached",
+            "error: " + lost.getMessage().replace("\n  ", " | "),
+            "client-died client=1 pid=77: " + died.getMessage(),
+            "closed"), written);
+        assertEquals(List.of(lost, died), recorded);
+    }
+
+    @Test
+    void shouldNeverHoldUpTheDriverAndSayHowManyLinesAreMissing() {
+        try (DriverLog log = log()) {
+            // the writer waits with one of them
+            for (int i = 0; i < DriverLog.CAPACITY + 100; i++) {
+                log.driver("event", "" + i);
+            }
+            mayWrite.countDown();
+        }
+        int kept = written.size() - 2;
+        assertTrue(kept == DriverLog.CAPACITY || kept == DriverLog.CAPACITY + 1, kept + " lines");
+        String missing = written.stream().filter(each -> each.startsWith("log-lost")).findFirst().orElseThrow();
+        assertTrue(missing.contains(" " + (DriverLog.CAPACITY + 100 - kept) + " lines"), missing);
+    }
+
+    @Test
+    void shouldCountAnErrorThatComesAgainAndAgain() {
+        mayWrite.countDown();
+        DriverLog log = log();
+        for (int i = 0; i < 10; i++) {
+            log.onError(error("refused"));
+        }
+        log.onError(error("another"));
+        // the clock is read by the writer: it has to be there first
+        Deadline.await("two lines", () -> written.size() == 2, () -> written);
+        clockNs.addAndGet(DriverLog.REPEAT_NS);
+        log.onError(error("refused"));
+        log.close();
+        assertEquals(List.of(
+            "error: " + error("refused").getMessage(),
+            "error: " + error("another").getMessage(),
+            "error: " + error("refused").getMessage() + " (and 9 times before this line)", "closed"), written);
+        assertEquals(12, recorded.size());
+    }
+
+    @Test
+    void shouldOnlyRecordWithoutASinkAndAfterItsEnd() {
+        DriverLog none = new DriverLog(recorded::add);
+        none.driver("ready", "x");
+        none.onError(error("first"));
+        none.close();
+        mayWrite.countDown();
+        DriverLog ended = log();
+        ended.close();
+        ended.onError(error("late"));
+        ended.close();
+        assertEquals(2, recorded.size());
+        assertEquals(List.of("closed"), written);
+    }
+
+    @Test
+    void shouldKeepAtMostTheConfiguredFilesOfTheConfiguredLength() throws IOException {
+        DriverConfig config = DriverConfig.builder()
+            .set(LogConfig.TARGET, LogTarget.FILE).set(LogConfig.FILE, folder.resolve("50%u.log"))
+            .set(LogConfig.FILE_LENGTH_BYTES, 1024L).set(LogConfig.FILE_COUNT, 3).build();
+        for (int round = 0; round < 2; round++) {
+            try (DriverLog log = DriverLog.open(config, false, recorded::add, System.err)) {
+                for (int i = 0; i < 50; i++) {
+                    log.driver("event", round + " " + "x".repeat(50) + i);
+                }
+            }
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(IntStream.range(0, 3).mapToObj(i -> folder.resolve("50%u.log." + i)).toList(),
+                files.sorted().toList());
+        }
+        List<String> newest = new ArrayList<>(Files.readAllLines(folder.resolve("50%u.log.1")));
+        newest.addAll(Files.readAllLines(folder.resolve("50%u.log.0")));
+        assertTrue(newest.getLast().endsWith("x49") && newest.getLast().contains("driver-event: 1 "), newest::toString);
+        for (int i = 0; i < 3; i++) {
+            long length = Files.size(folder.resolve("50%u.log." + i));
+            assertTrue(length < 1024 + 120 && (length > 0 || i == 0), "length " + length);
+        }
+    }
+
+    @Test
+    void shouldWriteOneJsonObjectForEachLine() {
+        LogEntry entry = new LogEntry(
+            Instant.EPOCH, Level.WARNING, "client-died", 3, "a\"b", 12, "first\r\n second\tthird \u0001");
+        assertEquals("{\"time\":\"1970-01-01T00:00:00Z\",\"level\":\"WARNING\",\"event\":\"client-died\",\"client\":3,"
+            + "\"pid\":12,\"name\":\"a\\\"b\",\"text\":\"first | second\\tthird \\u0001\"}", entry.toJson());
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        LogSink sink = LogSink.stream(bytes, LogFormat.JSON);
+        sink.write(entry);
+        sink.close();
+        assertEquals(entry.toJson() + "\n", bytes.toString(StandardCharsets.UTF_8));
+        assertFalse(entry.toText().contains("\n"));
+    }
+
+    @Test
+    void shouldLogOfADaemonByDefaultAndNotOfAnEmbeddedDriver() {
+        LogConfig config = DriverConfig.builder().build().log();
+        assertEquals(LogTarget.STDERR, config.target(true));
+        assertEquals(LogTarget.NONE, config.target(false));
+    }
+}

@@ -1,0 +1,258 @@
+package org.jfabric.tool.doctor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Each check over trees of files that stand for hosts. */
+class DoctorTest {
+    private static final long MUCH = 1L << 32;
+
+    @TempDir
+    private Path root;
+
+    private final DriverConfig.Builder config = DriverConfig.builder().directory(Path.of("/dev/shm/jfabric-7/d"));
+    private String configProblem;
+    private long uid = 7;
+    private long driverPid;
+    private long freeBytes = MUCH;
+    private List<Path> leftovers = List.of();
+    private int javaFeature = 25;
+    private List<Verdict> verdicts = List.of(new Verdict("shm", true, 1, List.of()));
+    private String linksProblem;
+
+    private void file(String path, String text) {
+        try {
+            Path file = root.resolve(path.substring(1));
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, text);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private Host host() {
+        return new Host(root, config.build(), configProblem, uid, driverPid, freeBytes, leftovers, javaFeature,
+            verdicts, linksProblem);
+    }
+
+    private Finding examine(Check check) {
+        return check.examine(host());
+    }
+
+    private static void assertGrade(Grade grade, Finding finding, String... words) {
+        String text = finding.seen() + " | " + finding.remedy() + " | " + finding.commands();
+        assertEquals(grade, finding.grade(), text);
+        for (String word : words) {
+            assertTrue(text.contains(word), () -> "no \"" + word + "\" in " + text);
+        }
+    }
+
+    @Test
+    void shouldFindNothingBadInAnEmptyTree() {
+        List<Finding> findings = Doctor.examine(host());
+        assertEquals(14, findings.size());
+        findings.forEach(each -> assertTrue(each.grade().compareTo(Grade.NOTE) <= 0, each::toString));
+        assertEquals(14, findings.stream().map(Finding::check).distinct().count());
+    }
+
+    @Test
+    void shouldReportOptionsThatADriverWouldRefuse() {
+        config.set("jfabric.queue.txSize", "64");
+        assertGrade(Grade.OK, examine(new ConfigurationCheck()), " options differ from the defaults", "code or command line");
+        configProblem = "one option is wrong";
+        assertGrade(Grade.ERROR, examine(new ConfigurationCheck()), "one option is wrong");
+    }
+
+    @Test
+    void shouldCompareFreeSharedMemoryWithTheNeed() {
+        SharedMemoryCheck check = new SharedMemoryCheck();
+        file("/proc/self/mountinfo", """
+            22 1 0:20 / / rw - ext4 /dev/vda rw
+            23 22 0:21 / /dev rw - devtmpfs udev rw
+            24 23 0:22 / /dev/shm rw,nosuid - tmpfs tmpfs rw,size=65536k
+            """);
+        assertGrade(Grade.OK, examine(check), "4096 MiB", "tmpfs at /dev/shm");
+        freeBytes = 3 << 20;
+        assertGrade(Grade.ERROR, examine(check), "3 MiB", "--shm-size", "mount -o remount,size=259M /dev/shm");
+        driverPid = 12;
+        assertGrade(Grade.WARNING, examine(check), "no room for another client");
+        freeBytes = MUCH;
+        assertGrade(Grade.OK, examine(check));
+        config.directory(Path.of("/home/me/d"));
+        assertGrade(Grade.WARNING, examine(check), "ext4 at /", "jfabric.dir.base");
+    }
+
+    @Test
+    void shouldWarnOfFilesThatALogoutDeletes() {
+        LogoutCheck check = new LogoutCheck();
+        uid = 1000;
+        assertGrade(Grade.OK, examine(check), "no systemd-logind");
+        file("/proc/1/comm", "systemd\n");
+        assertGrade(Grade.WARNING, examine(check), "RemoveIPC=yes", "system user", "systemctl restart systemd-logind");
+        file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=no\n");
+        assertGrade(Grade.WARNING, examine(check));
+        file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC = no\n");
+        assertGrade(Grade.OK, examine(check));
+        file("/etc/systemd/logind.conf.d/50-other.conf", "[Login]\nRemoveIPC=yes\n");
+        assertGrade(Grade.WARNING, examine(check));
+        file("/etc/systemd/logind.conf.d/90-jfabric.conf", "[Login]\nRemoveIPC=no\n");
+        assertGrade(Grade.OK, examine(check));
+        file("/etc/systemd/logind.conf.d/90-jfabric.conf", "[Login]\nRemoveIPC=yes\n");
+        uid = 999;
+        assertGrade(Grade.OK, examine(check), "system user");
+    }
+
+    @Test
+    void shouldNameLeftoversAndTheCommandThatRemovesThem() {
+        assertGrade(Grade.OK, examine(new LeftoversCheck()));
+        leftovers = List.of(Path.of("/dev/shm/jfabric-7/a"), Path.of("/dev/shm/jfabric-7/b"));
+        assertGrade(Grade.WARNING, examine(new LeftoversCheck()),
+            "./fabric clean --dir /dev/shm/jfabric-7/a", "./fabric clean --dir /dev/shm/jfabric-7/b");
+    }
+
+    @Test
+    void shouldReadTheLimitsOfTheDriverThatRuns() {
+        LimitsCheck check = new LimitsCheck();
+        assertGrade(Grade.NOTE, examine(check), "cannot be read");
+        String format = "Limit   Soft Limit   Hard Limit  Units\nMax open files   %s   %s   files\n"
+            + "Max locked memory   %s   %s   bytes\n";
+        file("/proc/self/limits", format.formatted("65536", "65536", "8388608", "8388608"));
+        file("/proc/12/limits", format.formatted("1024", "65536", "unlimited", "unlimited"));
+        assertGrade(Grade.OK, examine(check), "8388608 bytes", "65536");
+        config.set("jfabric.link.enabled", "shm,verbs");
+        assertGrade(Grade.WARNING, examine(check), "LimitMEMLOCK=infinity", "ulimit -l unlimited");
+        driverPid = 12;
+        assertGrade(Grade.WARNING, examine(check), "open files 1024", "ulimit -n 65536");
+    }
+
+    @Test
+    void shouldCompareCoresWithThreadsThatSpin() {
+        CoresCheck check = new CoresCheck();
+        file("/proc/self/status", "Cpus_allowed_list:\t0-3\n");
+        assertGrade(Grade.OK, examine(check), "4.0 cores", "SHARED");
+        config.set("jfabric.threading.mode", "DEDICATED");
+        assertGrade(Grade.OK, examine(check));
+        file("/proc/self/cgroup", "0::/box\n");
+        file("/proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        file("/sys/fs/cgroup/box/cpu.max", "200000 100000\n");
+        assertGrade(Grade.WARNING, examine(check), "2.0 cores", "spins");
+        file("/sys/fs/cgroup/box/cpu.max", "50000 100000\n");
+        assertGrade(Grade.ERROR, examine(check), "0.5 cores", "jfabric.threading.mode=SHARED");
+        config.set("jfabric.threading.mode", "SHARED");
+        assertGrade(Grade.NOTE, examine(check), "0.5 cores");
+    }
+
+    @Test
+    void shouldCountHowOftenAQuotaWasUsedUpInBothVersionsOfControlGroups() {
+        ThrottlingCheck check = new ThrottlingCheck();
+        assertGrade(Grade.OK, examine(check), "no quota");
+        file("/proc/self/cgroup", "0::/box\n");
+        file("/sys/fs/cgroup/box/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 0\nthrottled_usec 0\n");
+        assertGrade(Grade.OK, examine(check), "never");
+        file("/sys/fs/cgroup/box/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 4\nthrottled_usec 7\n");
+        assertGrade(Grade.WARNING, examine(check), "4 times", "cpuset");
+        // a container sees its own group at the top, under the name that it has outside
+        driverPid = 12;
+        file("/proc/12/cgroup", "3:cpu,cpuacct:/docker/abc\n2:memory:/docker/abc\n");
+        file("/sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 9\nnr_throttled 11\nthrottled_time 7\n");
+        assertGrade(Grade.WARNING, examine(check), "11 times");
+    }
+
+    @Test
+    void shouldWantTheSpinningThreadOnAnIsolatedCore() {
+        BindingCheck check = new BindingCheck();
+        assertGrade(Grade.OK, examine(check), "no thread spins");
+        config.set("jfabric.threading.mode", "DEDICATED");
+        assertGrade(Grade.NOTE, examine(check), "jfabric.threading.progressCpu");
+        config.set("jfabric.threading.progressCpu", "3");
+        file("/proc/self/status", "Cpus_allowed_list:\t0-1,3\n");
+        assertGrade(Grade.WARNING, examine(check), "isolcpus=3");
+        file("/sys/devices/system/cpu/isolated", "2-3\n");
+        assertGrade(Grade.OK, examine(check), "core 3 is isolated");
+        file("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
+        assertGrade(Grade.ERROR, examine(check), "[0, 1]");
+    }
+
+    @Test
+    void shouldWantThePerformanceGovernorOnEachCore() {
+        GovernorCheck check = new GovernorCheck();
+        assertGrade(Grade.OK, examine(check), "virtual machines");
+        file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+        // one that is offline has neither
+        file("/sys/devices/system/cpu/cpu1/topology/core_id", "1\n");
+        file("/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
+        assertGrade(Grade.OK, examine(check), "performance");
+        file("/sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "powersave\n");
+        assertGrade(Grade.WARNING, examine(check), "powersave=1", "cpupower frequency-set -g performance");
+    }
+
+    @Test
+    void shouldWantAFastClock() {
+        ClockSourceCheck check = new ClockSourceCheck();
+        String folder = "/sys/devices/system/clocksource/clocksource0/";
+        file(folder + "current_clocksource", "kvm-clock\n");
+        assertGrade(Grade.OK, examine(check), "kvm-clock");
+        file(folder + "current_clocksource", "hpet\n");
+        file(folder + "available_clocksource", "hpet acpi_pm\n");
+        assertGrade(Grade.WARNING, examine(check), "hpet", "dmesg");
+        file(folder + "available_clocksource", "tsc hpet kvm-clock\n");
+        assertGrade(Grade.WARNING, examine(check), "echo tsc > " + folder + "current_clocksource");
+    }
+
+    @Test
+    void shouldShowHugePages() {
+        String folder = "/sys/kernel/mm/transparent_hugepage/";
+        TransparentHugePagesCheck transparent = new TransparentHugePagesCheck();
+        file(folder + "enabled", "always [madvise] never\n");
+        file(folder + "shmem_enabled", "always [within_size] advise never deny force\n");
+        assertGrade(Grade.OK, examine(transparent), "private memory madvise, shared memory within_size");
+        file(folder + "shmem_enabled", "always within_size advise [never] deny force\n");
+        assertGrade(Grade.NOTE, examine(transparent), "huge=within_size");
+        file(folder + "enabled", "[always] madvise never\n");
+        assertGrade(Grade.WARNING, examine(transparent), "echo madvise > " + folder + "enabled");
+        ReservedHugePagesCheck reserved = new ReservedHugePagesCheck();
+        file("/proc/meminfo", "MemTotal:  100 kB\nHugePages_Total:      3\nHugePages_Free:       0\n");
+        assertGrade(Grade.OK, examine(reserved), "3 reserved, 0 free");
+        config.set("jfabric.link.enabled", "verbsrxm");
+        assertGrade(Grade.NOTE, examine(reserved), "vm.nr_hugepages=67");
+    }
+
+    @Test
+    void shouldReadTheOptionsOfTheVirtualMachineOfTheDriver() {
+        JavaCheck check = new JavaCheck();
+        assertGrade(Grade.OK, examine(check), "version 25");
+        driverPid = 12;
+        assertGrade(Grade.NOTE, examine(check), "cannot be read");
+        file("/proc/12/cmdline", "java\0-Dagrona.disable.bounds.checks=true\0-jar\0x.jar\0driver\0");
+        assertGrade(Grade.WARNING, examine(check), "without -XX:-UsePerfData |");
+        file("/proc/12/cmdline", "java\0-XX:-UsePerfData\0-Dagrona.disable.bounds.checks=true\0-jar\0x.jar\0driver\0");
+        assertGrade(Grade.OK, examine(check));
+        javaFeature = 21;
+        assertGrade(Grade.ERROR, examine(check), "version 21");
+    }
+
+    @Test
+    void shouldWarnOfEnabledLinksThatCannotBeUsed() {
+        LinksCheck check = new LinksCheck();
+        Verdict refused = new Verdict("verbs", false, 0, List.of(new Reason("device", "none", "one", "Plug it in.")));
+        verdicts = List.of(verdicts.getFirst(), refused);
+        assertGrade(Grade.OK, examine(check), "usable shm");
+        config.set("jfabric.link.enabled", "shm,verbs");
+        assertGrade(Grade.WARNING, examine(check), "verbs: rejected; device: seen none", "./fabric info --why");
+        verdicts = List.of();
+        assertGrade(Grade.ERROR, examine(check), "usable none");
+        linksProblem = "no room";
+        assertGrade(Grade.ERROR, examine(check), "no room");
+    }
+}
