@@ -82,7 +82,8 @@ final class RegisterRegionCommand extends Command {
                 memory = isCopied() ? session().memory() : null;
                 if (isCopied() && memory == null && !session().passedFile().isAnnounced()) {
                     throw new FabricException(FabricErrno.EINVAL, "memory at address 0x"
-                        + Long.toHexString(nativeAddress) + " of a client that has not passed the memory of its process",
+                        + Long.toHexString(nativeAddress)
+                        + " of a client that has not passed the memory of its process",
                         "Pass /proc/self/mem first, or let the driver allocate the region.");
                 }
                 boolean isAwaited = isPersistent() || isCopied() && memory == null;

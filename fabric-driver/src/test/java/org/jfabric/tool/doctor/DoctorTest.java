@@ -69,7 +69,8 @@ class DoctorTest {
     @Test
     void shouldReportOptionsThatADriverWouldRefuse() {
         config.set("jfabric.queue.txSize", "64");
-        assertGrade(Grade.OK, examine(new ConfigurationCheck()), " options differ from the defaults", "code or command line");
+        assertGrade(Grade.OK, examine(new ConfigurationCheck()),
+            " options differ from the defaults", "code or command line");
         configProblem = "one option is wrong";
         assertGrade(Grade.ERROR, examine(new ConfigurationCheck()), "one option is wrong");
     }
