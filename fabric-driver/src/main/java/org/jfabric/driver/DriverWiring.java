@@ -93,10 +93,7 @@ final class DriverWiring implements AutoCloseable {
             undo.push(cnc);
             log = DriverLog.open(config, isDaemon, cnc, err);
             undo.push(log);
-            if (directory.warning() != null) {
-                log.onError(new FabricException(
-                    FabricErrno.ENOSPC, directory.warning(), "The driver runs; make room for the next time."));
-            }
+            warn();
             watcher = new DescriptorWatcher();
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
@@ -141,6 +138,13 @@ final class DriverWiring implements AutoCloseable {
             undo.clear();
         } finally {
             undo.run();
+        }
+    }
+
+    private void warn() {
+        if (directory.warning() != null) {
+            log.onError(new FabricException(
+                FabricErrno.ENOSPC, directory.warning(), "The driver runs; make room for the next time."));
         }
     }
 
