@@ -268,8 +268,8 @@ public final class CompletionQueue implements Fid {
      * does. One thread at a time waits so, because an answer other than 0 withdraws the one before.
      *
      * <p>With an embedded driver in INVOKER mode no thread has to run the cycles while the application sleeps at
-     * {@link WaitObject#FD}: the descriptor is also readable when a cycle has something to do, which the next read does,
-     * whatever object it is for. At {@link WaitObject#MUTEX_COND} some other thread has to run the cycles.
+     * {@link WaitObject#FD}: the descriptor is also readable when a cycle has something to do, which the next read
+     * does, whatever object it is for. At {@link WaitObject#MUTEX_COND} some other thread has to run the cycles.
      *
      * @return 0 if it may; {@code -FI_EAGAIN} if there may be something to read or the queue was signalled, which this
      *     call takes: read until {@code -FI_EAGAIN}, then ask again; {@code -FI_ENOSYS} on a queue opened with another

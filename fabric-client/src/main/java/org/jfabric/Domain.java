@@ -102,7 +102,8 @@ public final class Domain implements Fid {
      * @return the queue; it can be read once an endpoint that reports to it is enabled.
      * @throws FabricException {@link FabricErrno#ENOSYS} for {@link WaitObject#POLLFD} and
      *     {@link WaitObject#CRITSEC_COND}, for {@link WaitObject#MUTEX_COND} with a driver in another process;
-     *     {@link FabricErrno#EINVAL} for unknown flags and for {@link WaitObject#SET} without an open wait set; or what the driver answers.
+     *     {@link FabricErrno#EINVAL} for unknown flags and for {@link WaitObject#SET} without an open wait set; or what
+     *     the driver answers.
      */
     public CompletionQueue openCompletionQueue(CompletionQueueAttr attr) {
         return openCompletionQueue(attr, 0);
