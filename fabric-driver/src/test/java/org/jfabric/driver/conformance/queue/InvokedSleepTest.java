@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Descriptors as wait objects with an embedded driver in mode INVOKER, which no thread runs while the last one sleeps. */
+/** Descriptors as wait objects with an embedded driver that no thread runs while the application sleeps. */
 @Tag("conformance")
 @Timeout(120)
 class InvokedSleepTest {
@@ -79,7 +79,8 @@ class InvokedSleepTest {
     void shouldLetAPeerRingThatHasBeenConnectedForLong() {
         try (SleepingSide a = SleepingSide.unprepared(base.resolve("a"), "shm");
              SleepingSide b = new SleepingSide(base.resolve("b"), "shm", false);
-             FabricNode plain = new FabricNode(a.driver.fabric(), "shm", new Info().caps(Flags.MSG), 64, 0, () -> { })) {
+             FabricNode plain = new FabricNode(
+                 a.driver.fabric(), "shm", new Info().caps(Flags.MSG), 64, 0, () -> { })) {
             // the connection of both drivers is up before the first queue with a descriptor is opened
             long toPlain = b.insert(plain.endpoint.name());
             plain.endpoint.recv(plain.memory.address(), 8, -1L, 5);
