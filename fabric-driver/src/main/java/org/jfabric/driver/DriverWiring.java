@@ -261,6 +261,9 @@ final class DriverWiring implements AutoCloseable {
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
         }
+        if (sleepers != null) {
+            sleepers.close();
+        }
         cnc.close();
         directory.close();
     }

@@ -249,6 +249,19 @@ class InvokedSleepTest {
         }
     }
 
+    @Test
+    void shouldBeWokenByTheEndOfTheDriverAndAnswerAfterIt() {
+        SleepingSide a = new SleepingSide(base.resolve("a"), "shm", false);
+        EventQueue events = a.fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.FD));
+        a.settle();
+        a.driver.close();
+        assertTrue(a.sleep(DEADLINE_MS), "overslept the end");
+        a.queue.signal();
+        assertEquals(-FabricErrno.EAGAIN, a.queue.tryWait());
+        assertTrue(events.tryWait() <= 0);
+        a.close();
+    }
+
     private static Endpoint open(SleepingSide side, Info info, EventQueue events) {
         Endpoint endpoint = side.domain.openEndpoint(info, 0);
         endpoint.bind(side.domain.openCompletionQueue(new CompletionQueueAttr()), Flags.TRANSMIT | Flags.RECV);
