@@ -299,6 +299,9 @@ final class DriverWiring implements AutoCloseable {
         closeMetrics();
         log.driver("closed", directory.path() + " is closed");
         log.close();
+        if (sleepers != null) {
+            sleepers.close();
+        }
         cnc.close();
         directory.close();
     }

@@ -28,6 +28,7 @@ public final class Sleepers {
     private boolean timed;
     private long deadlineNs;
     private boolean begun;
+    private boolean closed;
 
     /**
      * Without sleepers.
@@ -75,7 +76,7 @@ public final class Sleepers {
         synchronized (lock) {
             armed = true;
             timed = false;
-            UnsafeApi.putIntRelease(null, parkedAddress, 1);
+            setParked(1);
         }
         UnsafeApi.fullFence();
     }
@@ -113,6 +114,14 @@ public final class Sleepers {
         // volatile, behind what the caller has posted by an atomic operation
         if (armed) {
             wakeAll();
+        }
+    }
+
+    /** Wakes all threads for the last time, before the memory of the word is unmapped. */
+    public void close() {
+        synchronized (lock) {
+            wakeAll();
+            closed = true;
         }
     }
 
@@ -154,6 +163,13 @@ public final class Sleepers {
     private void clear() {
         armed = false;
         timed = false;
-        UnsafeApi.putIntRelease(null, parkedAddress, 0);
+        setParked(0);
+    }
+
+    private void setParked(int parked) {
+        // an application may ask and signal after it has closed the driver
+        if (!closed) {
+            UnsafeApi.putIntRelease(null, parkedAddress, parked);
+        }
     }
 }

@@ -47,7 +47,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Descriptors as wait objects with an embedded driver in mode INVOKER, which no thread runs while all sleep. */
+/** Descriptors as wait objects with an embedded driver that no thread runs while the application sleeps. */
 @Tag("conformance")
 @Timeout(120)
 class InvokedSleepTest {
@@ -80,7 +80,7 @@ class InvokedSleepTest {
         try (SleepingSide a = SleepingSide.unprepared(base.resolve("a"), "shm");
              SleepingSide b = new SleepingSide(base.resolve("b"), "shm", false);
              FabricNode plain = new FabricNode(
-                a.driver.fabric(), "shm", new Info().caps(Flags.MSG), 64, 0, () -> { })) {
+                 a.driver.fabric(), "shm", new Info().caps(Flags.MSG), 64, 0, () -> { })) {
             // the connection of both drivers is up before the first queue with a descriptor is opened
             long toPlain = b.insert(plain.endpoint.name());
             plain.endpoint.recv(plain.memory.address(), 8, -1L, 5);
@@ -247,6 +247,19 @@ class InvokedSleepTest {
             }
             assertEquals(0, set.await(0));
         }
+    }
+
+    @Test
+    void shouldBeWokenByTheEndOfTheDriverAndAnswerAfterIt() {
+        SleepingSide a = new SleepingSide(base.resolve("a"), "shm", false);
+        EventQueue events = a.fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.FD));
+        a.settle();
+        a.driver.close();
+        assertTrue(a.sleep(DEADLINE_MS), "overslept the end");
+        a.queue.signal();
+        assertEquals(-FabricErrno.EAGAIN, a.queue.tryWait());
+        assertTrue(events.tryWait() <= 0);
+        a.close();
     }
 
     private static Endpoint open(SleepingSide side, Info info, EventQueue events) {
