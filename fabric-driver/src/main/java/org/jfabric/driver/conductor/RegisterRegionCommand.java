@@ -80,12 +80,6 @@ final class RegisterRegionCommand extends Command {
                 check();
                 deadlineNs = nowNs + DESCRIPTOR_TIMEOUT_NS;
                 memory = isCopied() ? session().memory() : null;
-                if (isCopied() && memory == null && !session().passedFile().isAnnounced()) {
-                    throw new FabricException(FabricErrno.EINVAL, "memory at address 0x"
-                        + Long.toHexString(nativeAddress)
-                        + " of a client that has not passed the memory of its process",
-                        "Pass /proc/self/mem first, or let the driver allocate the region.");
-                }
                 boolean isAwaited = isPersistent() || isCopied() && memory == null;
                 state = isAwaited ? State.PASSED : State.MADE;
                 if (!isAwaited && (nativeAddress == 0 || isCopied())) {
@@ -157,6 +151,12 @@ final class RegisterRegionCommand extends Command {
         if (isCopied() && (nativeAddress < 0 || nativeAddress > Long.MAX_VALUE - length)) {
             throw new FabricException(FabricErrno.EINVAL,
                 "memory at address 0x" + Long.toHexString(nativeAddress) + " and " + length + " bytes");
+        }
+        if (isCopied() && session().memory() == null && !session().passedFile().isAnnounced()) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "memory at address 0x" + Long.toHexString(nativeAddress)
+                    + " of a client that has not passed the memory of its process",
+                "Pass /proc/self/mem first, or let the driver allocate the region.");
         }
     }
 
@@ -244,7 +244,7 @@ final class RegisterRegionCommand extends Command {
             () -> context.resource().submit(
                 new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox()));
         made.sync(new RegionSync(
-            opened, context.resource(), context.proxy().inbox(), context.counters(), context.log()));
+            opened, context.resource(), context.proxy().inbox(), context.counters(), context.errorHandler()));
         return made;
     }
 
