@@ -248,10 +248,6 @@ final class ShmGroup {
         return null;
     }
 
-    int readerCount() {
-        return readers.size();
-    }
-
     /** A reader of another driver has reported its position; false if that is impossible. */
     boolean onPosition(ShmGroupReader reader, long read) {
         if (read - reader.position() < 0 || read - position > 0) {

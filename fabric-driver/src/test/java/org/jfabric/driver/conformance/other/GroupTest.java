@@ -266,7 +266,7 @@ class GroupTest {
             assertEquals(FabricErrno.EADDRINUSE,
                 refused(() -> writer.endpoint.join(second.endpoint.name(), 0, Flags.SEND)));
             assertEquals(FabricErrno.EHOSTUNREACH,
-                refused(() -> reader.endpoint.join("jfabric://nobody/quotes", 0, Flags.RECV)));
+                refused(() -> reader.endpoint.join("jfabric://absent/quotes", 0, Flags.RECV)));
             FabricNode without = rig.node("alpha", new Info().caps(Flags.MSG));
             assertEquals(FabricErrno.EOPNOTSUPP,
                 refused(() -> without.endpoint.join(GroupRig.GROUP, 0, Flags.RECV)));
