@@ -244,7 +244,7 @@ final class RegisterRegionCommand extends Command {
             () -> context.resource().submit(
                 new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox()));
         made.sync(new RegionSync(
-            opened, context.resource(), context.proxy().inbox(), context.counters(), context.errorHandler()));
+            opened, context.resource(), context.proxy().inbox(), context.counters(), context.log()));
         return made;
     }
 
