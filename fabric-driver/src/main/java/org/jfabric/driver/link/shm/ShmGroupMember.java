@@ -29,6 +29,7 @@ final class ShmGroupMember extends Channel {
     private static final ChannelLimits LIMITS = new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, 0, 0);
     /** A reader reports its position when it has read this part of the ring. */
     private static final int REPORTS_PER_RING = 8;
+    private static final String TRUNCATED = "was truncated while it was mapped here";
 
     private final ShmGroups groups;
     private final int id;
@@ -144,7 +145,7 @@ final class ShmGroupMember extends Channel {
             }
         } catch (InternalError e) {
             if (!isOver && ring.isCut()) {
-                lost(FabricErrno.EIO, "was truncated while it was mapped here");
+                lost(FabricErrno.EIO, TRUNCATED);
             }
             // a client of this driver may be the cause too; the progress agent handles that
             throw e;
@@ -303,7 +304,16 @@ final class ShmGroupMember extends Channel {
 
     /** The driver of the writer has ended; what it has written is still read. */
     void onConnectionDown(int errno) {
-        ending(errno, ring.tail());
+        try {
+            ending(errno, ring.tail());
+            FaultPoint.pass();
+        } catch (InternalError e) {
+            if (isOver || !ring.isCut()) {
+                throw e;
+            }
+            // the end of the connection is reported again after a fault, so this one must not come again
+            lost(FabricErrno.EIO, TRUNCATED);
+        }
     }
 
     private void lost(int errno, String what) {
