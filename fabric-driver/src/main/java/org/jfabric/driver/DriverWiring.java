@@ -3,6 +3,9 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
@@ -19,6 +22,8 @@ import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressProxy;
+import org.jfabric.driver.progress.ProgressThread;
+import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.progress.QueuePoller;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
@@ -36,9 +41,9 @@ import org.jfabric.layout.OwnerId;
 /**
  * Assembles the driver for a threading mode, and closes its components in the opposite order.
  *
- * <p>Inboxes and wake-ups: SHARED has one thread and one inbox. In DEDICATED the progress thread never sleeps, and the
- * conductor sleeps in the watcher. In INVOKER the resource thread sleeps in the watcher, and the duty cycles poll the
- * inbox.
+ * <p>Inboxes and wake-ups: SHARED has one thread and one inbox. In DEDICATED each progress thread has an inbox and
+ * never sleeps, and the conductor sleeps in the watcher. In INVOKER the resource thread sleeps in the watcher, and the
+ * duty cycles poll the inbox.
  */
 final class DriverWiring implements AutoCloseable {
     private static final int BACKLOG = 512;
@@ -53,10 +58,9 @@ final class DriverWiring implements AutoCloseable {
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
-    private final Inbox progressInbox;
     private final Inbox conductorInbox;
-    private final Engine engine;
-    private final ProgressAgent progress;
+    /** By number of the progress thread. */
+    private final List<ProgressThread> threads = new ArrayList<>();
     private final DriverConductor conductor;
     private final CycleClock clock;
 
@@ -88,35 +92,37 @@ final class DriverWiring implements AutoCloseable {
             resource = new ResourceAgent(resourceWatcher, cnc);
             undo.push(resource);
             conductorInbox = new Inbox();
-            progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
             if (mode != ThreadingMode.INVOKER) {
                 conductorInbox.waker(watcher::wake);
             }
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
-            DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), cnc);
-            List<Link> links = new ArrayList<>();
-            for (LinkProvider provider : providers) {
-                Link link = provider.open(services, config);
-                undo.push(link::close);
-                links.add(link);
-            }
-            engine = new Engine(engineSettings(config.engine()), links, cnc, services.engineCounters(), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), cnc, cnc::repair);
-            progress = progress(faults, clock);
+            List<List<PeerAcceptor>> acceptors = new ArrayList<>();
+            ConcurrentMap<String, Integer> threadsByAddress = new ConcurrentHashMap<>();
+            for (int i = 0; i < config.threading().progressThreads(); i++) {
+                Inbox inbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
+                CycleClock threadClock = i == 0 ? clock : new CycleClock();
+                DriverLinkServices services = new DriverLinkServices(
+                    directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), cnc);
+                if (config.threading().progressThreads() > 1) {
+                    services.onThread(i, threadsByAddress);
+                }
+                List<Link> links = open(providers, services, undo);
+                acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
+                threads.add(thread(i, links, services, inbox, threadClock, faults));
+            }
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
-                    new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), cnc),
+                    new ProgressThreads(threads), providers, cnc.counters(), cnc),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
                 faults,
                 listenFd,
-                acceptor(links));
+                acceptors);
             // all counters that every driver has are there now
             cnc.keep();
             undo.clear();
@@ -162,8 +168,14 @@ final class DriverWiring implements AutoCloseable {
         return conductorInbox;
     }
 
+    /** The duty cycles of the data path, one for each progress thread. */
+    List<ProgressAgent> progressAgents() {
+        return threads.stream().map(ProgressThread::agent).toList();
+    }
+
+    /** The only one of a mode without progress threads of its own. */
     ProgressAgent progress() {
-        return progress;
+        return threads.getFirst().agent();
     }
 
     DriverConductor conductor() {
@@ -178,21 +190,27 @@ final class DriverWiring implements AutoCloseable {
         return config;
     }
 
-    /** One cycle on the calling thread. */
+    /** One cycle of all agents on the calling thread. */
     int cycle() {
-        return progress.doWork(ProgressAgent.LINK_BATCH) + conductor.doWork();
+        int work = 0;
+        for (ProgressThread thread : threads) {
+            work += thread.agent().doWork(ProgressAgent.LINK_BATCH);
+        }
+        return work + conductor.doWork();
     }
 
     /** The same with another limit of messages from each peer. */
     int cycle(int messageLimit) {
-        int work = progress.doWork(messageLimit) + conductor.doWork();
-        engine.findQuick();
+        ProgressThread only = threads.getFirst();
+        int work = only.agent().doWork(messageLimit) + conductor.doWork();
+        only.engine().findQuick();
         return work;
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#needsCycle()}; in INVOKER both agents have one inbox. */
     boolean needsCycle() {
-        return !engine.isQuick() || !progress.isFast() || conductor.hasWork();
+        ProgressThread only = threads.getFirst();
+        return !only.engine().isQuick() || !only.agent().isFast() || conductor.hasWork();
     }
 
     /** All threads have ended: what they did is finished here. */
@@ -205,10 +223,10 @@ final class DriverWiring implements AutoCloseable {
                 Thread.yield();
             }
         }
-        engine.close();
+        threads.forEach(thread -> thread.engine().close());
         resource.close();
         conductorInbox.drain(Integer.MAX_VALUE);
-        progressInbox.drain(Integer.MAX_VALUE);
+        threads.forEach(thread -> thread.proxy().inbox().drain(Integer.MAX_VALUE));
         watcher.close();
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
@@ -217,13 +235,43 @@ final class DriverWiring implements AutoCloseable {
         directory.close();
     }
 
-    private ProgressAgent progress(FaultInspector faults, CycleClock clock) {
+    private List<Link> open(List<LinkProvider> providers, DriverLinkServices services, Undo undo) {
+        List<Link> links = new ArrayList<>();
+        for (LinkProvider provider : providers) {
+            Link link = provider.open(services, config);
+            undo.push(link::close);
+            links.add(link);
+            if (provider.staysInDriver() && config.threading().progressThreads() > 1) {
+                Link between = LinkProviders.openBetweenThreads(services, config, provider.name());
+                undo.push(between::close);
+                links.add(between);
+            }
+        }
+        return links;
+    }
+
+    private ProgressThread thread(
+        int index, List<Link> links, DriverLinkServices services, Inbox inbox, CycleClock threadClock,
+        FaultInspector faults) {
+        Engine engine = new Engine(
+            engineSettings(config.engine()), links, cnc, services.engineCounters(), threadClock);
+        engine.numberRequests(index, config.threading().progressThreads());
+        return new ProgressThread(index, engine, progress(index, engine, inbox, threadClock, faults),
+            new ProgressProxy(inbox, conductorInbox, config.threading().mode() != ThreadingMode.DEDICATED));
+    }
+
+    private ProgressAgent progress(
+        int index, Engine engine, Inbox inbox, CycleClock threadClock, FaultInspector faults) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
         ThreadingMode mode = config.threading().mode();
+        int cpu = mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu();
         ProgressAgent agent = new ProgressAgent(
-            engine, poller, faults, progressInbox, clock, cnc.counters(), cnc.address(),
-            mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
+            engine, poller, faults, inbox, threadClock, cnc.counters(), index == 0 ? cnc.address() : 0,
+            cpu < 0 ? cpu : cpu + index);
+        if (index > 0) {
+            agent.roleName("jfabric-progress-" + index);
+        }
         if (mode == ThreadingMode.DEDICATED) {
             agent.ownThread();
         }
@@ -245,15 +293,6 @@ final class DriverWiring implements AutoCloseable {
             case SHARED -> new ConductorSettings(false, BUSY_POLL_INTERVAL_NS, -1);
             case INVOKER -> new ConductorSettings(false, -1, -1);
         };
-    }
-
-    private static PeerAcceptor acceptor(List<Link> links) {
-        for (Link link : links) {
-            if (link.acceptor() != null) {
-                return link.acceptor();
-            }
-        }
-        return null;
     }
 
     private static EngineSettings engineSettings(EngineConfig config) {

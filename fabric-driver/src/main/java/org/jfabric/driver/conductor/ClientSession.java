@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.ffi.UnixSocket;
@@ -29,7 +30,7 @@ public final class ClientSession {
     private final long closesAddress;
     private final RecordConsumer commands;
     private final ClientProxy proxy;
-    private final ProgressClient progress;
+    private final ProgressClient[] progress;
     private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<CounterResource> counters = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
@@ -41,6 +42,7 @@ public final class ClientSession {
     private final Int2ObjectHashMap<RegionResource> regions = new Int2ObjectHashMap<>();
     private final PassedFile passedFile = new PassedFile();
     private final BitSet activityIndices = new BitSet();
+    private int listeningThread = CompletionQueueResource.UNPLACED;
     private int activeCommands;
     private boolean ending;
 
@@ -54,7 +56,7 @@ public final class ClientSession {
      * @param ringLength  bytes of the command ring in it.
      * @param commands    the driver's end of the command ring.
      * @param proxy       the driver's end of the event ring.
-     * @param progress    the progress thread's part.
+     * @param progress    the part of each progress thread.
      */
     ClientSession(
         long id,
@@ -64,7 +66,7 @@ public final class ClientSession {
         int ringLength,
         RecordConsumer commands,
         ClientProxy proxy,
-        ProgressClient progress) {
+        ProgressClient[] progress) {
         this.id = id;
         this.name = name;
         this.fd = fd;
@@ -159,12 +161,26 @@ public final class ClientSession {
     }
 
     /**
-     * The progress thread's part; only for calls made there.
+     * A progress thread's part; only for calls made there.
      *
+     * @param thread its number.
      * @return the client's session in the engine.
      */
-    ProgressClient progress() {
-        return progress;
+    ProgressClient progress(int thread) {
+        return progress[thread];
+    }
+
+    /**
+     * The progress thread of the client's listeners.
+     *
+     * @param threads of the driver.
+     * @return its number; chosen by the first call.
+     */
+    int listeningThread(ProgressThreads threads) {
+        if (listeningThread == CompletionQueueResource.UNPLACED) {
+            listeningThread = threads.leastUsed();
+        }
+        return listeningThread;
     }
 
     /**

@@ -56,7 +56,7 @@ final class JoinGroupCommand extends Command {
             request.body(), 0, LeaveGroupDecoder.BLOCK_LENGTH, LeaveGroupDecoder.SCHEMA_VERSION);
         EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
         long fiAddr = decoder.fiAddr();
-        return new ChangeEndpointCommand(request, () -> endpoint.endpoint().leave(fiAddr));
+        return new ChangeEndpointCommand(request, endpoint.thread(), () -> endpoint.endpoint().leave(fiAddr));
     }
 
     @Override
@@ -70,7 +70,7 @@ final class JoinGroupCommand extends Command {
                 // it may have been closed meanwhile
                 EndpointResource endpoint = session().requireEndpoint(endpointId);
                 state = State.JOINED;
-                onProgress(() -> {
+                onThread(endpoint.thread(), () -> {
                     fiAddr = endpoint.endpoint().join(group.toString(), opened);
                     joined = true;
                 });

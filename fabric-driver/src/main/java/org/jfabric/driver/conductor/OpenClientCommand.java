@@ -12,6 +12,8 @@ import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 
+import java.util.Arrays;
+
 /** Creates the control file of a client whose hello was accepted. Owner: conductor. */
 final class OpenClientCommand extends Command {
     private enum State {
@@ -29,7 +31,7 @@ final class OpenClientCommand extends Command {
     private final int ringLength;
     private State state = State.BEGIN;
     private SharedFile file;
-    private ProgressClient progress;
+    private ProgressClient[] progress;
 
     /**
      * A client to be opened.
@@ -69,10 +71,11 @@ final class OpenClientCommand extends Command {
             }
             case MADE -> {
                 state = State.SERVED;
-                progress = new ProgressClient(
+                progress = new ProgressClient[context().threads().count()];
+                Arrays.setAll(progress, thread -> new ProgressClient(
                     new EngineSession(clientId, listener),
-                    file.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength));
-                onProgress(() -> context().progress().addClient(progress));
+                    file.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength)));
+                onThreads(thread -> context().threads().get(thread).agent().addClient(progress[thread]));
             }
             default -> {
                 context().counters().add(SystemCounter.CLIENTS, 1);

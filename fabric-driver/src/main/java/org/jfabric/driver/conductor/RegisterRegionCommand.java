@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.driver.resource.PersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
@@ -48,8 +49,9 @@ final class RegisterRegionCommand extends Command {
     private int passedFd = NO_DESCRIPTOR;
     private PersistentFile persistent;
     private SharedFile file;
-    private RegisteredRegion region;
-    private int index;
+    /** By number of the progress thread; all of the same memory. */
+    private RegisteredRegion[] copies;
+    private int[] indices;
 
     /**
      * Decodes the command.
@@ -86,13 +88,13 @@ final class RegisterRegionCommand extends Command {
                 background(this::open, length);
             }
             case MADE -> {
-                region = region();
+                makeCopies();
                 state = State.ADDED;
-                onProgress(this::add);
+                onThreads(this::add);
             }
             default -> {
-                RegionResource resource = new RegionResource(index, region, file);
-                session().regions().put(index, resource);
+                RegionResource resource = new RegionResource(indices[0], copies, file);
+                session().regions().put(indices[0], resource);
                 context().counters().add(SystemCounter.REGIONS, 1);
                 session().proxy().regionReady(correlationId(), resource);
                 return Step.ENDED;
@@ -166,37 +168,49 @@ final class RegisterRegionCommand extends Command {
             length);
     }
 
-    private RegisteredRegion region() {
-        if (persistent != null) {
-            return persistentRegion(persistent);
+    private void makeCopies() {
+        ConductorContext context = context();
+        copies = new RegisteredRegion[context.threads().count()];
+        indices = new int[copies.length];
+        long generation = file != null ? file.generation() : SharedFiles.randomGeneration();
+        Runnable release = release(copies.length);
+        for (int thread = 0; thread < copies.length; thread++) {
+            copies[thread] = file != null ? RegisteredRegion.inFile(file, length, key, release)
+                : new RegisteredRegion(0, generation, persistent != null ? persistent.address() : nativeAddress, length,
+                    key, release);
+            if (persistent != null) {
+                copies[thread].sync(new RegionSync(persistent, context.resource(),
+                    context.threads().get(thread).proxy().inbox(), context.counters(), context.errorHandler()));
+            }
         }
-        if (file == null) {
-            return new RegisteredRegion(0, SharedFiles.randomGeneration(), nativeAddress, length, key, () -> {
-            });
-        }
+    }
+
+    /** Frees the memory, once no progress thread uses it any more. */
+    private Runnable release(int users) {
         ConductorContext context = context();
         SharedFile mapped = file;
-        return RegisteredRegion.inFile(mapped, length, key, () -> context.resource().submit(
-            new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap), context.inbox()));
-    }
-
-    /** Without a number, because other drivers cannot open the file. */
-    private RegisteredRegion persistentRegion(PersistentFile opened) {
-        ConductorContext context = context();
-        RegisteredRegion made = new RegisteredRegion(
-            0, SharedFiles.randomGeneration(), opened.address(), length, key,
-            () -> context.resource().submit(
-                new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox()));
-        made.sync(new RegionSync(
-            opened, context.resource(), context.proxy().inbox(), context.counters(), context.errorHandler()));
-        return made;
-    }
-
-    private void add() {
-        if ((flags & Flags.RMA_EVENT) != 0) {
-            region.bind(RegionBinding.DISABLED);
+        PersistentFile opened = persistent;
+        if (mapped == null && opened == null) {
+            return () -> {
+            };
         }
-        index = session().progress().session().regions().add(region);
+        AtomicInteger left = new AtomicInteger(users);
+        return () -> {
+            if (left.decrementAndGet() == 0) {
+                // a file of the application has no number, because other drivers cannot open it
+                context.resource().submit(mapped != null
+                    ? new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap)
+                    : new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox());
+            }
+        };
+    }
+
+    private void add(int thread) {
+        if ((flags & Flags.RMA_EVENT) != 0) {
+            copies[thread].bind(RegionBinding.DISABLED);
+        }
+        int index = session().progress(thread).session().regions().add(copies[thread]);
+        indices[thread] = index;
         if (index == -FabricErrno.ENOKEY) {
             throw new FabricException(FabricErrno.ENOKEY,
                 "another region of the domain has the key " + Codes.hex(key.key()),

@@ -7,7 +7,6 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
-import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -97,28 +96,22 @@ final class WaitChannels {
     private void attach(ClientSocket socket, WaitResource wait) {
         wait.channel(socket);
         socket.waitResource(wait);
-        context.proxy().execute(new ProgressCommand() {
-            @Override
-            protected void onProgress() {
-                wait.point().channel(socket.fd());
-            }
+        context.threads().executeAll(
+            thread -> wait.points()[thread].channel(socket.fd()), cause -> onAttached(socket, cause));
+    }
 
-            @Override
-            protected void onDone() {
-                socket.onAnswered();
-                if (sendWelcome(socket, 0, "")) {
-                    sockets.rearm(socket);
-                } else {
-                    detach(socket);
-                }
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                context.errorHandler().onError(cause);
-                detach(socket);
-            }
-        });
+    private void onAttached(ClientSocket socket, Throwable cause) {
+        if (cause != null) {
+            context.errorHandler().onError(cause);
+            detach(socket);
+            return;
+        }
+        socket.onAnswered();
+        if (sendWelcome(socket, 0, "")) {
+            sockets.rearm(socket);
+        } else {
+            detach(socket);
+        }
     }
 
     /** The client has closed the channel, but not the object. */
@@ -127,21 +120,10 @@ final class WaitChannels {
         wait.channel(null);
         sockets.forget(socket);
         detaching++;
-        context.proxy().execute(new ProgressCommand() {
-            @Override
-            protected void onProgress() {
-                wait.point().clearChannel();
-            }
-
-            @Override
-            protected void onDone() {
-                detaching--;
-                sockets.close(socket);
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                onDone();
+        context.threads().executeAll(thread -> wait.points()[thread].clearChannel(), cause -> {
+            detaching--;
+            sockets.close(socket);
+            if (cause != null) {
                 context.errorHandler().onError(cause);
             }
         });

@@ -438,7 +438,7 @@ public final class EngineEndpoint extends EndpointPort {
      * @return names, the preferred one first.
      */
     public List<String> linkNames() {
-        return links.stream().map(Link::name).toList();
+        return links.stream().map(Link::name).distinct().toList();
     }
 
     PeerTable peers() {

@@ -52,6 +52,7 @@ public final class ProgressAgent implements Agent {
     private final int cpu;
     private final QueueViews views = new QueueViews();
     private boolean ownThread;
+    private String roleName = "jfabric-progress";
     private long cycles;
     private long publishedCycles;
     private long wholeCycle;
@@ -71,7 +72,7 @@ public final class ProgressAgent implements Agent {
      * @param inbox    tasks of other threads.
      * @param clock    read once in each whole cycle.
      * @param counters of the driver.
-     * @param cncAddress native address of the {@code cnc} file.
+     * @param cncAddress native address of the {@code cnc} file; 0 for a thread that does not publish its cycles.
      * @param cpu      processor for the thread, -1 for any.
      */
     public ProgressAgent(
@@ -99,6 +100,15 @@ public final class ProgressAgent implements Agent {
      */
     public void ownThread() {
         ownThread = true;
+    }
+
+    /**
+     * Names the thread; called before it starts.
+     *
+     * @param newName shown by tools of the operating system and the Java runtime.
+     */
+    public void roleName(String newName) {
+        roleName = newName;
     }
 
     @Override
@@ -169,7 +179,7 @@ public final class ProgressAgent implements Agent {
 
     @Override
     public String roleName() {
-        return "jfabric-progress";
+        return roleName;
     }
 
     /**
@@ -410,9 +420,11 @@ public final class ProgressAgent implements Agent {
 
     private void publish() {
         publishedCycles = cycles;
-        UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
+        if (cncAddress != 0) {
+            UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
+        }
         long requests = poller.requests();
-        counters.addOwned(SystemCounter.REQUESTS, requests - publishedRequests);
+        counters.add(SystemCounter.REQUESTS, requests - publishedRequests);
         publishedRequests = requests;
     }
 }
