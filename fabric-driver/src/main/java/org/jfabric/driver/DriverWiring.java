@@ -256,7 +256,11 @@ final class DriverWiring implements AutoCloseable {
         Engine engine = new Engine(
             engineSettings(config.engine()), links, cnc, services.engineCounters(), threadClock);
         engine.numberRequests(index, config.threading().progressThreads());
-        return new ProgressThread(index, engine, progress(index, engine, inbox, threadClock, faults),
+        ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
+        if (config.threading().progressThreads() > 1) {
+            agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
+        }
+        return new ProgressThread(index, engine, agent,
             new ProgressProxy(inbox, conductorInbox, config.threading().mode() != ThreadingMode.DEDICATED));
     }
 

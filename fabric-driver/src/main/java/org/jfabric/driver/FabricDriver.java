@@ -262,7 +262,7 @@ public final class FabricDriver implements AutoCloseable {
     public String warning() {
         double cores = CpuQuota.availableCores();
         int threads = config.threading().progressThreads();
-        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > threads) {
+        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > 1 && cores >= threads) {
             return null;
         }
         return (threads == 1 ? "the progress thread of mode DEDICATED spins" : threads

@@ -53,6 +53,8 @@ public final class ProgressAgent implements Agent {
     private final QueueViews views = new QueueViews();
     private boolean ownThread;
     private String roleName = "jfabric-progress";
+    /** 0 for none. */
+    private long requestsAddress;
     private long cycles;
     private long publishedCycles;
     private long wholeCycle;
@@ -100,6 +102,15 @@ public final class ProgressAgent implements Agent {
      */
     public void ownThread() {
         ownThread = true;
+    }
+
+    /**
+     * Counts the requests of this thread apart from those of the others; called before it starts.
+     *
+     * @param address native address of the counter's value.
+     */
+    public void countRequestsAt(long address) {
+        requestsAddress = address;
     }
 
     /**
@@ -426,5 +437,8 @@ public final class ProgressAgent implements Agent {
         long requests = poller.requests();
         counters.add(SystemCounter.REQUESTS, requests - publishedRequests);
         publishedRequests = requests;
+        if (requestsAddress != 0) {
+            UnsafeApi.putLongOpaque(null, requestsAddress, requests);
+        }
     }
 }
