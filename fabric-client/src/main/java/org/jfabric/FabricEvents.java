@@ -112,6 +112,11 @@ final class FabricEvents implements ClientConductor.Listener {
     }
 
     @Override
+    public void onDriverDraining(boolean begins) {
+        guarded(() -> listener.onDriverDraining(begins));
+    }
+
+    @Override
     public void onDriverGone(FabricException why) {
         for (Endpoint endpoint : endpoints.values()) {
             tellGone(endpoint.bindings().eventQueue(), endpoint, why.errno());

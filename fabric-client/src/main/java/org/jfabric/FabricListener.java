@@ -44,6 +44,17 @@ public interface FabricListener {
     }
 
     /**
+     * An operator has asked the driver to end ({@code ./fabric drain}). It opens no more endpoints, everything else
+     * works on, and it ends as soon as no send of any client is outstanding. An application that keeps sending delays
+     * the end until the operator's timeout; the right answer is to stop sending and to read what has completed.
+     *
+     * @param begins true when the driver begins to drain; false if the time was too short or the operator gave up, and
+     *               the driver serves as before.
+     */
+    default void onDriverDraining(boolean begins) {
+    }
+
+    /**
      * The driver is gone; called once. Entries that it wrote before stay readable.
      *
      * @param why what happened and what to do.

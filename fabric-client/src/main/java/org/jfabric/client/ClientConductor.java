@@ -59,6 +59,13 @@ public final class ClientConductor implements AutoCloseable {
         void onPaused(long pauseNs);
 
         /**
+         * The driver takes no new endpoints and will end, or does so no more.
+         *
+         * @param begins false if it goes on as before.
+         */
+        void onDriverDraining(boolean begins);
+
+        /**
          * The driver is gone; called once.
          *
          * @param why reason.
@@ -316,6 +323,8 @@ public final class ClientConductor implements AutoCloseable {
             deliver(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
         } else if (event instanceof DriverEvent.OfConnection ofConnection) {
             deliver(() -> listener.onConnectionEvent(ofConnection));
+        } else if (event instanceof DriverEvent.DriverDraining draining) {
+            deliver(() -> listener.onDriverDraining(draining.begins()));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));

@@ -14,6 +14,7 @@ import org.jfabric.codec.control.ConnectionMadeDecoder;
 import org.jfabric.codec.control.ConnectionRequestedDecoder;
 import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
+import org.jfabric.codec.control.DriverDrainingDecoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
 import org.jfabric.codec.control.InfoEndDecoder;
 import org.jfabric.codec.control.InfoMatchDecoder;
@@ -38,7 +39,7 @@ import org.jfabric.info.Verdict;
  */
 public sealed interface DriverEvent {
     /** Greatest type of a record in the event ring. */
-    int MAX_TYPE = ConnectionEndedDecoder.TEMPLATE_ID;
+    int MAX_TYPE = DriverDrainingDecoder.TEMPLATE_ID;
 
     /**
      * Id of the command that this answers.
@@ -84,6 +85,7 @@ public sealed interface DriverEvent {
             case ConnectionEndedDecoder.TEMPLATE_ID -> ConnectionEnded.decode(message);
             case CompletionQueueOverrunDecoder.TEMPLATE_ID -> CompletionQueueOverrun.decode(message);
             case ClientEndedDecoder.TEMPLATE_ID -> ClientEnded.decode(message);
+            case DriverDrainingDecoder.TEMPLATE_ID -> DriverDraining.decode(message);
             default -> throw new FabricException(FabricErrno.EINVAL, "type " + type + " is not known");
         };
     }
@@ -526,6 +528,26 @@ public sealed interface DriverEvent {
                 message.buffer, message.block, PeerDownDecoder.BLOCK_LENGTH, PeerDownDecoder.SCHEMA_VERSION);
             return new PeerDown(
                 decoder.endpointId(), decoder.fiAddr(), decoder.errno(), decoder.provErrno(), texts.ascii());
+        }
+
+        @Override
+        public long correlationId() {
+            return 0;
+        }
+    }
+
+    /**
+     * The driver takes no new endpoints and ends when no send is outstanding, or does so no more.
+     *
+     * @param begins false if it goes on as before.
+     */
+    record DriverDraining(boolean begins) implements DriverEvent {
+        static DriverDraining decode(Encoded message) {
+            message.texts(DriverDrainingDecoder.BLOCK_LENGTH);
+            DriverDrainingDecoder decoder = new DriverDrainingDecoder().wrap(
+                message.buffer, message.block, DriverDrainingDecoder.BLOCK_LENGTH,
+                DriverDrainingDecoder.SCHEMA_VERSION);
+            return new DriverDraining(decoder.begins() != 0);
         }
 
         @Override

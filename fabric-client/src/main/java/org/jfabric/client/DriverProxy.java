@@ -12,6 +12,7 @@ import org.jfabric.codec.control.AcceptConnectionEncoder;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.ConnectEndpointEncoder;
 import org.jfabric.codec.control.ControlWorkEncoder;
+import org.jfabric.codec.control.DrainDriverEncoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.EnableRegionEncoder;
 import org.jfabric.codec.control.ExplainPathEncoder;
@@ -167,6 +168,20 @@ public final class DriverProxy {
         return call(DriverEvent.ViewReady.class, "a snapshot of queues", id -> {
             new OpenViewEncoder().wrap(body, 0).correlationId(id).afterEndpointId(afterEndpointId);
             return submit(OpenViewEncoder.TEMPLATE_ID, OpenViewEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    /**
+     * Drains the driver: it takes no new endpoints, waits until no send is outstanding, and ends.
+     *
+     * @param timeoutNs how long it waits; less than the time that an answer is awaited.
+     * @param force     whether it ends behind that time too.
+     */
+    void drain(long timeoutNs, boolean force) {
+        call(DriverEvent.Done.class, "draining the driver", id -> {
+            new DrainDriverEncoder().wrap(body, 0).correlationId(id).timeoutNs(timeoutNs).force(force ? 1 : 0)
+                .reserved(0);
+            return submit(DrainDriverEncoder.TEMPLATE_ID, DrainDriverEncoder.BLOCK_LENGTH);
         });
     }
 

@@ -39,11 +39,7 @@ public final class QueueWatch implements AutoCloseable {
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer.
      */
     public static QueueWatch connect(Path directory, long timeoutNs) {
-        ClientConductor conductor = new ClientConductor(
-            DriverConnection.connect(directory, timeoutNs, "queues"), new DriverState(), new NoListener(), timeoutNs,
-            Long.MAX_VALUE);
-        conductor.start();
-        return new QueueWatch(conductor, timeoutNs);
+        return new QueueWatch(ToolClient.connect(directory, "queues", timeoutNs), timeoutNs);
     }
 
     /**
@@ -97,29 +93,6 @@ public final class QueueWatch implements AutoCloseable {
                     "Check whether it is overloaded or stopped.");
             }
             LockSupport.parkNanos(PAUSE_NS);
-        }
-    }
-
-    /** A tool that only reads has no objects that events could concern. */
-    private static final class NoListener implements ClientConductor.Listener {
-        @Override
-        public void onPeerDown(DriverEvent.PeerDown event) {
-            // it has no endpoints
-        }
-
-        @Override
-        public void onCompletionQueueOverrun(long cqId) {
-            // it has no queues
-        }
-
-        @Override
-        public void onPaused(long pauseNs) {
-            // it waits for nothing but answers
-        }
-
-        @Override
-        public void onDriverGone(FabricException why) {
-            // the next call throws it
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentMap;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
+import org.jfabric.driver.conductor.Drain;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
@@ -63,6 +64,7 @@ final class DriverWiring implements AutoCloseable {
     private final List<ProgressThread> threads = new ArrayList<>();
     private final DriverConductor conductor;
     private final CycleClock clock;
+    private final Drain drain = new Drain();
 
     /**
      * Wires a driver.
@@ -116,7 +118,7 @@ final class DriverWiring implements AutoCloseable {
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
-                    new ProgressThreads(threads), providers, cnc.counters(), cnc),
+                    new ProgressThreads(threads), providers, cnc.counters(), cnc, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -180,6 +182,10 @@ final class DriverWiring implements AutoCloseable {
 
     DriverConductor conductor() {
         return conductor;
+    }
+
+    Drain drain() {
+        return drain;
     }
 
     String driverName() {

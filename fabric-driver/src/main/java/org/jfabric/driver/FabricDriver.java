@@ -142,8 +142,8 @@ public final class FabricDriver implements AutoCloseable {
      * @param config its options; the mode must not be INVOKER.
      * @param out    receives the options and a line when the driver is ready.
      * @param err    receives error messages.
-     * @return exit status: 0 after a signal, 1 if the driver could not be launched or closed, one of its threads ended
-     *     by an error, or its directory is gone.
+     * @return exit status: 0 after a signal or when a tool has drained it, 1 if the driver could not be launched or
+     *     closed, one of its threads ended by an error, or its directory is gone.
      */
     public static int run(DriverConfig config, PrintStream out, PrintStream err) {
         CountDownLatch end = new CountDownLatch(1);
@@ -168,6 +168,7 @@ public final class FabricDriver implements AutoCloseable {
         DriverConfig config, CountDownLatch end, Thread hook, PrintStream out, PrintStream err) {
         try (FabricDriver driver = launch(config)) {
             Runtime.getRuntime().addShutdownHook(hook);
+            driver.wiring.drain().allow(end::countDown);
             String warning = driver.warning();
             if (warning != null) {
                 err.println(warning);
@@ -318,7 +319,7 @@ public final class FabricDriver implements AutoCloseable {
             + "; the driver ends, so that its clients notice";
     }
 
-    /** Returns true after a stop signal, false if the driver cannot continue. */
+    /** Returns true after a stop signal or when the driver was drained, false if the driver cannot continue. */
     private static boolean runsUntil(CountDownLatch end, FabricDriver driver) {
         boolean interrupted = false;
         boolean stopped = false;

@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
         QueuesCommand.class,
         ErrorsCommand.class,
         OptionsCommand.class,
+        DrainCommand.class,
         CleanCommand.class,
         PingPongPeer.class,
         TrainingCommand.class,

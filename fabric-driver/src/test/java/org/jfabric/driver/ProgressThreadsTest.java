@@ -395,7 +395,8 @@ class ProgressThreadsTest {
             int sends = 1 + random.nextInt(60);
             for (int i = 0; i < sends; i++) {
                 brief.trecv(to.memory.address(), 64, ANY, 0, ANY, i);
-                if (from.endpoint.tsend(from.memory.address(), random.nextInt(5) == 0 ? 100_000 : 64, dest, i, i) == 0) {
+                int length = random.nextInt(5) == 0 ? 100_000 : 64;
+                if (from.endpoint.tsend(from.memory.address(), length, dest, i, i) == 0) {
                     posted++;
                 }
                 if (i == sends / 2) {

@@ -22,6 +22,7 @@ import org.jfabric.codec.control.ConnectionRequestedEncoder;
 import org.jfabric.codec.control.CounterReadyEncoder;
 import org.jfabric.codec.control.CqFormat;
 import org.jfabric.codec.control.DoneEncoder;
+import org.jfabric.codec.control.DriverDrainingEncoder;
 import org.jfabric.codec.control.EndpointReadyEncoder;
 import org.jfabric.codec.control.InfoEndEncoder;
 import org.jfabric.codec.control.InfoMatchEncoder;
@@ -304,6 +305,17 @@ final class ClientProxy {
         CompletionQueueOverrunEncoder encoder =
             new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
         send(CompletionQueueOverrunEncoder.TEMPLATE_ID, encoder.encodedLength());
+    }
+
+    /**
+     * The driver takes no new endpoints and will end.
+     *
+     * @param begins false if it goes on as before.
+     */
+    void driverDraining(boolean begins) {
+        DriverDrainingEncoder encoder =
+            new DriverDrainingEncoder().wrap(buffer, Long.BYTES).begins(begins ? 1 : 0).reserved(0);
+        send(DriverDrainingEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
     /**

@@ -5,6 +5,7 @@ import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
 import org.jfabric.codec.control.ControlWorkDecoder;
+import org.jfabric.codec.control.DrainDriverDecoder;
 import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.codec.control.EnableRegionDecoder;
 import org.jfabric.codec.control.ExplainPathDecoder;
@@ -56,6 +57,7 @@ final class CommandTable {
         add(OpenWaitSetDecoder.TEMPLATE_ID, OpenWaitSetDecoder.BLOCK_LENGTH, 0, OpenWaitSetCommand::new);
         add(OpenCounterDecoder.TEMPLATE_ID, OpenCounterDecoder.BLOCK_LENGTH, 0, OpenCounterCommand::new);
         add(ExplainPathDecoder.TEMPLATE_ID, ExplainPathDecoder.BLOCK_LENGTH, 0, ExplainPathCommand::new);
+        add(DrainDriverDecoder.TEMPLATE_ID, DrainDriverDecoder.BLOCK_LENGTH, 0, DrainCommand::new);
         add(OpenViewDecoder.TEMPLATE_ID, OpenViewDecoder.BLOCK_LENGTH, 0, OpenViewCommand::new);
         add(OpenPassiveEndpointDecoder.TEMPLATE_ID, OpenPassiveEndpointDecoder.BLOCK_LENGTH, 3,
             OpenPassiveEndpointCommand::new);

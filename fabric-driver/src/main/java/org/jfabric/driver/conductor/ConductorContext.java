@@ -24,6 +24,7 @@ import java.util.List;
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
  * @param errorHandler the driver's error log.
+ * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
     DriverConfig config,
@@ -34,7 +35,8 @@ public record ConductorContext(
     ProgressThreads threads,
     List<LinkProvider> providers,
     SystemCounters counters,
-    ErrorHandler errorHandler) {
+    ErrorHandler errorHandler,
+    Drain drain) {
 
     /**
      * The length of private data that every link with connections carries (FI_OPT_CM_DATA_SIZE).

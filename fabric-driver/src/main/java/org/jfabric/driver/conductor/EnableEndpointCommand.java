@@ -83,6 +83,7 @@ final class EnableEndpointCommand extends Command {
     protected Step step(long nowNs) {
         switch (state) {
             case CHECK -> {
+                context().drain().requireInactive(context().directory());
                 // bound first: a concurrent close must not free the objects that the endpoint will write to
                 bound = BoundObjects.bind(session(), request);
                 links = EndpointLinks.choose(context(), request);

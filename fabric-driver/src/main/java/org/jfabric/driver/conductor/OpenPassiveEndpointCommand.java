@@ -42,6 +42,7 @@ final class OpenPassiveEndpointCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         if (passive == null) {
+            context().drain().requireInactive(context().directory());
             open();
             return Step.AGAIN;
         }

@@ -39,6 +39,7 @@ final class OpenScalableEndpointCommand extends Command {
 
     @Override
     protected Step step(long nowNs) {
+        context().drain().requireInactive(context().directory());
         requireCount("transmit", txCtxCnt);
         requireCount("receive", rxCtxCnt);
         String driver = context().driverName();

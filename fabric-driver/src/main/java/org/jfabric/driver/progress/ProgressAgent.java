@@ -202,6 +202,8 @@ public final class ProgressAgent implements Agent {
         int work = 0;
         try {
             work = inbox.drain(INBOX_LIMIT) + recover();
+            // the cycles before were perhaps short ones, which leave views alone
+            work += views.poll(timeNs());
             work += poller.pollAll();
             work += engine.poll(LINK_BATCH);
             if (work == 0 && !engine.arm()) {

@@ -24,12 +24,14 @@ import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.progress.QueuePoller;
 import org.jfabric.driver.resource.CycleClock;
+import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.ViewDescriptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -193,6 +195,23 @@ class DutyCycleTest {
             shared.doWork();
         }
         assertEquals(10 * ROUND, link.polls);
+    }
+
+    /** The cycles before may have been short ones, which leave snapshots alone. */
+    @Test
+    void shouldNotSleepBeforeASnapshotIsComplete() {
+        ProgressAgent own = agent(new Engine(rig.settings, List.of(new IdleLink()), node.errors::add));
+        MemorySegment view = arena.allocate(ViewDescriptor.FILE_LENGTH, 64);
+        try (DescriptorWatcher watcher = new DescriptorWatcher()) {
+            ParkingIdleStrategy idle = new ParkingIdleStrategy(own, watcher, inbox, counters, clock, cnc, 0, 1);
+            idle.idle(0);
+            assertEquals(1, counters.value(SystemCounter.PARKED), "a thread without work sleeps");
+            own.addView(new QueueView(node.endpoint, node.session, 1, view.address()));
+            while (UnsafeApi.getLong(view.address() + ViewDescriptor.SEQUENCE_OFFSET) != 2) {
+                idle.idle(0);
+                assertEquals(1, counters.value(SystemCounter.PARKED));
+            }
+        }
     }
 
     private void busyCycles(int count, long cycleNs) {

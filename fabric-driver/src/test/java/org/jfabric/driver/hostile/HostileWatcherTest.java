@@ -71,6 +71,11 @@ class HostileWatcherTest {
         }
 
         @Override
+        public void onDriverDraining(boolean begins) {
+            // no test drains
+        }
+
+        @Override
         public void onDriverGone(FabricException why) {
             gone.add(why);
         }

@@ -1,0 +1,153 @@
+package org.jfabric.driver.conductor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jfabric.codec.control.DrainDriverDecoder;
+import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+
+/**
+ * Ends the driver when no send of any client is outstanding. It gives up when its time is over or its client ends.
+ * Owner: conductor.
+ */
+final class DrainCommand extends Command {
+    private static final int MAX_NAMED = 5;
+
+    /** Those of the endpoints of one progress thread. */
+    private record Sends(long count, List<String> named) {
+    }
+
+    private enum State {
+        BEGIN,
+        COUNT,
+        DECIDE
+    }
+
+    private final Drain drain;
+    private final long timeoutNs;
+    private final boolean force;
+    private State state = State.BEGIN;
+    private boolean begun;
+    private long beginNs;
+    /** By number of the progress thread. */
+    private final Sends[] sends;
+
+    /**
+     * Decodes the command.
+     *
+     * @param request as it arrived; not kept.
+     */
+    DrainCommand(CommandRequest request) {
+        super(request);
+        DrainDriverDecoder decoder = new DrainDriverDecoder().wrap(
+            request.body(), 0, DrainDriverDecoder.BLOCK_LENGTH, DrainDriverDecoder.SCHEMA_VERSION);
+        drain = context().drain();
+        timeoutNs = decoder.timeoutNs();
+        force = decoder.force() != 0;
+        sends = new Sends[context().threads().count()];
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        switch (state) {
+            case BEGIN -> {
+                begin(nowNs);
+                state = State.COUNT;
+            }
+            case COUNT -> {
+                state = State.DECIDE;
+                List<ClientSession> clients = List.copyOf(registry().sessions());
+                onThreads(thread -> count(clients, thread));
+            }
+            default -> {
+                return decide(nowNs);
+            }
+        }
+        return Step.AGAIN;
+    }
+
+    private void begin(long nowNs) {
+        if (!drain.isAllowed()) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "the driver in " + context().directory() + " belongs to the application of process "
+                    + ProcessHandle.current().pid(), "That application ends it: FabricDriver.close().");
+        }
+        if (drain.isActive()) {
+            throw new FabricException(FabricErrno.EALREADY,
+                "another process drains the driver in " + context().directory() + " already", "Wait for its end.");
+        }
+        beginNs = nowNs;
+        begun = true;
+        announce(true);
+    }
+
+    private Step decide(long nowNs) {
+        long outstanding = Stream.of(sends).mapToLong(Sends::count).sum();
+        if (outstanding == 0) {
+            // the clients are notified of the end itself
+            session().proxy().done(correlationId());
+            drain.finish();
+            return Step.ENDED;
+        }
+        if (session().isEnding()) {
+            announce(false);
+            return Step.ENDED;
+        }
+        if (nowNs - beginNs >= timeoutNs) {
+            throw timedOut(outstanding);
+        }
+        state = State.COUNT;
+        return Step.LATER;
+    }
+
+    private FabricException timedOut(long outstanding) {
+        String named = Stream.of(sends).flatMap(each -> each.named.stream()).limit(MAX_NAMED)
+            .collect(Collectors.joining(", "));
+        String seen = outstanding + " outstanding send(s) after " + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
+            + " ms: " + named;
+        return new FabricException(FabricErrno.ETIMEDOUT, seen,
+            force ? "The driver ends all the same, and these sends fail."
+                : "The driver goes on as before. 'fabric queues' shows which peers they wait for; give more time, stop"
+                    + " the senders, or use --force.");
+    }
+
+    @Override
+    protected void undo() {
+        if (!begun) {
+            return;
+        }
+        if (force) {
+            drain.finish();
+        } else {
+            announce(false);
+        }
+    }
+
+    private void announce(boolean begins) {
+        drain.active(begins);
+        registry().sessions().forEach(each -> each.proxy().driverDraining(begins));
+    }
+
+    /** Progress thread: what was posted before counts, whether the driver had taken it or not. */
+    private void count(List<ClientSession> clients, int thread) {
+        long count = 0;
+        List<String> named = new ArrayList<>();
+        for (ClientSession session : clients) {
+            ProgressClient client = session.progress(thread);
+            context().threads().get(thread).agent().takePosted(client);
+            for (EngineEndpoint endpoint : client.session().endpoints()) {
+                long outstanding = endpoint.outstandingSends();
+                count += outstanding;
+                if (outstanding != 0 && named.size() < MAX_NAMED) {
+                    named.add(outstanding + " of " + endpoint.settings().address());
+                }
+            }
+        }
+        sends[thread] = new Sends(count, named);
+    }
+}
