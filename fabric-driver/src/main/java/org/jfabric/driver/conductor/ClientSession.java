@@ -14,6 +14,7 @@ import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.RecordConsumer;
 
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * A client: its rings, its objects and its life. Owner: conductor.
@@ -171,6 +172,17 @@ public final class ClientSession {
     }
 
     /**
+     * The progress thread that writes the client's completion queues.
+     *
+     * @return its number; {@link CompletionQueueResource#UNPLACED} if none does, or several do.
+     */
+    int threadOfQueues() {
+        List<Integer> used = completionQueues.values().stream().map(CompletionQueueResource::thread)
+            .filter(each -> each != CompletionQueueResource.UNPLACED).distinct().toList();
+        return used.size() == 1 ? used.getFirst() : CompletionQueueResource.UNPLACED;
+    }
+
+    /**
      * The progress thread of the client's listeners.
      *
      * @param threads of the driver.
@@ -178,7 +190,8 @@ public final class ClientSession {
      */
     int listeningThread(ProgressThreads threads) {
         if (listeningThread == CompletionQueueResource.UNPLACED) {
-            listeningThread = threads.leastUsed();
+            int used = threadOfQueues();
+            listeningThread = used == CompletionQueueResource.UNPLACED ? threads.leastUsed() : used;
         }
         return listeningThread;
     }

@@ -156,7 +156,8 @@ final class EnableEndpointCommand extends Command {
             chosen = BoundObjects.common(chosen, 0);
         }
         if (chosen == CompletionQueueResource.UNPLACED && request.isReceiveContext()) {
-            chosen = threadOfQueues();
+            // to where its endpoints will probably be
+            chosen = session().threadOfQueues();
         }
         thread = context().threads().get(
             chosen == CompletionQueueResource.UNPLACED ? context().threads().leastUsed() : chosen);
@@ -166,13 +167,6 @@ final class EnableEndpointCommand extends Command {
             aheadOnThread(thread.index(), () -> thread.agent().addCompletionQueue(client, queue.writer()));
         }
         context().threads().addEndpoints(thread.index(), 1);
-    }
-
-    /** A shared receive context goes to where the client's queues are, if they are on one thread. */
-    private int threadOfQueues() {
-        List<Integer> used = session().completionQueues().values().stream().map(CompletionQueueResource::thread)
-            .filter(each -> each != CompletionQueueResource.UNPLACED).distinct().toList();
-        return used.size() == 1 ? used.getFirst() : CompletionQueueResource.UNPLACED;
     }
 
     private void requireOneContext() {
