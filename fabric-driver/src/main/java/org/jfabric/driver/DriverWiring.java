@@ -3,6 +3,9 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.Drain;
@@ -23,6 +26,8 @@ import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressProxy;
+import org.jfabric.driver.progress.ProgressThread;
+import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.progress.QueuePoller;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
@@ -41,9 +46,9 @@ import org.jfabric.layout.OwnerId;
 /**
  * Assembles the driver for a threading mode, and closes its components in the opposite order.
  *
- * <p>Inboxes and wake-ups: SHARED has one thread and one inbox. In DEDICATED the progress thread never sleeps, and the
- * conductor sleeps in the watcher. In INVOKER the resource thread sleeps in the watcher, and the duty cycles poll the
- * inbox.
+ * <p>Inboxes and wake-ups: SHARED has one thread and one inbox. In DEDICATED each progress thread has an inbox and
+ * never sleeps, and the conductor sleeps in the watcher. In INVOKER the resource thread sleeps in the watcher, and the
+ * duty cycles poll the inbox.
  */
 final class DriverWiring implements AutoCloseable {
     private static final int BACKLOG = 512;
@@ -61,10 +66,9 @@ final class DriverWiring implements AutoCloseable {
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
-    private final Inbox progressInbox;
     private final Inbox conductorInbox;
-    private final Engine engine;
-    private final ProgressAgent progress;
+    /** By number of the progress thread. */
+    private final List<ProgressThread> threads = new ArrayList<>();
     private final DriverConductor conductor;
     private final CycleClock clock;
     /** Null but in INVOKER. */
@@ -101,37 +105,25 @@ final class DriverWiring implements AutoCloseable {
             resource = new ResourceAgent(resourceWatcher, log);
             undo.push(resource);
             conductorInbox = new Inbox();
-            progressInbox = mode == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
             sleepers = mode != ThreadingMode.INVOKER ? null : new Sleepers(
                 cnc.address(), watcher, config.threading().parkTimeoutNs(), this::onFirstSleeper);
             conductorInbox.waker(sleepers == null ? watcher::wake : sleepers::wake);
             resource.sleepers(sleepers);
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
-            DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, progressInbox, clock, cnc.countersManager(), log);
-            List<Link> links = new ArrayList<>();
-            for (LinkProvider provider : providers) {
-                Link link = provider.open(services, config);
-                undo.push(link::close);
-                links.add(link);
-            }
-            engine = new Engine(
-                engineSettings(config.engine()), links, log, services.engineCounters(config.metrics()), clock);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), log, cnc::repair);
-            progress = progress(faults, services.engineCounters(config.metrics()));
+            List<List<PeerAcceptor>> acceptors = makeThreads(providers, files, faults, undo);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
                 new ConductorContext(config, directory.path(), files, resource, conductorInbox,
-                    new ProgressProxy(progressInbox, conductorInbox, mode != ThreadingMode.DEDICATED),
-                    progress, engine, providers, cnc.counters(), log, drain),
+                    new ProgressThreads(threads), providers, cnc.counters(), log, drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
                 faults,
                 listenFd,
-                acceptor(links));
+                acceptors);
             // all counters that every driver has are there now
             cnc.keep();
             metrics = openMetrics();
@@ -172,11 +164,11 @@ final class DriverWiring implements AutoCloseable {
      */
     int onEachThread(Runnable task) {
         conductorInbox.post(task);
-        if (progressInbox == conductorInbox) {
+        if (config.threading().mode() != ThreadingMode.DEDICATED) {
             return 1;
         }
-        progressInbox.post(task);
-        return 2;
+        threads.forEach(thread -> thread.proxy().inbox().post(task));
+        return 1 + threads.size();
     }
 
     /** Of the data path's cycle. */
@@ -200,8 +192,14 @@ final class DriverWiring implements AutoCloseable {
         return conductorInbox;
     }
 
+    /** The duty cycles of the data path, one for each progress thread. */
+    List<ProgressAgent> progressAgents() {
+        return threads.stream().map(ProgressThread::agent).toList();
+    }
+
+    /** The only one of a mode without progress threads of its own. */
     ProgressAgent progress() {
-        return progress;
+        return threads.getFirst().agent();
     }
 
     DriverConductor conductor() {
@@ -225,33 +223,40 @@ final class DriverWiring implements AutoCloseable {
         return metrics == null ? -1 : metrics.port();
     }
 
-    /** One cycle on the calling thread. */
+    /** One cycle of all agents on the calling thread. */
     int cycle() {
-        return progress.doWork(ProgressAgent.LINK_BATCH) + conductor.doWork();
+        int work = 0;
+        for (ProgressThread thread : threads) {
+            work += thread.agent().doWork(ProgressAgent.LINK_BATCH);
+        }
+        return work + conductor.doWork();
     }
 
     /** The same with another limit of messages from each peer. */
     int cycle(int messageLimit) {
-        int work = progress.doWork(messageLimit) + conductor.doWork();
-        engine.findQuick();
+        ProgressThread only = threads.getFirst();
+        int work = only.agent().doWork(messageLimit) + conductor.doWork();
+        only.engine().findQuick();
         return work;
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#needsCycle()}; in INVOKER both agents have one inbox. */
     boolean needsCycle() {
-        return !engine.isQuick() || !progress.isFast() || conductor.hasWork();
+        ProgressThread only = threads.getFirst();
+        return !only.engine().isQuick() || !only.agent().isFast() || conductor.hasWork();
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#prepareSleep()}, after a cycle. */
     boolean prepareSleep() {
+        ProgressThread only = threads.getFirst();
         sleepers.arm();
-        if (progress.pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()) {
+        if (only.agent().pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()) {
             return false;
         }
-        if (engine.hasTimers() || conductor.hasTimers()) {
+        if (only.engine().hasTimers() || conductor.hasTimers()) {
             sleepers.limit();
         }
-        progress.onWoken();
+        only.agent().onWoken();
         return true;
     }
 
@@ -260,8 +265,9 @@ final class DriverWiring implements AutoCloseable {
         if (!sleepers.isArmed()) {
             return;
         }
+        ProgressThread only = threads.getFirst();
         for (int i = 0; i < SETTLING_POLLS; i++) {
-            if (progress.pollMessages(ProgressAgent.LINK_BATCH) == 0 && engine.arm()) {
+            if (only.agent().pollMessages(ProgressAgent.LINK_BATCH) == 0 && only.engine().arm()) {
                 return;
             }
         }
@@ -275,7 +281,7 @@ final class DriverWiring implements AutoCloseable {
     private void onFirstSleeper() {
         // in this order: a peer that connects in between reads the word or gets the frame
         cnc.setMayPark();
-        engine.onMayPark();
+        threads.getFirst().engine().onMayPark();
     }
 
     /** All threads have ended: what they did is finished here. */
@@ -288,10 +294,10 @@ final class DriverWiring implements AutoCloseable {
                 Thread.yield();
             }
         }
-        engine.close();
+        threads.forEach(thread -> thread.engine().close());
         resource.close();
         conductorInbox.drain(Integer.MAX_VALUE);
-        progressInbox.drain(Integer.MAX_VALUE);
+        threads.forEach(thread -> thread.proxy().inbox().drain(Integer.MAX_VALUE));
         watcher.close();
         if (resourceWatcher != watcher) {
             resourceWatcher.close();
@@ -317,18 +323,72 @@ final class DriverWiring implements AutoCloseable {
         }
     }
 
-    private ProgressAgent progress(FaultInspector faults, EngineCounters counters) {
+    /** Makes the progress threads, each with links of its own; returns the acceptors of each. */
+    private List<List<PeerAcceptor>> makeThreads(
+        List<LinkProvider> providers, SharedFiles files, FaultInspector faults, Undo undo) {
+        List<List<PeerAcceptor>> acceptors = new ArrayList<>();
+        ConcurrentMap<String, Integer> threadsByAddress = new ConcurrentHashMap<>();
+        for (int i = 0; i < config.threading().progressThreads(); i++) {
+            Inbox inbox = config.threading().mode() == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
+            CycleClock threadClock = i == 0 ? clock : new CycleClock();
+            DriverLinkServices services = new DriverLinkServices(
+                directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), log);
+            if (config.threading().progressThreads() > 1) {
+                services.onThread(i, threadsByAddress);
+            }
+            List<Link> links = open(providers, services, undo);
+            acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
+            threads.add(thread(i, links, services, inbox, threadClock, faults));
+        }
+        return acceptors;
+    }
+
+    private List<Link> open(List<LinkProvider> providers, DriverLinkServices services, Undo undo) {
+        List<Link> links = new ArrayList<>();
+        for (LinkProvider provider : providers) {
+            Link link = provider.open(services, config);
+            undo.push(link::close);
+            links.add(link);
+            if (provider.staysInDriver() && config.threading().progressThreads() > 1) {
+                Link between = LinkProviders.openBetweenThreads(services, config, provider.name());
+                undo.push(between::close);
+                links.add(between);
+            }
+        }
+        return links;
+    }
+
+    private ProgressThread thread(
+        int index, List<Link> links, DriverLinkServices services, Inbox inbox, CycleClock threadClock,
+        FaultInspector faults) {
+        EngineCounters counters = services.engineCounters(config.metrics());
+        Engine engine = new Engine(engineSettings(config.engine()), links, log, counters, threadClock);
+        engine.numberRequests(index, config.threading().progressThreads());
+        ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
+        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs()));
+        if (config.threading().progressThreads() > 1) {
+            agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
+        }
+        return new ProgressThread(index, engine, agent,
+            new ProgressProxy(inbox, conductorInbox, config.threading().mode() != ThreadingMode.DEDICATED));
+    }
+
+    private ProgressAgent progress(
+        int index, Engine engine, Inbox inbox, CycleClock threadClock, FaultInspector faults) {
         QueuePoller poller = new QueuePoller(
             config.engine().queuePollBatch(), config.engine().coldRotationCycles());
         ThreadingMode mode = config.threading().mode();
+        int cpu = mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu();
         ProgressAgent agent = new ProgressAgent(
-            engine, poller, faults, progressInbox, clock, cnc.counters(), cnc.address(),
-            mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu());
+            engine, poller, faults, inbox, threadClock, cnc.counters(), index == 0 ? cnc.address() : 0,
+            cpu < 0 ? cpu : cpu + index);
+        if (index > 0) {
+            agent.roleName("jfabric-progress-" + index);
+        }
         if (mode == ThreadingMode.DEDICATED) {
             agent.ownThread();
         }
         agent.sleepers(sleepers);
-        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs()));
         return agent;
     }
 
@@ -347,15 +407,6 @@ final class DriverWiring implements AutoCloseable {
             case SHARED -> new ConductorSettings(false, BUSY_POLL_INTERVAL_NS, -1);
             case INVOKER -> new ConductorSettings(false, -1, -1);
         };
-    }
-
-    private static PeerAcceptor acceptor(List<Link> links) {
-        for (Link link : links) {
-            if (link.acceptor() != null) {
-                return link.acceptor();
-            }
-        }
-        return null;
     }
 
     private static EngineSettings engineSettings(EngineConfig config) {

@@ -30,7 +30,8 @@ public final class FabricDriver implements AutoCloseable {
 
     private final DriverConfig config;
     private final DriverWiring wiring;
-    private final AgentRunner progressRunner;
+    /** Empty in mode INVOKER. */
+    private final List<AgentRunner> progressRunners;
     private final AgentRunner conductorRunner;
     private final InvokedDriver invoked;
     private boolean closed;
@@ -41,8 +42,8 @@ public final class FabricDriver implements AutoCloseable {
         ThreadingConfig threading = config.threading();
         switch (threading.mode()) {
             case DEDICATED -> {
-                progressRunner = new AgentRunner(
-                    BusySpinIdleStrategy.INSTANCE, wiring.log(), null, wiring.progress());
+                progressRunners = wiring.progressAgents().stream().map(agent -> new AgentRunner(
+                    BusySpinIdleStrategy.INSTANCE, wiring.log(), null, agent)).toList();
                 conductorRunner = new AgentRunner(
                     new ConductorIdleStrategy(
                         wiring.conductor(), wiring.watcher(), wiring.conductorInbox(), threading.parkTimeoutNs()),
@@ -50,16 +51,16 @@ public final class FabricDriver implements AutoCloseable {
                 invoked = null;
             }
             case SHARED -> {
-                progressRunner = new AgentRunner(
+                progressRunners = List.of(new AgentRunner(
                     new ParkingIdleStrategy(
                         wiring.progress(), wiring.watcher(), wiring.conductorInbox(), wiring.counters(),
                         wiring.clock(), wiring.cncAddress(), threading.idleSpinNs(), threading.parkTimeoutNs()),
-                    wiring.log(), null, new SharedAgent(wiring));
+                    wiring.log(), null, new SharedAgent(wiring)));
                 conductorRunner = null;
                 invoked = null;
             }
             default -> {
-                progressRunner = null;
+                progressRunners = List.of();
                 conductorRunner = null;
                 invoked = new InvokedDriver(wiring);
             }
@@ -231,10 +232,12 @@ public final class FabricDriver implements AutoCloseable {
      */
     public String warning() {
         double cores = CpuQuota.availableCores();
-        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > 1) {
+        int threads = config.threading().progressThreads();
+        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > 1 && cores >= threads) {
             return null;
         }
-        return "the progress thread of mode DEDICATED spins, and this process has only " + cores
+        return (threads == 1 ? "the progress thread of mode DEDICATED spins" : threads
+            + " progress threads of mode DEDICATED spin") + ", and this process has only " + cores
             + " core(s): clients and driver will wait for each other's time slices. Use jfabric.threading.mode=SHARED";
     }
 
@@ -248,7 +251,7 @@ public final class FabricDriver implements AutoCloseable {
         wiring.log().driver("closing", directory() + " closes");
         LocalDrivers.remove(wiring.owner());
         close(conductorRunner);
-        close(progressRunner);
+        progressRunners.forEach(this::close);
         if (invoked != null) {
             invoked.close();
         } else {
@@ -270,9 +273,8 @@ public final class FabricDriver implements AutoCloseable {
         if (warning != null) {
             wiring.log().onError(new FabricException(FabricErrno.EAGAIN, warning, "Or give it more cores."));
         }
-        if (progressRunner != null) {
-            AgentRunner.startOnThread(progressRunner);
-        } else {
+        progressRunners.forEach(AgentRunner::startOnThread);
+        if (invoked != null) {
             // no other thread could watch the sockets
             wiring.resource().start();
         }
@@ -302,7 +304,7 @@ public final class FabricDriver implements AutoCloseable {
      *     closed.
      */
     public boolean isRunning() {
-        return !closed && runs(progressRunner) && runs(conductorRunner);
+        return !closed && progressRunners.stream().allMatch(FabricDriver::runs) && runs(conductorRunner);
     }
 
     private static boolean runs(AgentRunner runner) {

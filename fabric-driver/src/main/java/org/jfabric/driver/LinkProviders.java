@@ -2,8 +2,11 @@ package org.jfabric.driver;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
@@ -24,6 +27,11 @@ final class LinkProviders {
         new VerbsUdLinkProvider());
 
     private LinkProviders() {
+    }
+
+    /** Opens the link between progress threads, under the name of the one that stays in a thread. */
+    static Link openBetweenThreads(LinkServices services, DriverConfig config, String name) {
+        return new ShmLinkProvider().openBetweenThreads(services, config, name);
     }
 
     /**

@@ -2,10 +2,12 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.engine.AddressTable;
 
+import java.util.Arrays;
+
 /** An address vector of a client. Owner: conductor; the table belongs to the progress thread. */
 final class AddressVectorResource {
     private final long id;
-    private final AddressTable table;
+    private final AddressTable[] tables;
     private int bound;
 
     /**
@@ -14,9 +16,10 @@ final class AddressVectorResource {
      * @param id        its number.
      * @param rxCtxBits bits of a {@code fi_addr} that name a receive context.
      */
-    AddressVectorResource(long id, int rxCtxBits) {
+    AddressVectorResource(long id, int rxCtxBits, int threads) {
         this.id = id;
-        this.table = new AddressTable(rxCtxBits);
+        this.tables = new AddressTable[threads];
+        Arrays.setAll(tables, thread -> new AddressTable(rxCtxBits));
     }
 
     /**
@@ -33,8 +36,8 @@ final class AddressVectorResource {
      *
      * @return the table.
      */
-    AddressTable table() {
-        return table;
+    AddressTable table(int thread) {
+        return tables[thread];
     }
 
     /**

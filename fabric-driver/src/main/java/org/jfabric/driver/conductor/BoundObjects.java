@@ -2,8 +2,11 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jfabric.client.CounterIds;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.EndpointCompletions;
 import org.jfabric.driver.engine.EndpointCounters;
@@ -84,11 +87,47 @@ final class BoundObjects {
     }
 
     /** The queues and counters, as the engine writes them. */
-    EndpointCompletions completions() {
+    EndpointCompletions completions(int thread) {
         return transmitCompletions == null ? EndpointCompletions.NONE : new EndpointCompletions(
             transmitCompletions.writer(), receiveCompletions.writer(),
-            new EndpointCounters(writer(0), writer(1), writer(2), writer(3), writer(4), writer(5)),
+            new EndpointCounters(writer(0, thread), writer(1, thread), writer(2, thread), writer(3, thread),
+                writer(4, thread), writer(5, thread)),
             isReceiveSelective);
+    }
+
+    /**
+     * The progress thread that must serve the endpoint, because it writes the queues or serves the shared context.
+     *
+     * @return its number, or {@link CompletionQueueResource#UNPLACED} if any thread may.
+     * @throws FabricException {@code FI_EOPNOTSUPP} if these are on different threads.
+     */
+    int thread() {
+        int found = CompletionQueueResource.UNPLACED;
+        if (transmitCompletions != null) {
+            found = common(found, transmitCompletions.thread());
+            found = common(found, receiveCompletions.thread());
+        }
+        return receiveContext == null ? found : common(found, receiveContext.thread());
+    }
+
+    /** As {@link #thread()}, with one more object that only one thread may serve. */
+    static int common(int thread, int other) {
+        if (thread != CompletionQueueResource.UNPLACED && other != CompletionQueueResource.UNPLACED
+            && thread != other) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                "the endpoint's completion queues, shared receive context and listener are on progress threads "
+                    + thread + " and " + other + ", and only one thread can serve an endpoint",
+                "Give the endpoint queues that no other endpoint uses or that are on one thread, or start the driver "
+                    + "with " + ThreadingConfig.PROGRESS_THREADS.name() + " = 1.");
+        }
+        return thread == CompletionQueueResource.UNPLACED ? other : thread;
+    }
+
+    /** Queues that no endpoint was bound to yet, and that no thread writes. */
+    Set<CompletionQueueResource> unplaced() {
+        return Stream.of(transmitCompletions, receiveCompletions)
+            .filter(each -> each != null && each.thread() == CompletionQueueResource.UNPLACED)
+            .collect(Collectors.toSet());
     }
 
     /** The shared receive context, or null. */
@@ -96,8 +135,8 @@ final class BoundObjects {
         return receiveContext == null ? null : receiveContext.endpoint();
     }
 
-    private CounterWriter writer(int index) {
-        return counters[index] == null ? null : counters[index].writer();
+    private CounterWriter writer(int index, int thread) {
+        return counters[index] == null ? null : counters[index].writer(thread);
     }
 
     /** The address vector, or null of a connection-oriented endpoint. */

@@ -9,6 +9,7 @@ import org.jfabric.codec.control.ShutdownEndpointDecoder;
  * {@code fi_shutdown}, leaving a group. The further progress of a connection is reported by events. Owner: conductor.
  */
 final class ChangeEndpointCommand extends Command {
+    private final int thread;
     private final Runnable change;
     private boolean made;
 
@@ -18,8 +19,9 @@ final class ChangeEndpointCommand extends Command {
      * @param request as it arrived; not kept.
      * @param change  progress thread; an exception from it refuses the command.
      */
-    ChangeEndpointCommand(CommandRequest request, Runnable change) {
+    ChangeEndpointCommand(CommandRequest request, int thread, Runnable change) {
         super(request);
+        this.thread = thread;
         this.change = change;
     }
 
@@ -30,7 +32,8 @@ final class ChangeEndpointCommand extends Command {
         long requestId = decoder.requestId();
         byte[] cmData = new byte[decoder.cmDataLength()];
         decoder.getCmData(cmData, 0, cmData.length);
-        return new ChangeEndpointCommand(request, () -> endpoint.endpoint().accept(requestId, cmData));
+        return new ChangeEndpointCommand(
+            request, endpoint.thread(), () -> endpoint.endpoint().accept(requestId, cmData));
     }
 
     static Command reject(CommandRequest request) {
@@ -40,22 +43,23 @@ final class ChangeEndpointCommand extends Command {
         long requestId = decoder.requestId();
         byte[] cmData = new byte[decoder.cmDataLength()];
         decoder.getCmData(cmData, 0, cmData.length);
+        int thread = request.context().threads().ofRequest(requestId);
         return new ChangeEndpointCommand(
-            request, () -> session.progress().session().reject(requestId, cmData));
+            request, thread, () -> session.progress(thread).session().reject(requestId, cmData));
     }
 
     static Command shutdown(CommandRequest request) {
         ShutdownEndpointDecoder decoder = new ShutdownEndpointDecoder().wrap(
             request.body(), 0, ShutdownEndpointDecoder.BLOCK_LENGTH, ShutdownEndpointDecoder.SCHEMA_VERSION);
         EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
-        return new ChangeEndpointCommand(request, () -> endpoint.endpoint().shutdown());
+        return new ChangeEndpointCommand(request, endpoint.thread(), () -> endpoint.endpoint().shutdown());
     }
 
     @Override
     protected Step step(long nowNs) {
         if (!made) {
             made = true;
-            onProgress(change);
+            onThread(thread, change);
             return Step.AGAIN;
         }
         session().proxy().done(correlationId());

@@ -173,8 +173,8 @@ final class ClientProxy {
      */
     void regionReady(long correlationId, RegionResource region) {
         RegionReadyEncoder encoder = new RegionReadyEncoder().wrap(buffer, Long.BYTES)
-            .correlationId(correlationId).fileNumber(region.region().number())
-            .generation(region.region().generation()).length(region.region().lengthBytes())
+            .correlationId(correlationId).fileNumber(region.copy(0).number())
+            .generation(region.copy(0).generation()).length(region.copy(0).lengthBytes())
             .regionIndex(region.index()).reserved(0);
         send(RegionReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }

@@ -4,6 +4,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
@@ -14,6 +15,7 @@ import org.jfabric.layout.ControlFileDescriptor;
 import org.jfabric.layout.RecordConsumer;
 
 import java.util.BitSet;
+import java.util.List;
 
 /**
  * A client: its rings, its objects and its life. Owner: conductor.
@@ -30,7 +32,7 @@ public final class ClientSession {
     private final long closesAddress;
     private final RecordConsumer commands;
     private final ClientProxy proxy;
-    private final ProgressClient progress;
+    private final ProgressClient[] progress;
     private final Long2ObjectHashMap<CompletionQueueResource> completionQueues = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<CounterResource> counters = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
@@ -44,6 +46,7 @@ public final class ClientSession {
     /** Null until it registers memory of its process. */
     private ClientMemory memory;
     private final BitSet activityIndices = new BitSet();
+    private int listeningThread = CompletionQueueResource.UNPLACED;
     private int activeCommands;
     private boolean ending;
 
@@ -57,7 +60,7 @@ public final class ClientSession {
      * @param ringLength  bytes of the command ring in it.
      * @param commands    the driver's end of the command ring.
      * @param proxy       the driver's end of the event ring.
-     * @param progress    the progress thread's part.
+     * @param progress    the part of each progress thread.
      */
     ClientSession(
         long id,
@@ -67,7 +70,7 @@ public final class ClientSession {
         int ringLength,
         RecordConsumer commands,
         ClientProxy proxy,
-        ProgressClient progress) {
+        ProgressClient[] progress) {
         this.id = id;
         this.name = name;
         this.fd = fd;
@@ -176,12 +179,38 @@ public final class ClientSession {
     }
 
     /**
-     * The progress thread's part; only for calls made there.
+     * A progress thread's part; only for calls made there.
      *
+     * @param thread its number.
      * @return the client's session in the engine.
      */
-    ProgressClient progress() {
-        return progress;
+    ProgressClient progress(int thread) {
+        return progress[thread];
+    }
+
+    /**
+     * The progress thread that writes the client's completion queues.
+     *
+     * @return its number; {@link CompletionQueueResource#UNPLACED} if none does, or several do.
+     */
+    int threadOfQueues() {
+        List<Integer> used = completionQueues.values().stream().map(CompletionQueueResource::thread)
+            .filter(each -> each != CompletionQueueResource.UNPLACED).distinct().toList();
+        return used.size() == 1 ? used.getFirst() : CompletionQueueResource.UNPLACED;
+    }
+
+    /**
+     * The progress thread of the client's listeners.
+     *
+     * @param threads of the driver.
+     * @return its number; chosen by the first call.
+     */
+    int listeningThread(ProgressThreads threads) {
+        if (listeningThread == CompletionQueueResource.UNPLACED) {
+            int used = threadOfQueues();
+            listeningThread = used == CompletionQueueResource.UNPLACED ? threads.leastUsed() : used;
+        }
+        return listeningThread;
     }
 
     /**

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
 import org.agrona.BitUtil;
@@ -49,7 +50,7 @@ final class ClientSockets {
     private final DriverConductor conductor;
     private final DescriptorWatcher watcher;
     private final int listenFd;
-    private final PeerAcceptor acceptor;
+    private final List<List<PeerAcceptor>> acceptors;
     private final NanoClock clock;
     private final WaitChannels waitChannels;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
@@ -75,7 +76,7 @@ final class ClientSockets {
      * @param conductor notified of clients.
      * @param watcher   of descriptors.
      * @param listenFd  listening, non-blocking.
-     * @param acceptor  for other drivers, or null.
+     * @param acceptors for drivers, of each progress thread, in the same order for all.
      * @param clock     read for each connection: the time of the cycle may be that before a long sleep.
      * @param accept    takes the next connection of the listening socket: non-blocking, or a negative errno.
      */
@@ -84,14 +85,14 @@ final class ClientSockets {
         DriverConductor conductor,
         DescriptorWatcher watcher,
         int listenFd,
-        PeerAcceptor acceptor,
+        List<List<PeerAcceptor>> acceptors,
         NanoClock clock,
         IntUnaryOperator accept) {
         this.context = context;
         this.conductor = conductor;
         this.watcher = watcher;
         this.listenFd = listenFd;
-        this.acceptor = acceptor;
+        this.acceptors = acceptors;
         this.clock = clock;
         this.accept = accept;
         this.silentLimit = context.config().liveness().silentLimit();
@@ -315,7 +316,7 @@ final class ClientSockets {
             onHello(socket, buffer, length);
         } else if (schema == WaitChannelHelloDecoder.SCHEMA_ID && template == WaitChannelHelloDecoder.TEMPLATE_ID) {
             waitChannels.onHello(socket, buffer, length);
-        } else if (schema == HelloDecoder.SCHEMA_ID && acceptor != null) {
+        } else if (schema == HelloDecoder.SCHEMA_ID && !acceptors.getFirst().isEmpty()) {
             onPeer(socket, buffer, length);
         } else {
             refused(new FabricException(FabricErrno.EINVAL,
@@ -332,12 +333,25 @@ final class ClientSockets {
     private void onPeer(ClientSocket socket, DirectBuffer buffer, int length) {
         forget(socket);
         int fd = socket.handOver();
-        byte[] hello = new byte[length];
-        buffer.getBytes(Integer.BYTES, hello);
-        context.proxy().execute(new ProgressCommand() {
+        byte[] bytes = new byte[length];
+        buffer.getBytes(Integer.BYTES, bytes);
+        UnsafeBuffer hello = new UnsafeBuffer(bytes);
+        // the first one refuses what is for none
+        int chosen = 0;
+        int thread = 0;
+        List<PeerAcceptor> all = acceptors.getFirst();
+        for (int i = 0; i < all.size(); i++) {
+            int wanted = all.get(i).thread(hello, length);
+            if (wanted >= 0 && wanted < acceptors.size()) {
+                chosen = i;
+                thread = wanted;
+            }
+        }
+        PeerAcceptor acceptor = acceptors.get(thread).get(chosen);
+        context.threads().get(thread).proxy().execute(new ProgressCommand() {
             @Override
             protected void onProgress() {
-                acceptor.onPeer(fd, new UnsafeBuffer(hello), hello.length);
+                acceptor.onPeer(fd, hello, length);
             }
 
             @Override

@@ -3,6 +3,8 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.progress.ProgressThread;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
@@ -103,7 +105,10 @@ final class CloseObjectCommand extends Command {
         unmapped = List.of(queue.file());
         unwatched = queue.waitResource();
         unbound = queue.waitSet();
-        onProgress(() -> context().progress().removeCompletionQueue(session().progress(), queue.writer()));
+        if (queue.thread() != CompletionQueueResource.UNPLACED) {
+            onThread(queue.thread(), () -> context().threads().get(queue.thread()).agent().removeCompletionQueue(
+                session().progress(queue.thread()), queue.writer()));
+        }
     }
 
     private void closeCounter() {
@@ -116,9 +121,10 @@ final class CloseObjectCommand extends Command {
         unmapped = List.of(counter.file());
         unwatched = counter.waitResource();
         unbound = counter.waitSet();
-        onProgress(() -> {
-            counter.regions().forEach(region -> region.unbind(counter.writer()));
-            context().progress().removeCounter(session().progress(), counter.writer());
+        onThreads(thread -> {
+            CounterWriter writer = counter.writer(thread);
+            counter.regions().forEach(region -> region.copy(thread).unbind(writer));
+            context().threads().get(thread).agent().removeCounter(session().progress(thread), writer);
         });
     }
 
@@ -135,7 +141,7 @@ final class CloseObjectCommand extends Command {
         unmapped = List.of(waitSet.file());
         unwatched = waitSet.waitResource();
         // the channel may be on its way to the progress thread: that call must have ended before it is closed
-        onProgress(unwatched.point()::clearChannel);
+        onThreads(thread -> unwatched.points()[thread].clearChannel());
     }
 
     private void closeView() {
@@ -143,7 +149,7 @@ final class CloseObjectCommand extends Command {
         requireOpen("view", view);
         view.file().delete();
         unmapped = List.of(view.file());
-        onProgress(() -> context().progress().removeView(view.view()));
+        onThread(view.thread(), () -> context().threads().get(view.thread()).agent().removeView(view.view()));
     }
 
     private void closeAddressVector() {
@@ -157,13 +163,14 @@ final class CloseObjectCommand extends Command {
         RegionResource region = session().regions().get((int) objectId);
         requireOpen("region", objectId == (int) objectId ? region : null);
         session().regions().remove((int) objectId);
-        session().counters().values().forEach(counter -> counter.regions().remove(region.region()));
+        session().counters().values().forEach(counter -> counter.regions().remove(region));
         context().counters().add(SystemCounter.REGIONS, -1);
         if (region.file() != null) {
             region.file().delete();
         }
-        unexposed = region.region();
-        onProgress(() -> session().progress().session().regions().close(region.index()));
+        // cards have the one of the first thread
+        unexposed = region.copy(0);
+        onThreads(thread -> session().progress(thread).session().regions().close(region.index()));
     }
 
     private void closeEndpoint() {
@@ -185,11 +192,13 @@ final class CloseObjectCommand extends Command {
         }
         endpoint.leaveScalable();
         endpoint.bound().unbind();
-        onProgress(() -> {
+        ProgressThread thread = context().threads().get(endpoint.thread());
+        context().threads().addEndpoints(thread.index(), -1);
+        onThread(thread.index(), () -> {
             if (endpoint.queues() != null) {
-                context().progress().removeQueues(endpoint.queues());
+                thread.agent().removeQueues(endpoint.queues());
             }
-            context().engine().removeEndpoint(endpoint.endpoint());
+            thread.engine().removeEndpoint(endpoint.endpoint());
         });
         session().giveActivityIndex(endpoint.activityIndex());
     }
@@ -213,8 +222,10 @@ final class CloseObjectCommand extends Command {
         if (passive.name() != null) {
             names.removeEndpoint(passive.name());
         }
-        onProgress(() -> {
-            context().engine().removePassiveEndpoint(session().progress().session(), passive.endpoint());
+        ProgressThread thread = context().threads().get(passive.thread());
+        onThread(thread.index(), () -> {
+            thread.engine().removePassiveEndpoint(
+                session().progress(thread.index()).session(), passive.endpoint());
             passive.closeBound();
         });
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFile;
@@ -176,13 +177,37 @@ abstract class Command {
     }
 
     /**
-     * Runs a change on the progress thread; the next step follows it.
+     * Runs a change on one progress thread; the next step follows it.
      *
+     * @param thread its number.
      * @param change runs there.
      */
-    protected final void onProgress(Runnable change) {
+    protected final void onThread(int thread, Runnable change) {
         waiting = true;
-        context.proxy().execute(new Change(change));
+        context.threads().get(thread).proxy().execute(new Change(change));
+    }
+
+    /**
+     * Runs a change on every progress thread; the next step follows when all have made it.
+     *
+     * @param change gets the number of the thread that it runs on.
+     */
+    protected final void onThreads(IntConsumer change) {
+        waiting = true;
+        context.threads().executeAll(change, cause -> {
+            failure = cause;
+            waiting = false;
+        });
+    }
+
+    /**
+     * Runs a change on one progress thread that no step waits for; its failure is logged.
+     *
+     * @param thread its number.
+     * @param change runs there, before the changes that later calls queue.
+     */
+    protected final void aheadOnThread(int thread, Runnable change) {
+        context.threads().get(thread).proxy().execute(new Ahead(change));
     }
 
     /**
@@ -278,6 +303,29 @@ abstract class Command {
         @Override
         protected void execute() throws Exception {
             work.run();
+        }
+
+        @Override
+        protected void onDone() {
+            // no step waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            context.log().onError(cause);
+        }
+    }
+
+    private final class Ahead extends ProgressCommand {
+        private final Runnable change;
+
+        Ahead(Runnable change) {
+            this.change = change;
+        }
+
+        @Override
+        protected void onProgress() {
+            change.run();
         }
 
         @Override

@@ -1,18 +1,25 @@
 package org.jfabric.driver.conductor;
 
+import java.util.function.IntFunction;
 import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A completion queue of a client. Owner: conductor; the writer belongs to the progress thread. */
 final class CompletionQueueResource {
+    /** No thread writes the queue, because no endpoint was bound to it yet. */
+    static final int UNPLACED = -1;
+
     private final long id;
     private final SharedFile file;
-    private final CompletionWriter writer;
+    private final IntFunction<CompletionWriter> writers;
     private final int capacity;
     private final int clientShare;
     private final int driverShare;
     private final WaitResource waitResource;
     private final WaitSetResource waitSet;
+    private int thread = UNPLACED;
+    /** Null as long as no thread serves the queue. */
+    private CompletionWriter writer;
     private int bound;
 
     /**
@@ -20,7 +27,7 @@ final class CompletionQueueResource {
      *
      * @param id          its number.
      * @param file        its memory.
-     * @param writer      the driver's end.
+     * @param writers      makes the driver's end for a progress thread.
      * @param capacity    entries.
      * @param clientShare slots for the client's operations.
      * @param driverShare slots for entries without an operation.
@@ -30,7 +37,7 @@ final class CompletionQueueResource {
     CompletionQueueResource(
         long id,
         SharedFile file,
-        CompletionWriter writer,
+        IntFunction<CompletionWriter> writers,
         int capacity,
         int clientShare,
         int driverShare,
@@ -38,7 +45,7 @@ final class CompletionQueueResource {
         WaitSetResource waitSet) {
         this.id = id;
         this.file = file;
-        this.writer = writer;
+        this.writers = writers;
         this.capacity = capacity;
         this.clientShare = clientShare;
         this.driverShare = driverShare;
@@ -67,7 +74,7 @@ final class CompletionQueueResource {
     /**
      * The driver's end.
      *
-     * @return the writer.
+     * @return null as long as no thread writes the queue.
      */
     CompletionWriter writer() {
         return writer;
@@ -116,6 +123,25 @@ final class CompletionQueueResource {
      */
     WaitSetResource waitSet() {
         return waitSet;
+    }
+
+    /**
+     * The progress thread that writes the queue.
+     *
+     * @return its number, or {@link #UNPLACED}.
+     */
+    int thread() {
+        return thread;
+    }
+
+    /**
+     * Gives the queue to a progress thread for the rest of its life.
+     *
+     * @param newThread its number; it serves the writer from its next step on.
+     */
+    void place(int newThread) {
+        thread = newThread;
+        writer = writers.apply(newThread);
     }
 
     /**

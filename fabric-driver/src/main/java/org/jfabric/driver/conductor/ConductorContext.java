@@ -1,11 +1,9 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.log.DriverLog;
-import org.jfabric.driver.progress.ProgressAgent;
-import org.jfabric.driver.progress.ProgressProxy;
+import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.SharedFiles;
@@ -22,9 +20,7 @@ import java.util.List;
  * @param files        shared with clients.
  * @param resource     for slow work.
  * @param inbox        of the conductor.
- * @param proxy        to the progress thread.
- * @param progress     only for calls made through the proxy.
- * @param engine       only for calls made through the proxy.
+ * @param threads      that make progress; their engines and agents only for calls made through their proxies.
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
  * @param log          of the driver, also for errors.
@@ -36,9 +32,7 @@ public record ConductorContext(
     SharedFiles files,
     ResourceAgent resource,
     Inbox inbox,
-    ProgressProxy proxy,
-    ProgressAgent progress,
-    Engine engine,
+    ProgressThreads threads,
     List<LinkProvider> providers,
     SystemCounters counters,
     DriverLog log,

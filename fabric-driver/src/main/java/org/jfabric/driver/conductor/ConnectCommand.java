@@ -49,7 +49,7 @@ final class ConnectCommand extends Command {
                 // it may have been closed meanwhile
                 EndpointResource endpoint = session().requireEndpoint(endpointId);
                 state = State.BEGUN;
-                onProgress(() -> endpoint.endpoint().connect(address, cmData));
+                onThread(endpoint.thread(), () -> endpoint.endpoint().connect(address, cmData));
             }
             default -> {
                 session().proxy().done(correlationId());

@@ -3,17 +3,16 @@ package org.jfabric.driver.conductor;
 import java.util.HashSet;
 import java.util.Set;
 import org.jfabric.driver.engine.CounterWriter;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.SharedFile;
 
 /** A counter of a client. Owner: conductor; the writer belongs to the progress thread. */
 final class CounterResource {
     private final long id;
     private final SharedFile file;
-    private final CounterWriter writer;
+    private final CounterWriter[] writers;
     private final WaitResource waitResource;
     private final WaitSetResource waitSet;
-    private final Set<RegisteredRegion> regions = new HashSet<>();
+    private final Set<RegionResource> regions = new HashSet<>();
     private int bound;
 
     /**
@@ -21,15 +20,15 @@ final class CounterResource {
      *
      * @param id           its number.
      * @param file         its memory.
-     * @param writer       the driver's end.
+     * @param writers      the driver's ends, by number of the progress thread.
      * @param waitResource wakes the threads that wait for this counter alone, or null.
      * @param waitSet      that it signals, or null.
      */
     CounterResource(
-        long id, SharedFile file, CounterWriter writer, WaitResource waitResource, WaitSetResource waitSet) {
+        long id, SharedFile file, CounterWriter[] writers, WaitResource waitResource, WaitSetResource waitSet) {
         this.id = id;
         this.file = file;
-        this.writer = writer;
+        this.writers = writers;
         this.waitResource = waitResource;
         this.waitSet = waitSet;
     }
@@ -57,8 +56,8 @@ final class CounterResource {
      *
      * @return the writer.
      */
-    CounterWriter writer() {
-        return writer;
+    CounterWriter writer(int thread) {
+        return writers[thread];
     }
 
     /**
@@ -93,7 +92,7 @@ final class CounterResource {
      *
      * @return changed by those that bind and close regions.
      */
-    Set<RegisteredRegion> regions() {
+    Set<RegionResource> regions() {
         return regions;
     }
 

@@ -3,6 +3,8 @@ package org.jfabric.driver.conductor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jfabric.codec.control.DrainDriverDecoder;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.progress.ProgressClient;
@@ -16,6 +18,10 @@ import org.jfabric.info.FabricException;
 final class DrainCommand extends Command {
     private static final int MAX_NAMED = 5;
 
+    /** Those of the endpoints of one progress thread. */
+    private record Sends(long count, List<String> named) {
+    }
+
     private enum State {
         BEGIN,
         COUNT,
@@ -28,8 +34,8 @@ final class DrainCommand extends Command {
     private State state = State.BEGIN;
     private boolean begun;
     private long beginNs;
-    private long outstanding;
-    private final List<String> named = new ArrayList<>();
+    /** By number of the progress thread. */
+    private final Sends[] sends;
 
     /**
      * Decodes the command.
@@ -43,6 +49,7 @@ final class DrainCommand extends Command {
         drain = context().drain();
         timeoutNs = decoder.timeoutNs();
         force = decoder.force() != 0;
+        sends = new Sends[context().threads().count()];
     }
 
     @Override
@@ -54,9 +61,8 @@ final class DrainCommand extends Command {
             }
             case COUNT -> {
                 state = State.DECIDE;
-                List<ProgressClient> clients =
-                    registry().sessions().stream().map(ClientSession::progress).toList();
-                onProgress(() -> count(clients));
+                List<ClientSession> clients = List.copyOf(registry().sessions());
+                onThreads(thread -> count(clients, thread));
             }
             default -> {
                 return decide(nowNs);
@@ -81,6 +87,7 @@ final class DrainCommand extends Command {
     }
 
     private Step decide(long nowNs) {
+        long outstanding = Stream.of(sends).mapToLong(Sends::count).sum();
         if (outstanding == 0) {
             // the clients are notified of the end itself
             session().proxy().done(correlationId());
@@ -92,15 +99,17 @@ final class DrainCommand extends Command {
             return Step.ENDED;
         }
         if (nowNs - beginNs >= timeoutNs) {
-            throw timedOut();
+            throw timedOut(outstanding);
         }
         state = State.COUNT;
         return Step.LATER;
     }
 
-    private FabricException timedOut() {
+    private FabricException timedOut(long outstanding) {
+        String named = Stream.of(sends).flatMap(each -> each.named.stream()).limit(MAX_NAMED)
+            .collect(Collectors.joining(", "));
         String seen = outstanding + " outstanding send(s) after " + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
-            + " ms: " + String.join(", ", named);
+            + " ms: " + named;
         return new FabricException(FabricErrno.ETIMEDOUT, seen,
             force ? "The driver ends all the same, and these sends fail."
                 : "The driver goes on as before. 'fabric queues' shows which peers they wait for; give more time, stop"
@@ -125,18 +134,20 @@ final class DrainCommand extends Command {
     }
 
     /** Progress thread: what was posted before counts, whether the driver had taken it or not. */
-    private void count(List<ProgressClient> clients) {
-        outstanding = 0;
-        named.clear();
-        for (ProgressClient client : clients) {
-            context().progress().takePosted(client);
+    private void count(List<ClientSession> clients, int thread) {
+        long count = 0;
+        List<String> named = new ArrayList<>();
+        for (ClientSession session : clients) {
+            ProgressClient client = session.progress(thread);
+            context().threads().get(thread).agent().takePosted(client);
             for (EngineEndpoint endpoint : client.session().endpoints()) {
-                long sends = endpoint.outstandingSends();
-                outstanding += sends;
-                if (sends != 0 && named.size() < MAX_NAMED) {
-                    named.add(sends + " of " + endpoint.settings().address());
+                long outstanding = endpoint.outstandingSends();
+                count += outstanding;
+                if (outstanding != 0 && named.size() < MAX_NAMED) {
+                    named.add(outstanding + " of " + endpoint.settings().address());
                 }
             }
         }
+        sends[thread] = new Sends(count, named);
     }
 }

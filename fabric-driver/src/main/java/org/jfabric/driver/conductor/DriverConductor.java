@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.SystemNanoClock;
@@ -52,7 +53,7 @@ public final class DriverConductor implements Agent {
      * @param clock    of the cycle.
      * @param faults   determines whose file was truncated.
      * @param listenFd of the driver's socket, listening.
-     * @param acceptor for other drivers, or null.
+     * @param acceptors for drivers, of each progress thread, in the same order for all.
      */
     public DriverConductor(
         ConductorContext context,
@@ -61,14 +62,14 @@ public final class DriverConductor implements Agent {
         CycleClock clock,
         FaultInspector faults,
         int listenFd,
-        PeerAcceptor acceptor) {
+        List<List<PeerAcceptor>> acceptors) {
         this.context = context;
         this.settings = settings;
         this.watcher = watcher;
         this.clock = clock;
         this.faults = faults;
         this.sockets = new ClientSockets(
-            context, this, watcher, listenFd, acceptor, SystemNanoClock.INSTANCE,
+            context, this, watcher, listenFd, acceptors, SystemNanoClock.INSTANCE,
             fd -> UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK));
         this.registry = new Registry(sockets.waitChannels());
         this.adapter = new ClientCommandAdapter(this, context, registry);

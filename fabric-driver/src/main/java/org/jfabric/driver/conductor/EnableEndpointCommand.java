@@ -12,6 +12,8 @@ import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.progress.EndpointQueues;
+import org.jfabric.driver.progress.ProgressClient;
+import org.jfabric.driver.progress.ProgressThread;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.EndpointType;
@@ -59,6 +61,8 @@ final class EnableEndpointCommand extends Command {
     private String takenService = "";
     private boolean hasActivityIndex;
     private int activityIndex;
+    /** Null until it is chosen. */
+    private ProgressThread thread;
     private EngineEndpoint endpoint;
     private EndpointQueues queues;
 
@@ -89,6 +93,7 @@ final class EnableEndpointCommand extends Command {
                 requireOneContext();
                 settle();
                 takeNames();
+                place();
                 state = State.MADE;
                 if (!session().isEmbedded() || !takenService.isEmpty() || slabSettings != null || binder != null) {
                     background(this::make, fileBytes());
@@ -99,7 +104,7 @@ final class EnableEndpointCommand extends Command {
                     names.setAddress(takenService, id, settings.address());
                 }
                 state = State.OPEN;
-                onProgress(this::open);
+                onThread(thread.index(), this::open);
             }
             default -> {
                 finish();
@@ -111,6 +116,9 @@ final class EnableEndpointCommand extends Command {
 
     @Override
     protected void undo() {
+        if (thread != null) {
+            context().threads().addEndpoints(thread.index(), -1);
+        }
         if (passive != null) {
             passive.beingTaken(false);
         }
@@ -135,6 +143,30 @@ final class EnableEndpointCommand extends Command {
         if (boundAddress != null) {
             afterwards(boundAddress::close);
         }
+    }
+
+    /** Chooses the progress thread, and gives it the queues that none writes yet. */
+    private void place() {
+        int chosen = bound.thread();
+        if (request.requestId() != 0) {
+            // the listener's link has the connection
+            chosen = BoundObjects.common(chosen, context().threads().ofRequest(request.requestId()));
+        }
+        if (links.first().staysOnFirstThread()) {
+            chosen = BoundObjects.common(chosen, 0);
+        }
+        if (chosen == CompletionQueueResource.UNPLACED && request.isReceiveContext()) {
+            // to where its endpoints will probably be
+            chosen = session().threadOfQueues();
+        }
+        thread = context().threads().get(
+            chosen == CompletionQueueResource.UNPLACED ? context().threads().leastUsed() : chosen);
+        ProgressClient client = session().progress(thread.index());
+        for (CompletionQueueResource queue : bound.unplaced()) {
+            queue.place(thread.index());
+            aheadOnThread(thread.index(), () -> thread.agent().addCompletionQueue(client, queue.writer()));
+        }
+        context().threads().addEndpoints(thread.index(), 1);
     }
 
     private void requireOneContext() {
@@ -306,12 +338,12 @@ final class EnableEndpointCommand extends Command {
     }
 
     private void open() {
-        EngineEndpoint added = context().engine().addEndpoint(
-            session().progress().session(),
+        EngineEndpoint added = thread.engine().addEndpoint(
+            session().progress(thread.index()).session(),
             settings,
             request.isReceiveContext() ? List.of() : links.names(),
-            bound.vector() == null ? new AddressTable() : bound.vector().table(),
-            bound.completions(),
+            bound.vector() == null ? new AddressTable() : bound.vector().table(thread.index()),
+            bound.completions(thread.index()),
             bound.receiveContext());
         if (files.transmit() != null) {
             boolean served = false;
@@ -320,7 +352,7 @@ final class EnableEndpointCommand extends Command {
                 served = true;
             } finally {
                 if (!served) {
-                    context().engine().removeEndpoint(added);
+                    thread.engine().removeEndpoint(added);
                 }
             }
         }
@@ -330,17 +362,17 @@ final class EnableEndpointCommand extends Command {
     private void serve(EngineEndpoint added) {
         queues = new EndpointQueues(
             added,
-            session().progress(),
+            session().progress(thread.index()),
             activityIndex,
             files.transmit().address(),
             files.transmitLength(),
             files.receive().address(),
             files.receiveLength());
-        context().progress().addQueues(queues);
+        thread.agent().addQueues(queues);
     }
 
     private void finish() {
-        EndpointResource resource = new EndpointResource(endpoint, queues, files, activityIndex, bound);
+        EndpointResource resource = new EndpointResource(endpoint, thread.index(), queues, files, activityIndex, bound);
         if (!takenService.isEmpty()) {
             resource.services().add(takenService);
         }

@@ -7,9 +7,10 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.EnableRegionDecoder;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.resource.RegionBinding;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+
+import java.util.Arrays;
 
 /**
  * {@code fi_mr_enable}, with the {@code fi_mr_bind} that the client called before it. The counters may be closed later:
@@ -59,32 +60,35 @@ final class EnableRegionCommand extends Command {
             return Step.ENDED;
         }
         bound = true;
-        RegisteredRegion region = region();
+        RegionResource region = region();
         for (long id : endpointIds) {
             session().requireEndpoint(id);
         }
         CounterResource reads = counter(readCounterId);
         CounterResource writes = counter(writeCounterId);
-        RegionBinding binding = new RegionBinding(
-            writer(reads, region), writer(writes, region), endpointIds.length == 0 ? null : endpointIds);
+        keep(reads, region);
+        keep(writes, region);
+        RegionBinding[] bindings = new RegionBinding[context().threads().count()];
+        Arrays.setAll(bindings, thread -> new RegionBinding(
+            writer(reads, thread), writer(writes, thread), endpointIds.length == 0 ? null : endpointIds));
         // queued in this step, and so before the change of a later command that closes a counter
-        onProgress(() -> {
-            if (region.binding() != RegionBinding.DISABLED) {
+        onThreads(thread -> {
+            if (region.copy(thread).binding() != RegionBinding.DISABLED) {
                 throw new FabricException(FabricErrno.EOPBADSTATE, "region " + regionIndex + " is enabled already",
                     "Enable a region once, and only one that was registered with FI_RMA_EVENT.");
             }
-            region.bind(binding);
+            region.copy(thread).bind(bindings[thread]);
         });
         return Step.AGAIN;
     }
 
-    private RegisteredRegion region() {
+    private RegionResource region() {
         RegionResource region = session().regions().get(regionIndex);
         if (region == null) {
             throw new FabricException(
                 FabricErrno.EINVAL, "region " + regionIndex + " is not open", "Enable it before its close.");
         }
-        return region.region();
+        return region;
     }
 
     private CounterResource counter(long id) {
@@ -97,11 +101,13 @@ final class EnableRegionCommand extends Command {
         return counter;
     }
 
-    private static CounterWriter writer(CounterResource counter, RegisteredRegion region) {
-        if (counter == null) {
-            return null;
+    private static void keep(CounterResource counter, RegionResource region) {
+        if (counter != null) {
+            counter.regions().add(region);
         }
-        counter.regions().add(region);
-        return counter.writer();
+    }
+
+    private static CounterWriter writer(CounterResource counter, int thread) {
+        return counter == null ? null : counter.writer(thread);
     }
 }

@@ -49,10 +49,13 @@ final class EndClientCommand extends Command {
                 }
                 state = State.ENGINE;
                 List<PassiveEndpointResource> passive = List.copyOf(session().passiveEndpoints().values());
-                onProgress(() -> {
-                    context().progress().endClient(session().progress());
+                session().endpoints().values().forEach(
+                    endpoint -> context().threads().addEndpoints(endpoint.thread(), -1));
+                onThreads(thread -> {
+                    context().threads().get(thread).agent().endClient(session().progress(thread));
                     // also the addresses of passive endpoints that never listened
-                    passive.forEach(PassiveEndpointResource::closeBound);
+                    passive.stream().filter(each -> each.thread() == thread)
+                        .forEach(PassiveEndpointResource::closeBound);
                 });
             }
             case ENGINE -> {

@@ -10,6 +10,7 @@ import java.util.List;
 /** An enabled endpoint of a client. Owner: conductor; endpoint and queues belong to the progress thread. */
 public final class EndpointResource {
     private final EngineEndpoint endpoint;
+    private final int thread;
     private final EndpointQueues queues;
     private final EndpointFiles files;
     private final int activityIndex;
@@ -26,6 +27,7 @@ public final class EndpointResource {
      * An endpoint and the objects that it uses.
      *
      * @param endpoint      of the engine.
+     * @param thread        number of the progress thread that serves it.
      * @param queues        the driver's ends, or null for an embedding client.
      * @param files         its memory.
      * @param activityIndex of its activity byte.
@@ -33,11 +35,13 @@ public final class EndpointResource {
      */
     EndpointResource(
         EngineEndpoint endpoint,
+        int thread,
         EndpointQueues queues,
         EndpointFiles files,
         int activityIndex,
         BoundObjects bound) {
         this.endpoint = endpoint;
+        this.thread = thread;
         this.queues = queues;
         this.files = files;
         this.activityIndex = activityIndex;
@@ -69,6 +73,15 @@ public final class EndpointResource {
      */
     public EngineEndpoint endpoint() {
         return endpoint;
+    }
+
+    /**
+     * The progress thread that serves it.
+     *
+     * @return its number.
+     */
+    int thread() {
+        return thread;
     }
 
     /**

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.codec.control.ExplainPathDecoder;
 import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
@@ -41,8 +42,10 @@ final class ExplainPathCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         if (endpoint == null) {
-            endpoint = session().requireEndpoint(endpointId).endpoint();
-            onProgress(this::inspect);
+            EndpointResource resource = session().requireEndpoint(endpointId);
+            endpoint = resource.endpoint();
+            Engine engine = context().threads().get(resource.thread()).engine();
+            onThread(resource.thread(), () -> inspect(engine));
             return Step.AGAIN;
         }
         if (address == null) {
@@ -59,24 +62,24 @@ final class ExplainPathCommand extends Command {
         return Step.ENDED;
     }
 
-    private void inspect() {
+    private void inspect(Engine engine) {
         address = endpoint.destination(fiAddr);
         if (address != null) {
             state = endpoint.peerState(address);
-            reaching.addAll(reaching(context(), endpoint, address));
+            reaching.addAll(reaching(engine, endpoint, address));
         }
     }
 
     /**
      * The links of an endpoint that reach an address. Progress thread.
      *
-     * @param context  the parts of the driver that commands use.
+     * @param engine   of that thread.
      * @param endpoint open.
      * @param address  of a peer.
      * @return names, the preferred one first.
      */
-    static List<String> reaching(ConductorContext context, EngineEndpoint endpoint, String address) {
-        return context.engine().links(endpoint.linkNames()).stream()
+    static List<String> reaching(Engine engine, EngineEndpoint endpoint, String address) {
+        return engine.links(endpoint.linkNames()).stream()
             .filter(link -> link.reaches(endpoint.settings().address(), address)).map(Link::name).toList();
     }
 
@@ -86,7 +89,7 @@ final class ExplainPathCommand extends Command {
      * @param context  the parts of the driver that commands use.
      * @param endpoint whose links are considered.
      * @param address  of a peer.
-     * @param reaching as {@link #reaching(ConductorContext, EngineEndpoint, String)}.
+     * @param reaching as {@link #reaching(Engine, EngineEndpoint, String)}.
      * @return in the order of the driver's links.
      */
     static List<Verdict> verdicts(

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
+import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
@@ -64,7 +65,7 @@ final class InsertAddressCommand extends Command {
                 state = State.INSERTED;
                 List<EngineEndpoint> users = session().endpoints().values().stream()
                     .filter(resource -> resource.bound().vector() == vector).map(EndpointResource::endpoint).toList();
-                onProgress(() -> insert(users));
+                onThreads(thread -> insert(users, thread));
             }
             default -> {
                 if (unreaching != null) {
@@ -103,17 +104,24 @@ final class InsertAddressCommand extends Command {
         }
     }
 
-    /** Whether the peer exists is not checked: it may be inserted before it is opened. */
-    private void insert(List<EngineEndpoint> users) {
+    /**
+     * Whether the peer exists is not checked: it may be inserted before it is opened. Each thread has the same kinds of
+     * links, and so comes to the same result.
+     */
+    private void insert(List<EngineEndpoint> users, int thread) {
+        Engine engine = context().threads().get(thread).engine();
+        EngineEndpoint last = null;
         for (EngineEndpoint user : users) {
-            if (!ExplainPathCommand.reaching(context(), user, resolved).isEmpty()) {
-                unreaching = null;
+            if (!ExplainPathCommand.reaching(engine, user, resolved).isEmpty()) {
+                last = null;
                 break;
             }
-            unreaching = user;
+            last = user;
         }
-        if (unreaching == null) {
-            fiAddr = vector.table().insert(resolved);
+        long result = last == null ? vector.table(thread).insert(resolved) : 0;
+        if (thread == 0) {
+            unreaching = last;
+            fiAddr = result;
         }
     }
 
@@ -222,7 +230,12 @@ final class InsertAddressCommand extends Command {
                         "Remove from an open address vector, without flags.");
                 }
                 removed = true;
-                onProgress(() -> result = vector.table().remove(fiAddr));
+                onThreads(thread -> {
+                    int each = vector.table(thread).remove(fiAddr);
+                    if (thread == 0) {
+                        result = each;
+                    }
+                });
                 return Step.AGAIN;
             }
             if (result < 0) {

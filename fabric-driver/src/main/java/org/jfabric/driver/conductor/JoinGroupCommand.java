@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.JoinGroupDecoder;
 import org.jfabric.codec.control.LeaveGroupDecoder;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.GroupHandler;
@@ -64,7 +65,7 @@ final class JoinGroupCommand extends Command {
             request.body(), 0, LeaveGroupDecoder.BLOCK_LENGTH, LeaveGroupDecoder.SCHEMA_VERSION);
         EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
         long fiAddr = decoder.fiAddr();
-        return new ChangeEndpointCommand(request, () -> endpoint.endpoint().leave(fiAddr));
+        return new ChangeEndpointCommand(request, endpoint.thread(), () -> endpoint.endpoint().leave(fiAddr));
     }
 
     @Override
@@ -78,7 +79,7 @@ final class JoinGroupCommand extends Command {
                 // it may have been closed meanwhile
                 EndpointResource endpoint = session().requireEndpoint(endpointId);
                 state = State.JOINED;
-                onProgress(() -> {
+                onThread(endpoint.thread(), () -> {
                     fiAddr = endpoint.endpoint().join(group.toString(), opened);
                     joined = true;
                 });
@@ -125,8 +126,13 @@ final class JoinGroupCommand extends Command {
         }
         if (bound == null) {
             named = GroupName.parse(address);
+            if (context().threads().count() > 1) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP,
+                    "joining " + address + " in a driver with " + context().threads().count() + " progress threads",
+                    "Set " + ThreadingConfig.PROGRESS_THREADS.name() + " to 1 where groups are used.");
+            }
             long directions = (flags & DIRECTIONS) == 0 ? DIRECTIONS : flags & DIRECTIONS;
-            onProgress(() -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
+            onThread(endpoint.thread(), () -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
             return;
         }
         SocketName wanted = SocketName.parse(address);

@@ -1,8 +1,8 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.ListenDecoder;
+import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
-import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.info.FabricException;
 
 /** {@code fi_listen}: ends when every link of the passive endpoint listens, or one does not. Owner: conductor. */
@@ -39,7 +39,8 @@ final class ListenCommand extends Command {
             passive = NamePassiveEndpointCommand.idle(session(), passiveId);
             passive.listens(true);
             state = State.LISTENING;
-            onProgress(this::listen);
+            passive.thread(thread());
+            onThread(passive.thread(), this::listen);
             return Step.AGAIN;
         }
         if (!answered) {
@@ -57,15 +58,28 @@ final class ListenCommand extends Command {
     protected void undo() {
         if (state == State.LISTENING) {
             passive.listens(false);
-            context().proxy().execute(new Removal());
+            int thread = passive.thread();
+            aheadOnThread(thread, () -> context().threads().get(thread).engine().removePassiveEndpoint(
+                session().progress(thread).session(), passive.endpoint()));
         }
     }
 
+    /**
+     * All listeners of a client are on one thread, because endpoints that accept may share a completion queue; those of
+     * a card are on the first.
+     */
+    private int thread() {
+        boolean isFirst = context().providers().stream()
+            .anyMatch(each -> passive.linkNames().contains(each.name()) && each.staysOnFirstThread());
+        return isFirst ? 0 : session().listeningThread(context().threads());
+    }
+
     private void listen() {
+        Engine engine = context().threads().get(passive.thread()).engine();
         EnginePassiveEndpoint endpoint =
-            context().engine().addPassiveEndpoint(session().progress().session(), passiveId);
+            engine.addPassiveEndpoint(session().progress(passive.thread()).session(), passiveId);
         passive.endpoint(endpoint);
-        endpoint.listen(context().engine().links(passive.linkNames()), passive.address(context().driverName()),
+        endpoint.listen(engine.links(passive.linkNames()), passive.address(context().driverName()),
             passive.bound(), passive.authKey(), backlog,
             new EnginePassiveEndpoint.Listening() {
                 @Override
@@ -84,23 +98,5 @@ final class ListenCommand extends Command {
                     });
                 }
             });
-    }
-
-    /** Removes a passive endpoint that does not listen from the engine; no command waits for it. */
-    private final class Removal extends ProgressCommand {
-        @Override
-        protected void onProgress() {
-            context().engine().removePassiveEndpoint(session().progress().session(), passive.endpoint());
-        }
-
-        @Override
-        protected void onDone() {
-            // no command waits for it
-        }
-
-        @Override
-        protected void onFailed(Throwable cause) {
-            context().log().onError(cause);
-        }
     }
 }

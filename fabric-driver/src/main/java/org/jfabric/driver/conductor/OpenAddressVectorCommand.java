@@ -34,7 +34,7 @@ final class OpenAddressVectorCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         check();
-        session().addressVectors().put(id, new AddressVectorResource(id, rxCtxBits));
+        session().addressVectors().put(id, new AddressVectorResource(id, rxCtxBits, context().threads().count()));
         session().proxy().addressVectorReady(correlationId(), id);
         return Step.ENDED;
     }

@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import org.jfabric.codec.control.ClientHelloDecoder;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.SessionListener;
+import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
@@ -11,6 +12,8 @@ import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
+
+import java.util.Arrays;
 
 /** Creates the control file of a client whose hello was accepted. Owner: conductor. */
 final class OpenClientCommand extends Command {
@@ -29,7 +32,7 @@ final class OpenClientCommand extends Command {
     private final int ringLength;
     private State state = State.BEGIN;
     private SharedFile file;
-    private ProgressClient progress;
+    private ProgressClient[] progress;
 
     /**
      * A client to be opened.
@@ -69,11 +72,18 @@ final class OpenClientCommand extends Command {
             }
             case MADE -> {
                 state = State.SERVED;
-                progress = new ProgressClient(
+                progress = new ProgressClient[context().threads().count()];
+                Arrays.setAll(progress, thread -> new ProgressClient(
                     new EngineSession(clientId, listener),
-                    file.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength));
+                    file.address() + ControlFileDescriptor.activityOffset(ringLength, ringLength)));
                 long pid = ClientSession.pid(fd);
-                onProgress(() -> context().progress().addClient(progress, name, pid));
+                onThreads(thread -> {
+                    ProgressAgent agent = context().threads().get(thread).agent();
+                    agent.addClient(progress[thread]);
+                    if (thread == 0) {
+                        agent.showClient(progress[thread], name, pid);
+                    }
+                });
             }
             default -> {
                 context().counters().add(SystemCounter.CLIENTS, 1);

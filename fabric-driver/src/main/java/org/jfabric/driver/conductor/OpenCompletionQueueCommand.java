@@ -5,6 +5,7 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
@@ -38,7 +39,7 @@ final class OpenCompletionQueueCommand extends Command {
     private int capacity;
     private CompletionFormat format;
     private SharedFile file;
-    private CompletionWriter writer;
+    private CompletionQueueResource queue;
 
     /**
      * Decodes the command.
@@ -67,18 +68,18 @@ final class OpenCompletionQueueCommand extends Command {
                 background(this::make, CompletionQueueDescriptor.fileLength(capacity));
             }
             case MADE -> {
-                writer = new CompletionWriter(file.address(), capacity, driverShare,
-                    wait.point(file.address() + CompletionQueueDescriptor.WAIT_OFFSET), this::onOverrun);
-                if (session().isEmbedded()) {
-                    writer.retireAtOnce();
-                }
+                WaitPoint[] points = wait.points(
+                    context().threads().count(), file.address() + CompletionQueueDescriptor.WAIT_OFFSET);
+                queue = new CompletionQueueResource(id, file, thread -> writer(points[thread]), capacity, clientShare,
+                    driverShare, wait.waitResource(), wait.waitSet());
                 state = State.SERVED;
-                onProgress(() -> context().progress().addCompletionQueue(session().progress(), writer));
+                if (context().threads().count() == 1) {
+                    queue.place(0);
+                    onThread(0, () -> context().threads().get(0).agent().addCompletionQueue(
+                        session().progress(0), queue.writer()));
+                }
             }
             default -> {
-                CompletionQueueResource queue =
-                    new CompletionQueueResource(
-                        id, file, writer, capacity, clientShare, driverShare, wait.waitResource(), wait.waitSet());
                 session().completionQueues().put(id, queue);
                 context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
                 session().proxy().completionQueueReady(correlationId(), queue, format.code());
@@ -98,8 +99,16 @@ final class OpenCompletionQueueCommand extends Command {
     }
 
     /** The progress thread found no slot for an entry: the conductor notifies the client. */
+    private CompletionWriter writer(WaitPoint point) {
+        CompletionWriter made = new CompletionWriter(file.address(), capacity, driverShare, point, this::onOverrun);
+        if (session().isEmbedded()) {
+            made.retireAtOnce();
+        }
+        return made;
+    }
+
     private void onOverrun() {
-        session().progress().session().listener().onCompletionQueueOverrun(session().id(), id);
+        session().progress(0).session().listener().onCompletionQueueOverrun(session().id(), id);
     }
 
     private void check() {

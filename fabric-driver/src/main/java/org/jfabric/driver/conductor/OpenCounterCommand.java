@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.CounterEvents;
@@ -24,7 +25,7 @@ final class OpenCounterCommand extends Command {
     private final RequestedWait wait;
     private State state = State.CHECK;
     private SharedFile file;
-    private CounterWriter writer;
+    private CounterWriter[] writers;
 
     /**
      * Decodes the command.
@@ -50,14 +51,13 @@ final class OpenCounterCommand extends Command {
                 background(this::make);
             }
             case MADE -> {
-                writer = new CounterWriter(
-                    file.address(), wait.point(file.address() + CounterDescriptor.WAIT_OFFSET),
-                    eventsCode == CounterEvents.BYTES.code());
+                makeWriters();
                 state = State.SERVED;
-                onProgress(() -> context().progress().addCounter(session().progress(), id, writer));
+                onThreads(thread -> context().threads().get(thread).agent().addCounter(
+                    session().progress(thread), id, writers[thread]));
             }
             default -> {
-                CounterResource counter = new CounterResource(id, file, writer, wait.waitResource(), wait.waitSet());
+                CounterResource counter = new CounterResource(id, file, writers, wait.waitResource(), wait.waitSet());
                 session().counters().put(id, counter);
                 context().counters().add(SystemCounter.COUNTERS, 1);
                 session().proxy().counterReady(correlationId(), counter);
@@ -74,6 +74,19 @@ final class OpenCounterCommand extends Command {
             file.delete();
             SharedFile unused = file;
             afterwards(unused::unmap);
+        }
+    }
+
+    private void makeWriters() {
+        int threads = context().threads().count();
+        WaitPoint[] points = wait.points(threads, file.address() + CounterDescriptor.WAIT_OFFSET);
+        writers = new CounterWriter[threads];
+        for (int thread = 0; thread < threads; thread++) {
+            writers[thread] = new CounterWriter(
+                file.address(), points[thread], eventsCode == CounterEvents.BYTES.code());
+            if (threads > 1) {
+                writers[thread].shareCount();
+            }
         }
     }
 

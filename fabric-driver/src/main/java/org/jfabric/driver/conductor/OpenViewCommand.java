@@ -20,6 +20,7 @@ final class OpenViewCommand extends Command {
     }
 
     private final EndpointResource endpoint;
+    private final int thread;
     private final long id;
     private State state = State.MAKE;
     private SharedFile file;
@@ -35,6 +36,7 @@ final class OpenViewCommand extends Command {
         OpenViewDecoder decoder = new OpenViewDecoder().wrap(
             request.body(), 0, OpenViewDecoder.BLOCK_LENGTH, OpenViewDecoder.SCHEMA_VERSION);
         endpoint = registry().endpointAfter(decoder.afterEndpointId());
+        thread = endpoint == null ? 0 : endpoint.thread();
         id = registry().nextId();
     }
 
@@ -52,10 +54,10 @@ final class OpenViewCommand extends Command {
             case BEGIN -> {
                 state = State.ANSWER;
                 // the view of an endpoint that was closed meanwhile shows that it is closed
-                onProgress(() -> context().progress().addView(view));
+                onThread(thread, () -> context().threads().get(thread).agent().addView(view));
             }
             default -> {
-                ViewResource resource = new ViewResource(id, endpoint.id(), view, file);
+                ViewResource resource = new ViewResource(id, endpoint.id(), thread, view, file);
                 session().views().put(id, resource);
                 session().proxy().viewReady(correlationId(), resource);
                 return Step.ENDED;
@@ -84,8 +86,8 @@ final class OpenViewCommand extends Command {
             0);
         view = new QueueView(
             endpoint.endpoint(),
-            session().progress().session(),
-            context().engine().settings().unexpectedBudgetBytes(),
+            session().progress(thread).session(),
+            context().threads().get(thread).engine().settings().unexpectedBudgetBytes(),
             file.address());
     }
 }

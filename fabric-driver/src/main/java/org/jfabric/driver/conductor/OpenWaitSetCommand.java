@@ -1,7 +1,6 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.OpenWaitSetDecoder;
-import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -41,7 +40,8 @@ final class OpenWaitSetCommand extends Command {
             return Step.AGAIN;
         }
         WaitSetResource waitSet = new WaitSetResource(id, file, new WaitResource(
-            new WaitPoint(file.address() + WaitDescriptor.WAIT_FILE_OFFSET), waitToken));
+            WaitResource.points(context().threads().count(), file.address() + WaitDescriptor.WAIT_FILE_OFFSET),
+            waitToken));
         session().waitSets().put(id, waitSet);
         session().proxy().waitSetReady(correlationId(), waitSet);
         return Step.ENDED;

@@ -13,6 +13,7 @@ final class PassiveEndpointResource {
     private final byte[] authKey;
     private String name;
     private boolean listens;
+    private int thread;
     private boolean isBeingTaken;
     private EnginePassiveEndpoint endpoint;
     private BoundAddress bound;
@@ -39,6 +40,19 @@ final class PassiveEndpointResource {
      */
     long id() {
         return id;
+    }
+
+    /**
+     * The progress thread that listens.
+     *
+     * @return its number.
+     */
+    int thread() {
+        return thread;
+    }
+
+    void thread(int newThread) {
+        thread = newThread;
     }
 
     /**

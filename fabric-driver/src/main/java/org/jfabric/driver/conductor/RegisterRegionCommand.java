@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.PersistentFile;
@@ -54,8 +55,9 @@ final class RegisterRegionCommand extends Command {
     /** It was passed for this command, and the session does not have it yet. */
     private boolean ownsMemory;
     private SharedFile file;
-    private RegisteredRegion region;
-    private int index;
+    /** By number of the progress thread; all of the same memory. */
+    private RegisteredRegion[] copies;
+    private int[] indices;
 
     /**
      * Decodes the command.
@@ -98,13 +100,13 @@ final class RegisterRegionCommand extends Command {
                     ownsMemory = false;
                     session().memory(memory);
                 }
-                region = region();
+                makeCopies();
                 state = State.ADDED;
-                onProgress(this::add);
+                onThreads(this::add);
             }
             default -> {
-                RegionResource resource = new RegionResource(index, region, file);
-                session().regions().put(index, resource);
+                RegionResource resource = new RegionResource(indices[0], copies, file);
+                session().regions().put(indices[0], resource);
                 context().counters().add(SystemCounter.REGIONS, 1);
                 session().proxy().regionReady(correlationId(), resource);
                 return Step.ENDED;
@@ -115,9 +117,11 @@ final class RegisterRegionCommand extends Command {
 
     @Override
     protected void undo() {
-        if (region != null && region.isCopied()) {
-            // as the region would at its close
-            memory.release();
+        if (copies != null && isCopied()) {
+            // as the regions would at their close
+            for (int i = 0; i < copies.length; i++) {
+                memory.release();
+            }
         }
         if (file != null) {
             file.delete();
@@ -213,46 +217,63 @@ final class RegisterRegionCommand extends Command {
         }
     }
 
-    private RegisteredRegion region() {
-        if (persistent != null) {
-            return persistentRegion(persistent);
+    private void makeCopies() {
+        ConductorContext context = context();
+        copies = new RegisteredRegion[context.threads().count()];
+        indices = new int[copies.length];
+        long generation = file != null ? file.generation() : SharedFiles.randomGeneration();
+        Runnable release = release(copies.length);
+        for (int thread = 0; thread < copies.length; thread++) {
+            copies[thread] = copy(generation, release);
+            if (persistent != null) {
+                copies[thread].sync(new RegionSync(persistent, context.resource(),
+                    context.threads().get(thread).proxy().inbox(), context.counters(), context.log()));
+            }
         }
-        if (file == null) {
-            return new RegisteredRegion(0, SharedFiles.randomGeneration(), nativeAddress, length, key, () -> {
+    }
+
+    private RegisteredRegion copy(long generation, Runnable release) {
+        if (isCopied()) {
+            ClientMemory of = memory;
+            of.retain();
+            return RegisteredRegion.copied(file, length, key, of, nativeAddress, () -> {
+                of.release();
+                release.run();
             });
         }
+        if (file != null) {
+            return RegisteredRegion.inFile(file, length, key, release);
+        }
+        return new RegisteredRegion(
+            0, generation, persistent != null ? persistent.address() : nativeAddress, length, key, release);
+    }
+
+    /** Frees the memory, once no progress thread uses it any more. */
+    private Runnable release(int users) {
         ConductorContext context = context();
         SharedFile mapped = file;
-        Unmap unmap = new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap);
-        if (!isCopied()) {
-            return RegisteredRegion.inFile(
-                mapped, length, key, () -> context.resource().submit(unmap, context.inbox()));
+        PersistentFile opened = persistent;
+        if (mapped == null && opened == null) {
+            return () -> {
+            };
         }
-        ClientMemory of = memory;
-        of.retain();
-        return RegisteredRegion.copied(mapped, length, key, of, nativeAddress, () -> {
-            of.release();
-            context.resource().submit(unmap, context.inbox());
-        });
+        AtomicInteger left = new AtomicInteger(users);
+        return () -> {
+            if (left.decrementAndGet() == 0) {
+                // a file of the application has no number, because other drivers cannot open it
+                context.resource().submit(mapped != null
+                    ? new Unmap(mapped.name(), mapped.lengthBytes(), mapped::unmap)
+                    : new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox());
+            }
+        };
     }
 
-    /** Without a number, because other drivers cannot open the file. */
-    private RegisteredRegion persistentRegion(PersistentFile opened) {
-        ConductorContext context = context();
-        RegisteredRegion made = new RegisteredRegion(
-            0, SharedFiles.randomGeneration(), opened.address(), length, key,
-            () -> context.resource().submit(
-                new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox()));
-        made.sync(new RegionSync(
-            opened, context.resource(), context.proxy().inbox(), context.counters(), context.log()));
-        return made;
-    }
-
-    private void add() {
+    private void add(int thread) {
         if ((flags & Flags.RMA_EVENT) != 0) {
-            region.bind(RegionBinding.DISABLED);
+            copies[thread].bind(RegionBinding.DISABLED);
         }
-        index = session().progress().session().regions().add(region);
+        int index = session().progress(thread).session().regions().add(copies[thread]);
+        indices[thread] = index;
         if (index == -FabricErrno.ENOKEY) {
             throw new FabricException(FabricErrno.ENOKEY,
                 "another region of the domain has the key " + Codes.hex(key.key()),

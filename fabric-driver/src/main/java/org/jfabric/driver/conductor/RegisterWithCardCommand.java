@@ -53,7 +53,8 @@ final class RegisterWithCardCommand extends Command {
                     "Name an open region, and remote reads, writes or both.");
             }
             isBegun = true;
-            onProgress(() -> expose(region.region()));
+            // links with cards have all their endpoints on the first thread
+            onThread(0, () -> expose(region.copy(0)));
             return Step.AGAIN;
         }
         if (!isAnswered) {
@@ -72,8 +73,8 @@ final class RegisterWithCardCommand extends Command {
                 "region " + regionIndex + " is bound or not enabled, and a card does not report accesses to it",
                 "Register it without FI_RMA_EVENT.");
         }
-        context().engine().links(List.of(linkName)).getFirst().expose(region, access,
-            session().progress().session().regions().keys(region.key().domain()), where, new Answer());
+        context().threads().get(0).engine().links(List.of(linkName)).getFirst().expose(region, access,
+            session().progress(0).session().regions().keys(region.key().domain()), where, new Answer());
     }
 
     private final class Answer implements ExposureHandler {

@@ -70,20 +70,21 @@ final class RequestedWait {
     }
 
     /**
-     * The point at which the driver wakes waiting threads.
+     * The points at which the driver wakes waiting threads.
      *
-     * @param line native address of the object's own wait words.
-     * @return null without a wait object.
+     * @param threads number of progress threads.
+     * @param line    native address of the object's own wait words.
+     * @return by number of the thread; all null without a wait object.
      */
-    WaitPoint point(long line) {
+    WaitPoint[] points(int threads, long line) {
         if (waitSet != null) {
-            return waitSet.waitResource().point();
+            return waitSet.waitResource().points();
         }
         if (!signals) {
-            return null;
+            return new WaitPoint[threads];
         }
-        waitResource = new WaitResource(new WaitPoint(line), token);
-        return waitResource.point();
+        waitResource = new WaitResource(WaitResource.points(threads, line), token);
+        return waitResource.points();
     }
 
     /** The wait resource of threads that wait for this object alone, or null. */

@@ -7,7 +7,6 @@ import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.control.WaitChannelWelcomeEncoder;
-import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -47,7 +46,8 @@ final class WaitChannels {
         if (wait != null && wait.channel() != null) {
             ClientSocket socket = wait.channel();
             wait.channel(null);
-            context.progress().removeSleeper(wait.point());
+            // only an agent that the application runs, which is a driver's only one, has sleepers
+            context.threads().get(0).agent().removeSleeper(wait.points()[0]);
             sockets.close(socket);
         }
     }
@@ -98,31 +98,28 @@ final class WaitChannels {
     private void attach(ClientSocket socket, WaitResource wait, boolean embedded) {
         wait.channel(socket);
         socket.waitResource(wait);
-        context.proxy().execute(new ProgressCommand() {
-            @Override
-            protected void onProgress() {
-                wait.point().channel(socket.fd());
+        context.threads().executeAll(
+            thread -> {
+                wait.points()[thread].channel(socket.fd());
                 if (embedded) {
-                    context.progress().addSleeper(wait.point());
+                    context.threads().get(thread).agent().addSleeper(wait.points()[thread]);
                 }
-            }
+            },
+            cause -> onAttached(socket, cause));
+    }
 
-            @Override
-            protected void onDone() {
-                socket.onAnswered();
-                if (sendWelcome(socket, 0, "")) {
-                    sockets.rearm(socket);
-                } else {
-                    detach(socket);
-                }
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                context.log().onError(cause);
-                detach(socket);
-            }
-        });
+    private void onAttached(ClientSocket socket, Throwable cause) {
+        if (cause != null) {
+            context.log().onError(cause);
+            detach(socket);
+            return;
+        }
+        socket.onAnswered();
+        if (sendWelcome(socket, 0, "")) {
+            sockets.rearm(socket);
+        } else {
+            detach(socket);
+        }
     }
 
     /** The client has closed the channel, but not the object. */
@@ -131,22 +128,13 @@ final class WaitChannels {
         wait.channel(null);
         sockets.forget(socket);
         detaching++;
-        context.proxy().execute(new ProgressCommand() {
-            @Override
-            protected void onProgress() {
-                context.progress().removeSleeper(wait.point());
-                wait.point().clearChannel();
-            }
-
-            @Override
-            protected void onDone() {
-                detaching--;
-                sockets.close(socket);
-            }
-
-            @Override
-            protected void onFailed(Throwable cause) {
-                onDone();
+        context.threads().executeAll(thread -> {
+            context.threads().get(thread).agent().removeSleeper(wait.points()[thread]);
+            wait.points()[thread].clearChannel();
+        }, cause -> {
+            detaching--;
+            sockets.close(socket);
+            if (cause != null) {
                 context.log().onError(cause);
             }
         });

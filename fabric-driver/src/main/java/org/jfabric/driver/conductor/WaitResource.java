@@ -3,29 +3,30 @@ package org.jfabric.driver.conductor;
 import org.jfabric.driver.engine.WaitPoint;
 
 import java.security.SecureRandom;
+import java.util.Arrays;
 
 /**
  * The wait point of one completion queue, counter or wait set, at which the driver wakes waiting threads, and its wait
  * channel, if it has one.
  *
- * <p>Owner: conductor; the point belongs to the progress thread.
+ * <p>Owner: conductor; the points belong to the progress threads.
  */
 final class WaitResource {
     /** {@link #token()} of an object that has no channel. */
     static final long NO_CHANNEL = 0;
 
-    private final WaitPoint point;
+    private final WaitPoint[] points;
     private final long token;
     private ClientSocket channel;
 
     /**
      * A point without a channel yet.
      *
-     * @param point wakes the waiting threads.
+     * @param points one for each progress thread; all wake the same waiting threads.
      * @param token admits the channel; {@link #NO_CHANNEL} if the object has none.
      */
-    WaitResource(WaitPoint point, long token) {
-        this.point = point;
+    WaitResource(WaitPoint[] points, long token) {
+        this.points = points;
         this.token = token;
     }
 
@@ -45,12 +46,25 @@ final class WaitResource {
     }
 
     /**
+     * Points of one object, for the progress threads of a driver.
+     *
+     * @param count of the threads.
+     * @param line  native address of the object's wait words.
+     * @return by number of the thread.
+     */
+    static WaitPoint[] points(int count, long line) {
+        WaitPoint[] points = new WaitPoint[count];
+        Arrays.setAll(points, thread -> new WaitPoint(line));
+        return points;
+    }
+
+    /**
      * Wakes the waiting threads.
      *
-     * @return only for calls on the progress thread.
+     * @return by number of the progress thread; only for calls on that thread.
      */
-    WaitPoint point() {
-        return point;
+    WaitPoint[] points() {
+        return points;
     }
 
     /**

@@ -4,14 +4,13 @@ import org.jfabric.codec.control.ControlWorkDecoder;
 import org.jfabric.codec.control.QueueCounterWorkDecoder;
 import org.jfabric.codec.control.WorkAction;
 import org.jfabric.driver.engine.SessionWork;
-import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
  * {@code FI_QUEUE_WORK} with counter operations, {@code FI_CANCEL_WORK}, {@code FI_FLUSH_WORK}: changes on the progress
- * thread. Work that the client has posted into its queues before is taken first. Owner: conductor.
+ * threads. Work that the client has posted into its queues before is taken first. Owner: conductor.
  */
 final class WorkCommands {
     private WorkCommands() {
@@ -27,8 +26,13 @@ final class WorkCommands {
         long targetId = decoder.targetId();
         long value = decoder.value();
         boolean isSet = decoder.isSet() != 0;
-        return change(request,
-            work -> work.queue(domain, workId, counterId, threshold, targetId, value, isSet));
+        // each progress thread knows the counters; one of them makes the change
+        return new OnThreads(request, null, (work, thread) -> {
+            if (thread == 0) {
+                work.queue(domain, workId, counterId, threshold, targetId, value, isSet);
+            }
+            return true;
+        });
     }
 
     static Command control(CommandRequest request) {
@@ -39,30 +43,66 @@ final class WorkCommands {
         long counterId = decoder.counterId();
         int action = decoder.actionRaw();
         if (action == WorkAction.CANCEL.value()) {
-            return change(request, work -> work.cancel(workId));
+            return new OnThreads(request, new FabricException(FabricErrno.ENOENT, "work " + workId + " does not wait",
+                "It has started or ended, or was never queued."), (work, thread) -> work.cancel(workId));
         }
         if (action == WorkAction.FLUSH.value()) {
-            return change(request, work -> work.flush(domain, counterId));
+            return new OnThreads(request, null, (work, thread) -> {
+                work.flush(domain, counterId);
+                return true;
+            });
         }
         if (action == WorkAction.REQUIRE_UNUSED.value()) {
-            return change(request, work -> work.requireUnused(counterId));
+            return new OnThreads(request, null, (work, thread) -> {
+                work.requireUnused(counterId);
+                return true;
+            });
         }
         throw new FabricException(FabricErrno.EINVAL, "action " + action + " on deferred work is not known",
             "Known are 1 to 3: cancel, flush, ask whether a counter is unused.");
     }
 
-    private static Command change(CommandRequest request, WorkChange change) {
-        ProgressAgent progress = request.context().progress();
-        ProgressClient client = request.session().progress();
-        return new ChangeEndpointCommand(request, () -> {
-            progress.takePosted(client);
-            change.make(client.session().work());
-        });
-    }
-
-    /** A change on the progress thread. */
+    /** A change on every progress thread. */
     @FunctionalInterface
     private interface WorkChange {
-        void make(SessionWork work);
+        /** Makes it; returns whether there was something to do. */
+        boolean make(SessionWork work, int thread);
+    }
+
+    private static final class OnThreads extends Command {
+        private final WorkChange change;
+        private final boolean[] done;
+        private final FabricException otherwise;
+        private boolean made;
+
+        /** Ends with an exception if there is one, and no thread has something to do. */
+        OnThreads(CommandRequest request, FabricException otherwise, WorkChange change) {
+            super(request);
+            this.change = change;
+            this.otherwise = otherwise;
+            this.done = new boolean[context().threads().count()];
+        }
+
+        @Override
+        protected Step step(long nowNs) {
+            if (!made) {
+                made = true;
+                onThreads(thread -> {
+                    ProgressClient client = session().progress(thread);
+                    context().threads().get(thread).agent().takePosted(client);
+                    done[thread] = change.make(client.session().work(), thread);
+                });
+                return Step.AGAIN;
+            }
+            boolean any = false;
+            for (boolean each : done) {
+                any |= each;
+            }
+            if (!any && otherwise != null) {
+                throw otherwise;
+            }
+            session().proxy().done(correlationId());
+            return Step.ENDED;
+        }
     }
 }

@@ -15,12 +15,21 @@ public final class ThreadingConfig {
         .why("DEDICATED spins on a core of its own for the lowest latency; SHARED parks when idle; INVOKER leaves "
             + "the cycles to the embedding application's calls.");
 
+    /** {@code jfabric.threading.progressThreads}. */
+    public static final Option<Integer> PROGRESS_THREADS = Option.count("jfabric.threading.progressThreads")
+        .defaultsTo(1)
+        .range(1, 64)
+        .why("Several progress threads in DEDICATED, each with endpoints of its own; each spins on a core. Raise it "
+            + "where one thread cannot carry the messages of several applications or contexts. Other modes have no "
+            + "progress thread of their own, so only 1 is possible there.");
+
     /** {@code jfabric.threading.progressCpu}. */
     public static final Option<Integer> PROGRESS_CPU = Option.cpu("jfabric.threading.progressCpu")
         .defaultsTo(-1)
         .range(-1, 1023)
         .why("Pin the progress thread (in SHARED: the one thread) to an isolated core, so that the scheduler "
-            + "never moves or interrupts it; -1 leaves it to the scheduler. Without effect in INVOKER.");
+            + "never moves or interrupts it; -1 leaves it to the scheduler. Several threads take this core and the "
+            + "next ones. Without effect in INVOKER.");
 
     /** {@code jfabric.threading.conductorCpu}. */
     public static final Option<Integer> CONDUCTOR_CPU = Option.cpu("jfabric.threading.conductorCpu")
@@ -46,9 +55,10 @@ public final class ThreadingConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "threading", "Threads and cores",
-        List.of(MODE, PROGRESS_CPU, CONDUCTOR_CPU, IDLE_SPIN_NS, PARK_TIMEOUT_NS));
+        List.of(MODE, PROGRESS_THREADS, PROGRESS_CPU, CONDUCTOR_CPU, IDLE_SPIN_NS, PARK_TIMEOUT_NS));
 
     private final ThreadingMode mode;
+    private final int progressThreads;
     private final int progressCpu;
     private final int conductorCpu;
     private final long idleSpinNs;
@@ -56,14 +66,20 @@ public final class ThreadingConfig {
 
     ThreadingConfig(ConfigSource source) {
         mode = source.value(MODE);
+        progressThreads = source.value(PROGRESS_THREADS);
         progressCpu = source.value(PROGRESS_CPU);
         conductorCpu = source.value(CONDUCTOR_CPU);
         idleSpinNs = source.value(IDLE_SPIN_NS);
         parkTimeoutNs = source.value(PARK_TIMEOUT_NS);
         source.check(
-            mode != ThreadingMode.DEDICATED || progressCpu < 0 || progressCpu != conductorCpu,
-            "a spinning progress thread would starve a conductor on the same CPU; choose two CPUs, or -1 for one",
-            MODE, PROGRESS_CPU, CONDUCTOR_CPU);
+            mode == ThreadingMode.DEDICATED || progressThreads == 1,
+            "only mode DEDICATED has progress threads of its own, any other mode allows 1; set 1, or choose DEDICATED",
+            MODE, PROGRESS_THREADS);
+        source.check(
+            mode != ThreadingMode.DEDICATED || progressCpu < 0 || conductorCpu < progressCpu
+                || conductorCpu >= progressCpu + progressThreads,
+            "a spinning progress thread would starve a conductor on the same CPU; choose other CPUs, or -1 for one",
+            MODE, PROGRESS_THREADS, PROGRESS_CPU, CONDUCTOR_CPU);
     }
 
     /**
@@ -73,6 +89,15 @@ public final class ThreadingConfig {
      */
     public ThreadingMode mode() {
         return mode;
+    }
+
+    /**
+     * The number of progress threads.
+     *
+     * @return 1 or more; 1 unless the mode is DEDICATED.
+     */
+    public int progressThreads() {
+        return progressThreads;
     }
 
     /**

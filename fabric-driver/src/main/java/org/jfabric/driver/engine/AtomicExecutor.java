@@ -179,8 +179,9 @@ public final class AtomicExecutor {
         if (size == Integer.BYTES) {
             return UnsafeApi.compareAndSetInt(null, address, (int) old, (int) next);
         }
-        put(address, size, next);
-        return true;
+        // progress threads of one driver may change the same memory
+        return size == Short.BYTES ? UnsafeApi.compareAndSetShort(null, address, (short) old, (short) next)
+            : UnsafeApi.compareAndSetByte(null, address, (byte) old, (byte) next);
     }
 
     private static void put(long address, int size, long value) {

@@ -29,6 +29,8 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
     private long publishedSuccesses;
     private long publishedErrors;
     private boolean abandoned;
+    /** Whether other progress threads count in the same file. */
+    private boolean isShared;
     /** Null until work waits for the counter for the first time. */
     private WorkQueue work;
     /** Whether the word awaited in the file is 1. */
@@ -76,17 +78,39 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
             return;
         }
         boolean failed = errors != publishedErrors;
-        if (failed) {
-            // errors first: a reader that sees the successes of this batch then sees its errors too
-            UnsafeApi.putLongRelease(null, fileAddress + COUNTED_ERRORS_OFFSET, errors);
+        long counted = successes;
+        if (isShared) {
+            counted = addCounted();
+        } else {
+            if (failed) {
+                // errors first: a reader that sees the successes of this batch then sees its errors too
+                UnsafeApi.putLongRelease(null, fileAddress + COUNTED_ERRORS_OFFSET, errors);
+            }
+            UnsafeApi.putLongRelease(null, fileAddress + COUNTED_OFFSET, successes);
         }
-        UnsafeApi.putLongRelease(null, fileAddress + COUNTED_OFFSET, successes);
         if (waitPoint != null) {
-            waitPoint.onWritten(successes, failed);
+            waitPoint.onWritten(counted, failed);
         }
         // last: if a late fault of another client's memory is raised in here, the next flush wakes the waiters
         publishedSuccesses = successes;
         publishedErrors = errors;
+    }
+
+    /**
+     * The progress threads of the driver have a writer each for the same counter: counts are added to those of the
+     * others.
+     */
+    public void shareCount() {
+        isShared = true;
+    }
+
+    /** Adds what was counted since the last call, errors first; returns the sum of all threads. */
+    private long addCounted() {
+        if (errors != publishedErrors) {
+            UnsafeApi.getAndAddLong(null, fileAddress + COUNTED_ERRORS_OFFSET, errors - publishedErrors);
+        }
+        long added = successes - publishedSuccesses;
+        return UnsafeApi.getAndAddLong(null, fileAddress + COUNTED_OFFSET, added) + added;
     }
 
     /** Adds to the value, as deferred work requests. */
@@ -97,18 +121,25 @@ public final class CounterWriter extends BatchWriter implements AccessCounter {
 
     /** Sets the value, as deferred work requests; what the client adds at the same time is added to it. */
     void set(long value) {
-        successes = value - added(ADDED_OFFSET);
+        if (isShared) {
+            // the next flush adds the difference
+            successes = publishedSuccesses + value - added(ADDED_OFFSET) - added(COUNTED_OFFSET);
+        } else {
+            successes = value - added(ADDED_OFFSET);
+        }
         changed();
     }
 
     /** The value that decides which work is due. */
     long value() {
-        return successes + clientAdded & Long.MAX_VALUE;
+        long counted = isShared ? successes - publishedSuccesses + added(COUNTED_OFFSET) : successes;
+        return counted + clientAdded & Long.MAX_VALUE;
     }
 
     /** As {@link #value()}, for the error value. */
     long errorValue() {
-        return errors + clientAddedErrors & Long.MAX_VALUE;
+        long counted = isShared ? errors - publishedErrors + added(COUNTED_ERRORS_OFFSET) : errors;
+        return counted + clientAddedErrors & Long.MAX_VALUE;
     }
 
     /**

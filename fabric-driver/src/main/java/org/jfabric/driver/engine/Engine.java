@@ -27,6 +27,7 @@ public final class Engine {
     private Peer lastScheduled;
     private long violations;
     private long lastRequestId;
+    private int requestIdStep = 1;
     private InternalError fault;
     /** Peers with answers that are held back until the next poll. */
     private PeerRemote firstOwing;
@@ -75,6 +76,17 @@ public final class Engine {
      */
     public EngineSettings settings() {
         return settings;
+    }
+
+    /**
+     * Makes the numbers of connection requests unique among the engines of a driver.
+     *
+     * @param index   of this engine, from 0; the remainder of all its numbers.
+     * @param engines of the driver.
+     */
+    public void numberRequests(int index, int engines) {
+        lastRequestId = index;
+        requestIdStep = engines;
     }
 
     EngineCounters counters() {
@@ -488,7 +500,8 @@ public final class Engine {
     }
 
     long nextRequestId() {
-        return ++lastRequestId;
+        lastRequestId += requestIdStep;
+        return lastRequestId;
     }
 
     void schedule(Peer peer) {
@@ -534,20 +547,20 @@ public final class Engine {
     public List<Link> links(List<String> linkNames) {
         List<Link> chosen = new ArrayList<>();
         for (String name : linkNames) {
-            chosen.add(link(name));
-        }
-        return chosen;
-    }
-
-    private Link link(String name) {
-        for (Link link : links) {
-            if (link.name().equals(name)) {
-                return link;
+            int before = chosen.size();
+            for (Link link : links) {
+                // two for addresses of this driver, if it has several progress threads
+                if (link.name().equals(name)) {
+                    chosen.add(link);
+                }
+            }
+            if (chosen.size() == before) {
+                throw new FabricException(
+                    FabricErrno.ENODEV,
+                    "link " + name + " is not loaded in this driver",
+                    "Add it to the option jfabric.link.enabled of the driver");
             }
         }
-        throw new FabricException(
-            FabricErrno.ENODEV,
-            "link " + name + " is not loaded in this driver",
-            "Add it to the option jfabric.link.enabled of the driver");
+        return chosen;
     }
 }

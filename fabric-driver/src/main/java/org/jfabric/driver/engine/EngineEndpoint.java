@@ -479,7 +479,7 @@ public final class EngineEndpoint extends EndpointPort {
      * @return names, the preferred one first.
      */
     public List<String> linkNames() {
-        return links.stream().map(Link::name).toList();
+        return links.stream().map(Link::name).distinct().toList();
     }
 
     /** What is counted without a peer; its row is the endpoint's. */

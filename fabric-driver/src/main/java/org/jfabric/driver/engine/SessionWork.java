@@ -100,17 +100,16 @@ public final class SessionWork {
      * Cancels deferred work.
      *
      * @param workId names it.
-     * @throws FabricException {@code FI_ENOENT} if it does not wait.
+     * @return false if it does not wait here.
      */
-    public void cancel(long workId) {
+    public boolean cancel(long workId) {
         for (WaitingWork work : waiting()) {
             if (work.id == workId && workId != 0) {
                 cancel(work);
-                return;
+                return true;
             }
         }
-        throw new FabricException(FabricErrno.ENOENT, "work " + workId + " does not wait",
-            "It has started or ended, or was never queued.");
+        return false;
     }
 
     /**

@@ -108,6 +108,15 @@ public abstract class LinkProvider {
     }
 
     /**
+     * Whether all endpoints are served by the first progress thread of a driver that has several.
+     *
+     * @return true if what the endpoints share cannot be used by several threads.
+     */
+    public boolean staysOnFirstThread() {
+        return false;
+    }
+
+    /**
      * Opens the link. Called once, before the driver's first cycle.
      *
      * @param services services of the driver for its links.

@@ -107,6 +107,43 @@ public abstract class LinkServices {
     public abstract long counterAddress(String label);
 
     /**
+     * The progress thread whose links these services are for.
+     *
+     * @return its number, from 0.
+     */
+    public int thread() {
+        return 0;
+    }
+
+    /**
+     * The progress thread of an open endpoint or listener of this driver. Any thread of the driver.
+     *
+     * @param address of the endpoint.
+     * @return number of the thread; -1 if there is no such endpoint, or the driver has one progress thread only.
+     */
+    public int threadOf(String address) {
+        return -1;
+    }
+
+    /**
+     * An endpoint or listener of this thread can be reached at an address of this driver.
+     *
+     * @param address unique in the driver.
+     */
+    public void opened(String address) {
+        // a driver with one progress thread needs no list of them
+    }
+
+    /**
+     * Nothing is reached at an address any more.
+     *
+     * @param address as {@link #opened}; ignored if an endpoint of another thread has it.
+     */
+    public void closed(String address) {
+        // as above
+    }
+
+    /**
      * The time of this cycle; the clock was read once.
      *
      * @return nanoseconds of {@link System#nanoTime()}.

@@ -80,7 +80,7 @@ public final class CycleTimes {
             counters.max(SystemCounter.CYCLE_MAX_NS, ns);
         }
         if (ns > slowNs) {
-            counters.addOwned(SystemCounter.SLOW_CYCLES, 1);
+            counters.add(SystemCounter.SLOW_CYCLES, 1);
             counters.set(SystemCounter.SLOW_CYCLE_TIME_MS, System.currentTimeMillis());
         }
     }

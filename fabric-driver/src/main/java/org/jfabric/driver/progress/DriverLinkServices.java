@@ -2,6 +2,7 @@ package org.jfabric.driver.progress;
 
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.concurrent.ConcurrentMap;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
@@ -35,6 +36,9 @@ public final class DriverLinkServices extends LinkServices {
     private final CycleClock clock;
     private final CountersManager counters;
     private final ErrorHandler errorHandler;
+    private int thread;
+    /** Threads by address; null if the driver has one progress thread only. */
+    private ConcurrentMap<String, Integer> threads;
     private final UnsafeBuffer spare = new UnsafeBuffer(ByteBuffer.allocateDirect(CountersReader.COUNTER_LENGTH));
 
     /**
@@ -67,6 +71,42 @@ public final class DriverLinkServices extends LinkServices {
         this.clock = clock;
         this.counters = counters;
         this.errorHandler = errorHandler;
+    }
+
+    /**
+     * States whose links these services are for, in a driver with several progress threads; before a link is opened.
+     *
+     * @param newThread  its number.
+     * @param newThreads of the endpoints of the driver by address; shared by the services of all threads.
+     */
+    public void onThread(int newThread, ConcurrentMap<String, Integer> newThreads) {
+        thread = newThread;
+        threads = newThreads;
+    }
+
+    @Override
+    public int thread() {
+        return thread;
+    }
+
+    @Override
+    public int threadOf(String address) {
+        Integer found = threads == null ? null : threads.get(address);
+        return found == null ? -1 : found;
+    }
+
+    @Override
+    public void opened(String address) {
+        if (threads != null) {
+            threads.put(address, thread);
+        }
+    }
+
+    @Override
+    public void closed(String address) {
+        if (threads != null) {
+            threads.remove(address, thread);
+        }
     }
 
     @Override
@@ -127,12 +167,16 @@ public final class DriverLinkServices extends LinkServices {
 
     @Override
     public long counterAddress(String label) {
-        return counterAddress(MetricLabel.OTHER, label);
+        return counterAddress(
+            MetricLabel.OTHER, thread == 0 ? label : label + " (progress thread " + thread + ')');
     }
 
-    private synchronized long counterAddress(int type, String label) {
+    private long counterAddress(int type, String label) {
         try {
-            int id = counters.allocate(label, type);
+            int id;
+            synchronized (counters) {
+                id = counters.allocate(label, type);
+            }
             return counters.valuesBuffer().addressOffset() + CountersReader.counterOffset(id);
         } catch (IllegalStateException ex) {
             errorHandler.onError(new FabricException(
@@ -173,10 +217,12 @@ public final class DriverLinkServices extends LinkServices {
         };
     }
 
-    private synchronized void releaseCounter(long address) {
+    private void releaseCounter(long address) {
         if (address != spare.addressOffset()) {
             long offset = address - counters.valuesBuffer().addressOffset();
-            counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
+            synchronized (counters) {
+                counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
+            }
         }
     }
 

@@ -56,6 +56,9 @@ public final class ProgressAgent implements Agent {
     private final QueueViews views = new QueueViews();
     private boolean ownThread;
     private Sleepers sleepers;
+    private String roleName = "jfabric-progress";
+    /** 0 for none. */
+    private long requestsAddress;
     private long cycles;
     private long publishedCycles;
     private long wholeCycle;
@@ -75,7 +78,7 @@ public final class ProgressAgent implements Agent {
      * @param inbox    tasks of other threads.
      * @param clock    read once in each whole cycle.
      * @param counters of the driver.
-     * @param cncAddress native address of the {@code cnc} file.
+     * @param cncAddress native address of the {@code cnc} file; 0 for a thread that does not publish its cycles.
      * @param cpu      processor for the thread, -1 for any.
      */
     public ProgressAgent(
@@ -122,6 +125,24 @@ public final class ProgressAgent implements Agent {
      */
     public void sleepers(Sleepers newSleepers) {
         sleepers = newSleepers;
+    }
+
+    /**
+     * Counts the requests of this thread apart from those of the others; called before it starts.
+     *
+     * @param address native address of the counter's value.
+     */
+    public void countRequestsAt(long address) {
+        requestsAddress = address;
+    }
+
+    /**
+     * Names the thread; called before it starts.
+     *
+     * @param newName shown by tools of the operating system and the Java runtime.
+     */
+    public void roleName(String newName) {
+        roleName = newName;
     }
 
     @Override
@@ -195,7 +216,7 @@ public final class ProgressAgent implements Agent {
 
     @Override
     public String roleName() {
-        return "jfabric-progress";
+        return roleName;
     }
 
     /**
@@ -266,11 +287,19 @@ public final class ProgressAgent implements Agent {
      * Serves a client; progress thread.
      *
      * @param client new.
+     */
+    public void addClient(ProgressClient client) {
+        poller.add(client);
+    }
+
+    /**
+     * Shows a client among the counters, as one thread of the driver does; progress thread.
+     *
+     * @param client added before.
      * @param name   as the application has set it, may be empty.
      * @param pid    of its process, 0 if it is not known.
      */
-    public void addClient(ProgressClient client, String name, long pid) {
-        poller.add(client);
+    public void showClient(ProgressClient client, String name, long pid) {
         engine.showClient(client.session(), name, pid);
     }
 
@@ -461,9 +490,14 @@ public final class ProgressAgent implements Agent {
 
     private void publish() {
         publishedCycles = cycles;
-        UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
+        if (cncAddress != 0) {
+            UnsafeApi.putLongRelease(null, cncAddress + CncDescriptor.CYCLES_OFFSET, cycles);
+        }
         long requests = poller.requests();
-        counters.addOwned(SystemCounter.REQUESTS, requests - publishedRequests);
+        counters.add(SystemCounter.REQUESTS, requests - publishedRequests);
         publishedRequests = requests;
+        if (requestsAddress != 0) {
+            UnsafeApi.putLongOpaque(null, requestsAddress, requests);
+        }
     }
 }

@@ -33,16 +33,6 @@ public final class SystemCounters {
     }
 
     /**
-     * Adds to a counter that only the calling thread writes.
-     *
-     * @param counter which.
-     * @param amount  may be negative.
-     */
-    public void addOwned(SystemCounter counter, long amount) {
-        counters[counter.ordinal()].getAndAddRelease(amount);
-    }
-
-    /**
      * Raises a counter that only the calling thread writes.
      *
      * @param counter which.

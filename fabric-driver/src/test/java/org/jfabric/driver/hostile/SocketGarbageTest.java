@@ -169,7 +169,7 @@ class SocketGarbageTest {
                 .cipherId(i % 10 == 2 ? 1 : 0).keyId(0).features(random.nextLong())
                 .ownerIdHigh(random.nextLong()).ownerIdLow(random.nextLong())
                 .ringNumber(random.nextInt(3) - 1).ringLength(i % 3 == 0 ? 1 << 20 : random.nextInt() & 0xFFFF_FFFFL)
-                .errno(i % 5 == 0 ? random.nextInt() : 0).reserved(0)
+                .errno(i % 5 == 0 ? random.nextInt() : 0).threads(i % 6 == 0 ? random.nextInt() : 0)
                 .driverName(i % 4 == 0 ? "../../etc" : i % 4 == 1 ? "alpha" : i % 4 == 2 ? "" : "nobody").reason("");
             int length = 8 + hello.encodedLength();
             buffer.putInt(0, length);

@@ -58,6 +58,7 @@ final class SoakDrivers implements AutoCloseable {
         if (random.nextInt(4) == 0) {
             options.put("jfabric.threading.idleSpinNs", "0");
         }
+        options.put("jfabric.threading.progressThreads", Integer.toString(setup.progressThreads));
         try {
             for (int i = 0; i < setup.drivers(); i++) {
                 start("d" + i);

@@ -9,6 +9,7 @@ public final class SoakOptions {
 
     private static final String OPERATIONS = "jfabric.test.soak.operations";
     private static final String SEED = "jfabric.test.soak.seed";
+    private static final String PROGRESS_THREADS = "jfabric.test.soak.progressThreads";
     private static final String SETUP = "jfabric.test.soak.setup";
 
     private SoakOptions() {
@@ -21,6 +22,11 @@ public final class SoakOptions {
     /** The first seed; the worlds of a run take the ones that follow. */
     public static long seed() {
         return Long.getLong(SEED, 1);
+    }
+
+    /** Of each driver in the setups with several. */
+    static int progressThreads() {
+        return Integer.getInteger(PROGRESS_THREADS, 2);
     }
 
     /** Whether a setup is wanted, or null for all. */

@@ -10,6 +10,8 @@ enum SoakSetup {
     SHM_SHARED("shm", ThreadingMode.SHARED, false),
     LOOPBACK_DEDICATED("loopback", ThreadingMode.DEDICATED, false),
     SHM_DEDICATED("shm", ThreadingMode.DEDICATED, false),
+    LOOPBACK_TWO_THREADS("loopback", SoakOptions.progressThreads()),
+    SHM_TWO_THREADS("shm", SoakOptions.progressThreads()),
     LOOPBACK_DAEMON_SHARED("loopback", ThreadingMode.SHARED, true),
     SHM_DAEMON_SHARED("shm", ThreadingMode.SHARED, true),
     LOOPBACK_DAEMON_DEDICATED("loopback", ThreadingMode.DEDICATED, true),
@@ -18,11 +20,21 @@ enum SoakSetup {
     final String link;
     final ThreadingMode mode;
     final boolean daemon;
+    final int progressThreads;
 
     SoakSetup(String link, ThreadingMode mode, boolean daemon) {
         this.link = link;
         this.mode = mode;
         this.daemon = daemon;
+        this.progressThreads = 1;
+    }
+
+    /** An embedded driver with several progress threads. */
+    SoakSetup(String link, int progressThreads) {
+        this.link = link;
+        this.mode = ThreadingMode.DEDICATED;
+        this.daemon = false;
+        this.progressThreads = progressThreads;
     }
 
     boolean isInvoker() {
@@ -40,13 +52,14 @@ enum SoakSetup {
      */
     int share() {
         if (isInvoker()) {
-            return 340;
+            return 335;
         }
-        return daemon ? 10 : 20;
+        return daemon ? 10 : progressThreads > 1 ? 5 : 20;
     }
 
     @Override
     public String toString() {
-        return "link=" + link + " mode=" + mode + (daemon ? " daemon" : " embedded");
+        return "link=" + link + " mode=" + mode + (daemon ? " daemon" : " embedded")
+            + (progressThreads > 1 ? " threads=" + progressThreads : "");
     }
 }

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ConnectionManager;
 import org.jfabric.driver.link.Link;
+import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
@@ -23,7 +24,7 @@ import org.jfabric.info.FabricErrno;
 final class LoopbackLink extends Link {
     private static final int LINE = 64;
 
-    private final String driverName;
+    private final LinkServices services;
     private final ChannelLimits limits;
     /** Buffer for a short message that is gathered. */
     private final MemorySegment gathered;
@@ -37,8 +38,8 @@ final class LoopbackLink extends Link {
     private record Opening(LocalEndpoint local, String remoteAddress, LoopbackChannel channel) {
     }
 
-    LoopbackLink(String driverName, ChannelLimits limits) {
-        this.driverName = driverName;
+    LoopbackLink(LinkServices services, ChannelLimits limits) {
+        this.services = services;
         this.limits = limits;
         this.gathered = Arena.ofAuto().allocate(Math.max(Long.BYTES, limits.eagerLimitBytes()), LINE);
         this.connections = new LoopbackConnections(this, limits, gathered.address());
@@ -51,7 +52,12 @@ final class LoopbackLink extends Link {
 
     @Override
     public boolean reaches(String remoteAddress) {
-        return driverName.equals(FabricName.driverOf(remoteAddress));
+        if (!services.driverName().equals(FabricName.driverOf(remoteAddress))) {
+            return false;
+        }
+        // endpoints of other progress threads are reached by the link between these
+        int thread = services.threadOf(remoteAddress);
+        return thread < 0 || thread == services.thread();
     }
 
     @Override

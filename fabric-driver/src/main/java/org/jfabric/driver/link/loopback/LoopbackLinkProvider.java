@@ -30,7 +30,7 @@ public final class LoopbackLinkProvider extends ReliableLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new LoopbackLink(services.driverName(), limits(config));
+        return new LoopbackLink(services, limits(config));
     }
 
     @Override

@@ -67,6 +67,11 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     }
 
     @Override
+    public boolean staysOnFirstThread() {
+        return below.staysOnFirstThread();
+    }
+
+    @Override
     public List<Reason> obstacles(DriverConfig config) {
         return below.obstacles(config);
     }

@@ -63,7 +63,7 @@ final class ShmChannel extends SegmentChannel {
     /** A message with any of these needs a longer header than the plain frame's. */
     private static final long NOT_PLAIN = Flags.REMOTE_CQ_DATA | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
 
-    private final ShmConnection connection;
+    private ShmConnection connection;
     private final String remoteAddress;
     private final LocalEndpoint endpoint;
     private final EagerEncoder eager = new EagerEncoder();
@@ -76,7 +76,7 @@ final class ShmChannel extends SegmentChannel {
     private final SegmentEncoder segment = new SegmentEncoder();
     private final CreditEncoder credit = new CreditEncoder();
     private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
-    private final ShmRemote remoteMemory;
+    private ShmRemote remoteMemory;
     private final long[] sourceAddresses = new long[PieceList.MAX_PIECES];
     private RecordProducer producer;
     private UnsafeBuffer ring;
@@ -129,6 +129,16 @@ final class ShmChannel extends SegmentChannel {
     void remote(int id, int shortNumber) {
         remoteId = id;
         remoteShort = shortNumber;
+    }
+
+    /** Leaves a connection before it was opened there, for one to another progress thread of the peer. */
+    void move(ShmConnection newConnection) {
+        connection = newConnection;
+        remoteMemory = new ShmRemote(this, newConnection);
+        announced = false;
+        if (connecting != null) {
+            connecting = connecting.on(newConnection.requests());
+        }
     }
 
     /** Sets the ring to write to, once the connection is up. */

@@ -29,6 +29,11 @@ final class ShmConnecting {
         this.incoming = incoming;
     }
 
+    /** The same attempt on another connection. */
+    ShmConnecting on(ShmRequests others) {
+        return new ShmConnecting(others, channel, handler, cmData, incoming);
+    }
+
     ShmChannel channel() {
         return channel;
     }

@@ -48,12 +48,16 @@ final class ShmConnection extends ResidentRing {
     static final int DOWN = 5;
 
     private static final String CUT = "truncated one of its files while it was mapped here";
+    /** Errno (EREMCHG) of an answer that names another progress thread in place of the short number. */
+    static final int MOVED = 78;
+
     private static final int SLOT_BITS = 20;
     private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
 
     private final ShmLink link;
     private final LinkServices services;
     private final String peerName;
+    private final int peerThread;
     private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
     private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
     private final ShmRequests requests;
@@ -76,10 +80,12 @@ final class ShmConnection extends ResidentRing {
     /** An application could not read a lent message, because the file was truncated. */
     private boolean cut;
 
-    ShmConnection(ShmLink link, LinkServices services, String peerName, int state, long deadlineNs) {
+    ShmConnection(
+        ShmLink link, LinkServices services, String peerName, int peerThread, int state, long deadlineNs) {
         this.link = link;
         this.services = services;
         this.peerName = peerName;
+        this.peerThread = peerThread;
         this.state = state;
         this.deadlineNs = deadlineNs;
         this.requests = new ShmRequests(this, link);
@@ -98,6 +104,11 @@ final class ShmConnection extends ResidentRing {
 
     String peerName() {
         return peerName;
+    }
+
+    /** Number of the progress thread of the peer. */
+    int peerThread() {
+        return peerThread;
     }
 
     int state() {
@@ -512,6 +523,26 @@ final class ShmConnection extends ResidentRing {
 
     void forget(ShmChannel channel) {
         channel.state = ShmChannel.CLOSED;
+        take(channel);
+    }
+
+    /** The channel of a handler that the peer has not opened yet, or null. */
+    ShmChannel waiting(ChannelHandler handler) {
+        ShmChannel channel = byHandler.get(handler);
+        return channel != null && channel.state == ShmChannel.OPENING && !channel.isConnection ? channel : null;
+    }
+
+    /** Opens a channel here that was taken from another connection to the same driver. */
+    void adopt(ShmChannel channel) {
+        channel.move(this);
+        add(channel);
+        if (state == UP) {
+            announce(channel);
+        }
+    }
+
+    /** Takes a channel out, in its state. */
+    void take(ShmChannel channel) {
         if (find(channel.localId) == channel) {
             channels[channel.localId & SLOT_MASK] = null;
             shortNumbers.remove(channel);
@@ -533,7 +564,7 @@ final class ShmConnection extends ResidentRing {
         int source, int shortSource, int grant, String sourceAddress, String destAddress, byte[] authKey) {
         LocalEndpoint endpoint = link.endpoint(destAddress);
         if (endpoint == null || !peerName.equals(link.driverOf(sourceAddress))) {
-            refuse(source, FabricErrno.ECONNREFUSED);
+            refuseOrRedirect(source, destAddress);
             return;
         }
         if (!endpoint.admits(authKey)) {
@@ -553,13 +584,14 @@ final class ShmConnection extends ResidentRing {
             begin(channel, source, shortSource, grant);
             return;
         }
-        // this side's OPEN, if it was pending, did not fit into the ring yet: the answer replaces it
-        ShmChannel accepted = channel != null ? channel : add(endpoint, sourceAddress, handler);
+        // this side's OPEN, if it was pending, did not fit into the ring yet, or was sent to another thread of the
+        // peer: the answer replaces it
+        ShmChannel accepted = channel != null ? channel : addOrTake(endpoint, sourceAddress, handler);
         accepted.announced = true;
         accepted.remote(source, shortSource);
         int ourGrant = handler.onOpening();
         accepted.frameHandler().onGrant(grant);
-        if (trySendOpenAck(source, ourGrant, accepted, 0)) {
+        if (trySendOpenAck(source, ourGrant, accepted)) {
             accepted.state = ShmChannel.UP;
             handler.onUp(accepted);
         } else {
@@ -575,6 +607,10 @@ final class ShmConnection extends ResidentRing {
             return;
         }
         if (!known) {
+            return;
+        }
+        if (errno == MOVED && channel.state == ShmChannel.OPENING && shortSource != peerThread) {
+            link.move(channel, this, shortSource);
             return;
         }
         if (errno != 0) {
@@ -702,7 +738,7 @@ final class ShmConnection extends ResidentRing {
         if (channel.state != ShmChannel.OPENING) {
             return;
         }
-        if (trySendOpenAck(source, grant, channel, 0)) {
+        if (trySendOpenAck(source, grant, channel)) {
             channel.state = ShmChannel.UP;
             channel.handler().onUp(channel);
         } else {
@@ -710,22 +746,53 @@ final class ShmConnection extends ResidentRing {
         }
     }
 
+    private ShmChannel addOrTake(LocalEndpoint endpoint, String sourceAddress, ChannelHandler handler) {
+        ShmChannel waiting = link.takeWaiting(handler, this);
+        if (waiting == null) {
+            return add(endpoint, sourceAddress, handler);
+        }
+        waiting.move(this);
+        add(waiting);
+        return waiting;
+    }
+
     private void refuse(int id, int errno) {
-        if (!trySendOpenAck(id, 0, null, errno)) {
-            blocked.add(() -> refuse(id, errno));
+        answer(id, ShmShortNumbers.NONE, errno);
+    }
+
+    private void refuseOrRedirect(int id, String destAddress) {
+        int thread = redirection(destAddress);
+        if (thread < 0) {
+            refuse(id, FabricErrno.ECONNREFUSED);
+        } else {
+            answer(id, thread, MOVED);
         }
     }
 
-    private boolean trySendOpenAck(int id, int grant, ShmChannel channel, int errno) {
+    /** The progress thread of this driver to which the peer must turn for an address; -1 if there is none. */
+    int redirection(String address) {
+        return (files.peerFeatures() & ShmHello.FEATURE_THREADS) == 0 ? -1 : link.otherThread(address);
+    }
+
+    private void answer(int id, int shortNumber, int errno) {
+        if (!trySendOpenAck(id, 0, 0, shortNumber, errno)) {
+            blocked.add(() -> answer(id, shortNumber, errno));
+        }
+    }
+
+    private boolean trySendOpenAck(int id, int grant, ShmChannel channel) {
+        return trySendOpenAck(id, grant, channel.localId, channel.localShort, 0);
+    }
+
+    private boolean trySendOpenAck(int id, int grant, int source, int shortSource, int errno) {
         int length = WORD_LENGTH + OpenAckEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {
             return false;
         }
         new OpenAckEncoder().wrap(ring, offset + WORD_LENGTH)
-            .channel(id).grant(grant & 0xFFFF_FFFFL).source(channel == null ? 0 : channel.localId).errno(errno)
-            .maxEager(link.limits().eagerLimitBytes())
-            .shortChannel(channel == null ? ShmShortNumbers.NONE : channel.localShort);
+            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
+            .maxEager(link.limits().eagerLimitBytes()).shortChannel(shortSource);
         producer.commit(offset, length, ShmFrameReader.OPEN_ACK);
         written = true;
         return true;

@@ -38,6 +38,9 @@ final class ShmConnections extends ConnectionManager {
     public Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler) {
         Listening listening = new Listening(address, authKey, handler);
         boolean taken = listeners.putIfAbsent(address, listening) != null;
+        if (!taken) {
+            link.opened(address);
+        }
         link.later(() -> {
             if (taken) {
                 handler.onFailed(FabricErrno.EADDRINUSE);
@@ -78,7 +81,9 @@ final class ShmConnections extends ConnectionManager {
 
         @Override
         public void close() {
-            listeners.remove(address, this);
+            if (listeners.remove(address, this)) {
+                link.closed(address);
+            }
         }
     }
 }

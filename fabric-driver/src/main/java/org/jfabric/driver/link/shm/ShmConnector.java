@@ -146,7 +146,8 @@ final class ShmConnector {
         void onReady() {
             connection.files(files);
             connection.state(ShmConnection.GREETING);
-            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes())
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
+                ShmHello.threads(services.thread(), connection.peerThread()))
                 .send(files.fd());
             services.watch(files.fd(), fd -> onHello(connection, files, fd));
         }
@@ -205,7 +206,8 @@ final class ShmConnector {
         @Override
         void onReady() {
             connection.files(files);
-            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes())
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
+                ShmHello.threads(services.thread(), connection.peerThread()))
                 .send(files.fd());
             onUp(connection, files);
         }

@@ -27,11 +27,13 @@ import org.jfabric.layout.OwnerId;
  * @param ringNumber number of the {@code .ring} file that it writes, 0 if it refuses.
  * @param ringLength bytes of that ring.
  * @param features   features beyond the first version of the wire that it supports.
+ * @param threads    numbers of the progress threads of both drivers.
  * @param errno      0, or the errno with which the connection is refused.
  * @param reason     text of the refusal.
  */
 record ShmHello(
-    OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int errno, String reason) {
+    OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int threads, int errno,
+    String reason) {
     /** Supports messages that request an acknowledgement. */
     static final long FEATURE_ACKNOWLEDGES = 1;
     /** Supports announcements of several pieces. */
@@ -52,21 +54,39 @@ record ShmHello(
     static final long FEATURE_GROUPS = 256;
     /** Takes the frame of a driver that has never slept and may do so from now on. */
     static final long FEATURE_PARKS = 512;
+    /** The driver may have several progress threads, and knows that of the peer by the numbers of both. */
+    static final long FEATURE_THREADS = 1024;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
 
+    /** The numbers of two progress threads in one field. */
+    static int threads(int sender, int receiver) {
+        return receiver << Short.SIZE | sender;
+    }
+
+    /** The sender's progress thread. */
+    int sender() {
+        return threads & 0xFFFF;
+    }
+
+    /** The progress thread of the receiving driver for which the connection is. */
+    int receiver() {
+        return threads >>> Short.SIZE;
+    }
+
     static ShmHello refusal(OwnerId owner, String driverName, int errno, String reason) {
-        return new ShmHello(owner, driverName, 0, 0, 0, errno, reason);
+        return new ShmHello(owner, driverName, 0, 0, 0, 0, errno, reason);
     }
 
     /** The hello of a driver of this version. */
-    static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength) {
+    static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength, int threads) {
         return new ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
             FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
                 | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS
-                | FEATURE_GROUPS | FEATURE_PARKS, 0, "");
+                | FEATURE_GROUPS | FEATURE_PARKS | FEATURE_THREADS,
+            threads, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */
@@ -91,7 +111,7 @@ record ShmHello(
                 .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
                 .cipherId(0).keyId(0).features(features)
                 .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
-                .ringNumber(ringNumber).ringLength(ringLength).errno(errno).reserved(0)
+                .ringNumber(ringNumber).ringLength(ringLength).errno(errno).threads(threads)
                 .driverName(driverName).reason(reason);
             int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
             buffer.putInt(0, length);
@@ -166,10 +186,12 @@ record ShmHello(
         long ring = hello.ringNumber();
         long ringLength = hello.ringLength();
         long features = hello.features();
+        int threads = hello.threads();
         int errno = hello.errno();
         String name = text(buffer, hello.limit(), length);
         String reason = text(buffer, hello.limit() + HelloDecoder.driverNameHeaderLength() + name.length(), length);
-        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), features, errno, reason);
+        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), features, threads, errno,
+            reason);
     }
 
     private static String text(DirectBuffer buffer, int offset, int end) {

@@ -34,7 +34,10 @@ final class ShmLink extends Link {
     private final ChannelLimits limits;
     private final long copiedBytesCounter;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
-    private final Map<String, ShmConnection> byDriver = new HashMap<>();
+    private final String name;
+    /** Whether the peers are the other progress threads of this driver, and not other drivers. */
+    private final boolean isInside;
+    private final Map<PeerThread, ShmConnection> byThread = new HashMap<>();
     private final ShmConnector connector;
     private final PeerAcceptor acceptor = new Acceptor();
     private final ShmConnections connections = new ShmConnections(this);
@@ -43,35 +46,48 @@ final class ShmLink extends Link {
     private boolean parks;
     private boolean closed;
 
-    ShmLink(LinkServices services, ShmConfig config, ChannelLimits limits) {
+    /** A progress thread of a driver. */
+    private record PeerThread(String driver, int thread) {
+    }
+
+    ShmLink(LinkServices services, ShmConfig config, ChannelLimits limits, String name, boolean isInside) {
+        this.name = name;
+        this.isInside = isInside;
         this.services = services;
         this.config = config;
         this.limits = limits;
-        this.copiedBytesCounter = services.counterAddress("shm: bytes taken by single copy");
+        this.copiedBytesCounter = services.counterAddress(
+            isInside ? "loopback: bytes taken by single copy" : "shm: bytes taken by single copy");
         this.connector = new ShmConnector(this, services, config);
         this.groups = new ShmGroups(this, services, config);
     }
 
     @Override
     public String name() {
-        return ShmLinkProvider.NAME;
+        return name;
     }
 
     @Override
     public boolean reaches(String remoteAddress) {
         String driver = FabricName.driverOf(remoteAddress);
+        if (isInside) {
+            int thread = services.threadOf(remoteAddress);
+            return thread >= 0 && thread != services.thread();
+        }
         return driver != null && !driver.equals(services.driverName()) && FabricName.isValidPart(driver);
     }
 
     @Override
     public void attach(LocalEndpoint endpoint) {
         endpoints.put(endpoint.address(), endpoint);
+        services.opened(endpoint.address());
     }
 
     @Override
     public void detach(LocalEndpoint endpoint) {
         endpoints.remove(endpoint.address(), endpoint);
         groups.detach(endpoint);
+        services.closed(endpoint.address());
     }
 
     @Override
@@ -98,12 +114,20 @@ final class ShmLink extends Link {
         return connection(remoteAddress).open(endpoint, remoteAddress, handler);
     }
 
-    /** The connection to the driver of an address; made if there is none. */
+    /**
+     * The connection to the progress thread of an address; made if there is none. Other drivers have their endpoints on
+     * the first thread, or say there which one has it.
+     */
     ShmConnection connection(String remoteAddress) {
-        String driver = FabricName.driverOf(remoteAddress);
-        ShmConnection connection = byDriver.get(driver);
+        return connection(
+            FabricName.driverOf(remoteAddress), isInside ? Math.max(0, services.threadOf(remoteAddress)) : 0);
+    }
+
+    /** The connection to a progress thread; made if there is none. */
+    private ShmConnection connection(String driver, int thread) {
+        ShmConnection connection = byThread.get(new PeerThread(driver, thread));
         if (connection == null) {
-            connection = add(driver, ShmConnection.DIALING);
+            connection = add(driver, thread, ShmConnection.DIALING);
             connector.dial(connection);
         }
         return connection;
@@ -180,7 +204,7 @@ final class ShmLink extends Link {
             connection.release();
         }
         polled = new ShmConnection[0];
-        byDriver.clear();
+        byThread.clear();
         endpoints.clear();
         connections.close();
     }
@@ -219,12 +243,48 @@ final class ShmLink extends Link {
         });
     }
 
+    /** A listener has an address. */
+    void opened(String address) {
+        services.opened(address);
+    }
+
+    /** A listener has left its address. */
+    void closed(String address) {
+        services.closed(address);
+    }
+
     boolean isClosed() {
         return closed;
     }
 
     ChannelLimits limits() {
         return limits;
+    }
+
+    /** The progress thread of this driver that has an endpoint or listener; -1 if there is none but this one. */
+    int otherThread(String address) {
+        int thread = services.threadOf(address);
+        return thread == services.thread() ? -1 : thread;
+    }
+
+    /** A peer's endpoint is on another of its progress threads: the channel is opened there. */
+    void move(ShmChannel channel, ShmConnection from, int thread) {
+        from.take(channel);
+        connection(from.peerName(), thread).adopt(channel);
+    }
+
+    /** The channel of a handler that waits on the connection to another thread of the same driver, or null. */
+    ShmChannel takeWaiting(ChannelHandler handler, ShmConnection asking) {
+        for (ShmConnection other : polled) {
+            if (other != asking && other.peerName().equals(asking.peerName())) {
+                ShmChannel waiting = other.waiting(handler);
+                if (waiting != null) {
+                    other.take(waiting);
+                    return waiting;
+                }
+            }
+        }
+        return null;
     }
 
     LocalEndpoint endpoint(String address) {
@@ -242,14 +302,14 @@ final class ShmLink extends Link {
     }
 
     void remove(ShmConnection connection) {
-        byDriver.remove(connection.peerName(), connection);
+        byThread.remove(new PeerThread(connection.peerName(), connection.peerThread()), connection);
         polled = Arrays.stream(polled).filter(other -> other != connection).toArray(ShmConnection[]::new);
     }
 
-    private ShmConnection add(String driver, int state) {
+    private ShmConnection add(String driver, int thread, int state) {
         ShmConnection connection = new ShmConnection(
-            this, services, driver, state, services.nowNs() + config.connectTimeoutNs());
-        byDriver.put(driver, connection);
+            this, services, driver, thread, state, services.nowNs() + config.connectTimeoutNs());
+        byThread.put(new PeerThread(driver, thread), connection);
         polled = Arrays.copyOf(polled, polled.length + 1);
         polled[polled.length - 1] = connection;
         return connection;
@@ -257,6 +317,17 @@ final class ShmLink extends Link {
 
     /** Accepts the hellos of drivers that connect to this one. */
     private final class Acceptor extends PeerAcceptor {
+        @Override
+        public int thread(DirectBuffer message, int length) {
+            try {
+                ShmHello hello = ShmHello.decode(message, length);
+                return hello.driverName().equals(services.driverName()) == isInside ? hello.receiver() : -1;
+            } catch (FabricException e) {
+                // refused by the first acceptor
+                return -1;
+            }
+        }
+
         @Override
         public void onPeer(int fd, DirectBuffer message, int length) {
             ShmHello hello;
@@ -268,15 +339,20 @@ final class ShmLink extends Link {
                 return;
             }
             String peer = hello.driverName();
-            if (closed || !FabricName.isValidPart(peer) || peer.equals(services.driverName())) {
+            if (closed || !FabricName.isValidPart(peer) || peer.equals(services.driverName()) != isInside) {
                 refuse(fd, FabricErrno.EINVAL, "a driver cannot be called " + peer + " here");
+                return;
+            }
+            if (hello.receiver() != services.thread()) {
+                refuse(fd, FabricErrno.EINVAL, "this driver has no progress thread " + hello.receiver());
                 return;
             }
             accept(fd, hello, peer);
         }
 
         private void accept(int fd, ShmHello hello, String peer) {
-            ShmConnection connection = byDriver.get(peer);
+            PeerThread key = new PeerThread(peer, hello.sender());
+            ShmConnection connection = byThread.get(key);
             if (connection != null && isStale(connection, hello)) {
                 replace(connection, fd);
                 connection = null;
@@ -285,15 +361,19 @@ final class ShmLink extends Link {
                 boolean dialing = connection.state() == ShmConnection.DIALING
                     || connection.state() == ShmConnection.GREETING;
                 // of two drivers that connect to each other the attempt of the one with the smaller name continues
-                boolean isOursKept = dialing && services.driverName().compareTo(peer) < 0;
+                boolean isOursKept = dialing && isSmaller(key);
                 if (isOursKept || !dialing && connection.state() != ShmConnection.AWAITING) {
                     refuse(fd, FabricErrno.EALREADY, "the two drivers are connecting already");
                     return;
                 }
             } else {
-                connection = add(peer, ShmConnection.AWAITING);
+                connection = add(peer, hello.sender(), ShmConnection.AWAITING);
             }
             connector.accept(connection, fd, hello);
+        }
+
+        private boolean isSmaller(PeerThread peer) {
+            return isInside ? services.thread() < peer.thread : services.driverName().compareTo(peer.driver) < 0;
         }
 
         /** The peer was killed, and another driver has its name before the end of the old socket was seen. */

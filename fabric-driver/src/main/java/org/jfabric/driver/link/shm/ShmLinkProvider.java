@@ -26,7 +26,19 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new ShmLink(services, config.shm(), limits(config));
+        return new ShmLink(services, config.shm(), limits(config), NAME, false);
+    }
+
+    /**
+     * Opens the link between the progress threads of one driver: each thread is to the others as another driver.
+     *
+     * @param services of one thread.
+     * @param config   options of the driver.
+     * @param name     of the link that reaches endpoints of the same thread; endpoints use both as one.
+     * @return the link, which reaches endpoints of the other threads only.
+     */
+    public Link openBetweenThreads(LinkServices services, DriverConfig config, String name) {
+        return new ShmLink(services, config.shm(), limits(config), name, true);
     }
 
     @Override

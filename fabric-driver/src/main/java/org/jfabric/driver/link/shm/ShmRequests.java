@@ -97,6 +97,8 @@ final class ShmRequests {
             }
         } else if (errno == 0) {
             connecting.made(source, shortSource, grant, cmData);
+        } else if (errno == ShmConnection.MOVED && shortSource != connection.peerThread()) {
+            link.move(channel, connection, shortSource);
         } else {
             connection.forget(channel);
             connecting.failed(ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), cmData);
@@ -133,7 +135,8 @@ final class ShmRequests {
         }
         int grant = channel.announced ? connecting.grant() : connecting.grant(channel.handler().onOpening());
         channel.announced = true;
-        if (trySendAnswer(request.source(), grant, channel, 0, connecting.cmData())) {
+        if (trySendAnswer(
+            request.source(), grant, channel.localId, channel.localShort, 0, connecting.cmData())) {
             incoming.remove(request.source());
             connecting.made(request.source(), request.shortSource(), request.grant(), ShmConnecting.NO_DATA);
         } else {
@@ -157,12 +160,19 @@ final class ShmRequests {
     }
 
     private void refuse(int source, int errno, byte[] cmData) {
-        if (!trySendAnswer(source, 0, null, errno, cmData)) {
+        if (!trySendAnswer(source, 0, 0, ShmShortNumbers.NONE, errno, cmData)) {
             connection.later(() -> refuse(source, errno, cmData));
         }
     }
 
-    private boolean trySendAnswer(int id, int grant, ShmChannel channel, int errno, byte[] cmData) {
+    private void redirect(int source, int thread) {
+        if (!trySendAnswer(source, 0, 0, thread, ShmConnection.MOVED, ShmConnecting.NO_DATA)) {
+            connection.later(() -> redirect(source, thread));
+        }
+    }
+
+    private boolean trySendAnswer(
+        int id, int grant, int source, int shortSource, int errno, byte[] cmData) {
         int length = WORD_LENGTH + ConnectAnswerEncoder.BLOCK_LENGTH + ConnectAnswerEncoder.cmDataHeaderLength()
             + cmData.length;
         int offset = connection.claim(length);
@@ -170,9 +180,8 @@ final class ShmRequests {
             return false;
         }
         new ConnectAnswerEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
-            .channel(id).grant(grant & 0xFFFF_FFFFL).source(channel == null ? 0 : channel.localId).errno(errno)
-            .maxEager(link.limits().eagerLimitBytes())
-            .shortChannel(channel == null ? ShmShortNumbers.NONE : channel.localShort)
+            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
+            .maxEager(link.limits().eagerLimitBytes()).shortChannel(shortSource)
             .putCmData(cmData, 0, cmData.length);
         connection.commit(offset, length, ShmFrameReader.CONNECT_ANSWER);
         return true;
@@ -186,6 +195,11 @@ final class ShmRequests {
             return false;
         }
         int refused = FabricErrno.ECONNREFUSED;
+        int thread = connection.redirection(destAddress);
+        if (thread >= 0) {
+            redirect(source, thread);
+            return true;
+        }
         if (connection.peerName().equals(link.driverOf(sourceAddress)) && cmData.length <= link.cmDataBytes()) {
             ShmIncoming request = new ShmIncoming(this, source, shortSource, grant, sourceAddress, cmData);
             incoming.put(source, request);

@@ -119,6 +119,12 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     }
 
     @Override
+    public boolean staysOnFirstThread() {
+        // a region is registered with the device for one link
+        return true;
+    }
+
+    @Override
     public List<Reason> obstacles(DriverConfig config) {
         VerbsSettings wanted = settings.apply(config);
         try {

@@ -53,6 +53,12 @@ public final class VerbsUdLinkProvider extends DatagramLinkProvider {
     }
 
     @Override
+    public boolean staysOnFirstThread() {
+        // a region is registered with the device for one link
+        return true;
+    }
+
+    @Override
     public List<Reason> obstacles(DriverConfig config) {
         try {
             return VerbsDevices.examine(system.get(),

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The first message of a connection, as it comes out of a socket. */
 class ShmHelloTest {
-    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096);
+    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, ShmHello.threads(1, 2));
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment bytes = arena.allocate(16);
     @TempDir
@@ -43,6 +43,12 @@ class ShmHelloTest {
         assertNull(ShmHello.receive(theirs));
         hello.send(ours);
         assertEquals(hello, ShmHello.receive(theirs));
+    }
+
+    @Test
+    void shouldNameBothProgressThreads() {
+        assertEquals(1, hello.sender());
+        assertEquals(2, hello.receiver());
     }
 
     @Test
