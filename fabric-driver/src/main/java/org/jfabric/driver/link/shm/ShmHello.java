@@ -66,7 +66,7 @@ record ShmHello(
     }
 
     /** The driver may have several progress threads, and knows that of the peer by the numbers of both. */
-    static final long FEATURE_THREADS = 256;
+    static final long FEATURE_THREADS = 1024;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
