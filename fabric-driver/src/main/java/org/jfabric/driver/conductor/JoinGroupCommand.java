@@ -132,7 +132,8 @@ final class JoinGroupCommand extends Command {
                     "Set " + ThreadingConfig.PROGRESS_THREADS.name() + " to 1 where groups are used.");
             }
             long directions = (flags & DIRECTIONS) == 0 ? DIRECTIONS : flags & DIRECTIONS;
-            onThread(endpoint.thread(), () -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
+            onThread(endpoint.thread(),
+                () -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
             return;
         }
         SocketName wanted = SocketName.parse(address);
