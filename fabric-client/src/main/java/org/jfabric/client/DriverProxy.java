@@ -37,6 +37,7 @@ import org.jfabric.codec.control.RegisterRegionEncoder;
 import org.jfabric.codec.control.RegisterWithCardEncoder;
 import org.jfabric.codec.control.RejectConnectionEncoder;
 import org.jfabric.codec.control.RemoveAddressEncoder;
+import org.jfabric.codec.control.ResetCycleTimesEncoder;
 import org.jfabric.codec.control.ShutdownEndpointEncoder;
 import org.jfabric.codec.control.WorkAction;
 import org.jfabric.info.AddressVectorAttr;
@@ -49,6 +50,7 @@ import org.jfabric.info.InfoResult;
 import org.jfabric.info.PeerPath;
 import org.jfabric.info.Verdict;
 import org.jfabric.info.WaitSetAttr;
+import org.jfabric.layout.OwnerId;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.ViewDescriptor;
@@ -174,14 +176,23 @@ public final class DriverProxy {
     /**
      * Drains the driver: it takes no new endpoints, waits until no send is outstanding, and ends.
      *
+     * @param owner     the driver's own id, so that bytes that are no command cannot end it.
      * @param timeoutNs how long it waits; less than the time that an answer is awaited.
      * @param force     whether it ends behind that time too.
      */
-    void drain(long timeoutNs, boolean force) {
+    void drain(OwnerId owner, long timeoutNs, boolean force) {
         call(DriverEvent.Done.class, "draining the driver", id -> {
-            new DrainDriverEncoder().wrap(body, 0).correlationId(id).timeoutNs(timeoutNs).force(force ? 1 : 0)
-                .reserved(0);
+            new DrainDriverEncoder().wrap(body, 0).correlationId(id).ownerIdHigh(owner.high())
+                .ownerIdLow(owner.low()).timeoutNs(timeoutNs).force(force ? 1 : 0).reserved(0);
             return submit(DrainDriverEncoder.TEMPLATE_ID, DrainDriverEncoder.BLOCK_LENGTH);
+        });
+    }
+
+    /** Begins the histogram of the driver's duty cycles anew. */
+    void resetCycleTimes() {
+        call(DriverEvent.Done.class, "resetting the times of cycles", id -> {
+            new ResetCycleTimesEncoder().wrap(body, 0).correlationId(id);
+            return submit(ResetCycleTimesEncoder.TEMPLATE_ID, ResetCycleTimesEncoder.BLOCK_LENGTH);
         });
     }
 

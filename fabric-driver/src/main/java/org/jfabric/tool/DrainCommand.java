@@ -3,7 +3,7 @@ package org.jfabric.tool;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.jfabric.client.DriverDrain;
+import org.jfabric.client.DriverAdmin;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -55,7 +55,7 @@ final class DrainCommand implements Callable<Integer> {
             if (!view.isRunning()) {
                 throw CncView.noDriver(view.directory(), "no process owns its lock");
             }
-            DriverDrain.drain(view.directory(), (long) (timeout * TimeUnit.SECONDS.toNanos(1)), force);
+            DriverAdmin.drain(view.directory(), (long) (timeout * TimeUnit.SECONDS.toNanos(1)), force);
             long deadlineNs = System.nanoTime() + END_TIMEOUT_NS;
             while (view.isRunning()) {
                 if (System.nanoTime() - deadlineNs > 0) {

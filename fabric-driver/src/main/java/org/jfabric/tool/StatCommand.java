@@ -6,8 +6,10 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.client.DriverAdmin;
 import org.jfabric.driver.metrics.Metric;
 import org.jfabric.driver.metrics.MetricsSnapshot;
 import org.jfabric.layout.MetricLabel;
@@ -27,6 +29,7 @@ import picocli.CommandLine.Spec;
     description = "Shows the counters of a driver, running or killed, without disturbing it.")
 final class StatCommand implements Callable<Integer> {
     private static final String CLEAR = "\033[H\033[2J";
+    private static final long RESET_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     private static final double[] SHARES = {0.5, 0.99, 0.9999, 1};
 
     @Spec
@@ -50,6 +53,12 @@ final class StatCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Print one JSON object (with --watch: one per line) instead of text.")
     private boolean json;
 
+    @Option(
+        names = "--reset",
+        description = "First begin the histogram of duty cycles anew, with the longest time and the number of slow"
+            + " ones. The driver must run, and one in mode INVOKER must run its cycles.")
+    private boolean reset;
+
     private final Map<Integer, Long> previous = new HashMap<>();
 
     StatCommand() {
@@ -66,6 +75,12 @@ final class StatCommand implements Callable<Integer> {
                 spec.commandLine(), "Invalid value for option '--times': " + times + " is less than 1");
         }
         try (CncView view = CncView.open(directory.path())) {
+            if (reset) {
+                if (!view.isRunning()) {
+                    throw CncView.noDriver(view.directory(), "no process owns its lock");
+                }
+                DriverAdmin.resetCycleTimes(view.directory(), RESET_TIMEOUT_NS);
+            }
             show(view);
         }
         return 0;

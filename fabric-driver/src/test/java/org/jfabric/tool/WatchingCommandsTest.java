@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -110,6 +111,23 @@ class WatchingCommandsTest {
             Map<?, ?> first = (Map<?, ?>) ((List<?>) object.get("counters")).getFirst();
             assertEquals(Map.of("id", 0.0, "type", 0.0, "label", "clients", "value", 0.0), first);
         }
+    }
+
+    /** The number of cycles never falls otherwise. It can have risen again before it is read. */
+    @Test
+    void shouldBeginTheTimesOfCyclesAnew() {
+        Deadline.await("fewer cycles than before", () -> cycles() > cycles("--reset"), this::cycles);
+        assertEquals(1, ToolRun.of("stat", "--dir", directory.driver("none").toString(), "--reset").status());
+    }
+
+    private double cycles(String... options) {
+        List<String> command = new ArrayList<>(List.of("stat", "--dir", path.toString(), "--json"));
+        command.addAll(List.of(options));
+        ToolRun run = ToolRun.of(command.toArray(new String[0]));
+        assertEquals(0, run.status(), run.err());
+        return ((List<?>) JsonText.object(run.out()).get("metrics")).stream().map(each -> (Map<?, ?>) each)
+            .filter(each -> each.get("name").equals("jfabric_driver_cycle_seconds"))
+            .mapToDouble(each -> (Double) each.get("count")).sum();
     }
 
     @Test

@@ -29,6 +29,7 @@ import org.jfabric.codec.control.RegisterRegionDecoder;
 import org.jfabric.codec.control.RegisterWithCardDecoder;
 import org.jfabric.codec.control.RejectConnectionDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
+import org.jfabric.codec.control.ResetCycleTimesDecoder;
 import org.jfabric.codec.control.ShutdownEndpointDecoder;
 
 /** The commands of clients by template id: their lengths, which are checked first, and their decoders. */
@@ -58,6 +59,7 @@ final class CommandTable {
         add(OpenCounterDecoder.TEMPLATE_ID, OpenCounterDecoder.BLOCK_LENGTH, 0, OpenCounterCommand::new);
         add(ExplainPathDecoder.TEMPLATE_ID, ExplainPathDecoder.BLOCK_LENGTH, 0, ExplainPathCommand::new);
         add(DrainDriverDecoder.TEMPLATE_ID, DrainDriverDecoder.BLOCK_LENGTH, 0, DrainCommand::new);
+        add(ResetCycleTimesDecoder.TEMPLATE_ID, ResetCycleTimesDecoder.BLOCK_LENGTH, 0, ResetCycleTimesCommand::new);
         add(OpenViewDecoder.TEMPLATE_ID, OpenViewDecoder.BLOCK_LENGTH, 0, OpenViewCommand::new);
         add(OpenPassiveEndpointDecoder.TEMPLATE_ID, OpenPassiveEndpointDecoder.BLOCK_LENGTH, 3,
             OpenPassiveEndpointCommand::new);

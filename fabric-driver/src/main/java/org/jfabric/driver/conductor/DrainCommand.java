@@ -10,6 +10,7 @@ import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.OwnerId;
 
 /**
  * Ends the driver when no send of any client is outstanding. It gives up when its time is over or its client ends.
@@ -46,6 +47,13 @@ final class DrainCommand extends Command {
         super(request);
         DrainDriverDecoder decoder = new DrainDriverDecoder().wrap(
             request.body(), 0, DrainDriverDecoder.BLOCK_LENGTH, DrainDriverDecoder.SCHEMA_VERSION);
+        OwnerId owner = new OwnerId(decoder.ownerIdHigh(), decoder.ownerIdLow());
+        if (!owner.equals(context().files().owner())) {
+            // nor may what a broken client has written into its ring end the driver
+            throw new FabricException(FabricErrno.EINVAL,
+                "the driver to be drained is " + owner + ", this one is " + context().files().owner(),
+                "Connect to the driver that is meant.");
+        }
         drain = context().drain();
         timeoutNs = decoder.timeoutNs();
         force = decoder.force() != 0;

@@ -145,6 +145,11 @@ public final class ProgressAgent implements Agent {
         roleName = newName;
     }
 
+    /** Begins the histogram of duty cycles anew; progress thread. */
+    public void resetCycleTimes() {
+        times.reset();
+    }
+
     @Override
     public void onStart() {
         if (cpu >= 0) {

@@ -155,13 +155,13 @@ class RemoteKilledTest {
     @ParameterizedTest
     @ValueSource(strings = {"loopback", "shm", "tcp"})
     void shouldEndEachAccessToTheMemoryOfAClientThatIsKilled(String link) {
-        killOwner(link, "expose", 6, LOST);
+        killOwner(link, "expose", 3, LOST);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"loopback", "shm"})
     void shouldEndEachAccessToMemoryThatTheDriverCopiesOfAClientThatIsKilled(String link) {
-        killOwner(link, "exposeOwn", 4, LOST_COPY);
+        killOwner(link, "exposeOwn", 2, LOST_COPY);
     }
 
     private void killOwner(String link, String mode, int rounds, Set<Integer> lost) {

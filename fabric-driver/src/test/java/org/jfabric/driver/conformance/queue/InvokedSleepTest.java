@@ -11,6 +11,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jfabric.Counter;
 import org.jfabric.Endpoint;
@@ -222,11 +223,12 @@ class InvokedSleepTest {
         try (SleepingSide a = new SleepingSide(base.resolve("a"), "shm", false);
              SleepingSide b = new SleepingSide(base.resolve("b"), "shm", false); Selector selector = Selector.open();
              Counter counter = a.domain.openCounter(new CounterAttr().waitObject(WaitObject.FD));
-             WaitSet set = a.fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.FD))) {
-            Endpoint endpoint = a.domain.openEndpoint(a.info, 0);
+             WaitSet set = a.fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.FD));
+             CompletionQueue queue = a.domain.openCompletionQueue(
+                 new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(set.id()));
+             Endpoint endpoint = a.domain.openEndpoint(a.info, 0)) {
             endpoint.bind(counter, Flags.RECV);
-            endpoint.bind(a.domain.openCompletionQueue(
-                new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(set.id())), Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
             endpoint.bind(a.vector);
             endpoint.enable();
             long to = b.insert(endpoint.name());
@@ -238,12 +240,27 @@ class InvokedSleepTest {
             while (counter.tryWait() != 0 || set.tryWait() != 0) {
                 assertTrue(System.nanoTime() < deadlineNs, "the driver always has something to do");
             }
-            b.send(to, 1);
-            b.driver.cycle();
-            while (counter.read() != 1) {
-                assertTrue(System.nanoTime() < deadlineNs, "the message does not come");
-                assertTrue(selector.select(DEADLINE_MS) > 0, "overslept");
-                selector.selectedKeys().clear();
+            AtomicBoolean received = new AtomicBoolean();
+            Thread sender = new Thread(() -> {
+                b.send(to, 1);
+                // a channel is opened first, in several steps of both drivers
+                while (!received.get()) {
+                    b.driver.cycle();
+                    Thread.yield();
+                }
+            }, "sender");
+            sender.start();
+            try {
+                while (counter.read() != 1) {
+                    assertTrue(System.nanoTime() < deadlineNs, "the message does not come");
+                    if (counter.tryWait() == 0 && set.tryWait() == 0) {
+                        assertTrue(selector.select(DEADLINE_MS) > 0, "overslept");
+                        selector.selectedKeys().clear();
+                    }
+                }
+            } finally {
+                received.set(true);
+                sender.join();
             }
             assertEquals(0, set.await(0));
         }

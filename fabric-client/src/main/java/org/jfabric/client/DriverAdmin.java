@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
-/** Ends a driver from another process without cutting off sends, for tools. */
-public final class DriverDrain {
+/** What tools ask of a driver that runs in another process. Any thread; each call connects anew. */
+public final class DriverAdmin {
     /** The driver checks at least that often; its answer is awaited for longer than it waits itself. */
     private static final long MARGIN_NS = TimeUnit.SECONDS.toNanos(10);
 
-    private DriverDrain() {
+    private DriverAdmin() {
     }
 
     /**
@@ -27,7 +27,21 @@ public final class DriverDrain {
      */
     public static void drain(Path directory, long timeoutNs, boolean force) {
         try (ClientConductor conductor = ToolClient.connect(directory, "drain", timeoutNs + MARGIN_NS)) {
-            conductor.commands().drain(timeoutNs, force);
+            conductor.commands().drain(conductor.connection().attachment().driverOwner(), timeoutNs, force);
+        }
+    }
+
+    /**
+     * Begins the histogram of the driver's duty cycles anew, and with it the longest time and the number of slow ones.
+     *
+     * @param directory of the driver.
+     * @param timeoutNs how long to wait for the driver, in nanoseconds.
+     * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#ETIMEDOUT} if it
+     *     does not answer: in mode INVOKER it does so only while its application runs its cycles.
+     */
+    public static void resetCycleTimes(Path directory, long timeoutNs) {
+        try (ClientConductor conductor = ToolClient.connect(directory, "reset", timeoutNs)) {
+            conductor.commands().resetCycleTimes();
         }
     }
 }

@@ -1,0 +1,26 @@
+package org.jfabric.driver.conductor;
+
+/** Begins the histogram of duty cycles anew, on every progress thread. Owner: conductor. */
+final class ResetCycleTimesCommand extends Command {
+    private boolean isReset;
+
+    /**
+     * Decodes the command.
+     *
+     * @param request as it arrived; not kept.
+     */
+    ResetCycleTimesCommand(CommandRequest request) {
+        super(request);
+    }
+
+    @Override
+    protected Step step(long nowNs) {
+        if (!isReset) {
+            isReset = true;
+            onThreads(thread -> context().threads().get(thread).agent().resetCycleTimes());
+            return Step.AGAIN;
+        }
+        session().proxy().done(correlationId());
+        return Step.ENDED;
+    }
+}
