@@ -12,13 +12,11 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jfabric.Counter;
 import org.jfabric.Endpoint;
 import org.jfabric.EventEntry;
 import org.jfabric.EventError;
 import org.jfabric.EventQueue;
 import org.jfabric.PassiveEndpoint;
-import org.jfabric.WaitSet;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -26,7 +24,6 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.SleepingSide;
 import org.jfabric.driver.kit.WaitNode;
 import org.jfabric.info.CompletionQueueAttr;
-import org.jfabric.info.CounterAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
@@ -36,7 +33,6 @@ import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
 import org.jfabric.info.Threading;
 import org.jfabric.info.WaitObject;
-import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
@@ -213,39 +209,6 @@ class InvokedSleepTest {
             }
             assertEquals(7, failed.context());
             assertTrue(failed.err() != 0, failed::toString);
-        }
-    }
-
-    @Test
-    @Requirement("CQ-030")
-    void shouldWakeCountersAndWaitSetsToo() throws Exception {
-        try (SleepingSide a = new SleepingSide(base.resolve("a"), "shm", false);
-             SleepingSide b = new SleepingSide(base.resolve("b"), "shm", false); Selector selector = Selector.open();
-             Counter counter = a.domain.openCounter(new CounterAttr().waitObject(WaitObject.FD));
-             WaitSet set = a.fabric.openWaitSet(new WaitSetAttr().waitObject(WaitObject.FD))) {
-            Endpoint endpoint = a.domain.openEndpoint(a.info, 0);
-            endpoint.bind(counter, Flags.RECV);
-            endpoint.bind(a.domain.openCompletionQueue(
-                new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(set.id())), Flags.TRANSMIT | Flags.RECV);
-            endpoint.bind(a.vector);
-            endpoint.enable();
-            long to = b.insert(endpoint.name());
-            exchange(a, b);
-            counter.channel().register(selector, SelectionKey.OP_READ);
-            set.channel().register(selector, SelectionKey.OP_READ);
-            SleepingSide.require(0, endpoint.recv(a.memory.address(), 8, -1L, 1));
-            long deadlineNs = System.nanoTime() + Deadline.ns(20);
-            while (counter.tryWait() != 0 || set.tryWait() != 0) {
-                assertTrue(System.nanoTime() < deadlineNs, "the driver always has something to do");
-            }
-            b.send(to, 1);
-            b.driver.cycle();
-            while (counter.read() != 1) {
-                assertTrue(System.nanoTime() < deadlineNs, "the message does not come");
-                assertTrue(selector.select(DEADLINE_MS) > 0, "overslept");
-                selector.selectedKeys().clear();
-            }
-            assertEquals(0, set.await(0));
         }
     }
 
