@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jfabric.CompletionQueue;
 import org.jfabric.Counter;
 import org.jfabric.Endpoint;
 import org.jfabric.EventEntry;
