@@ -61,30 +61,38 @@ final class Daemon {
     }
 
     private int serve() {
-        try (FabricDriver driver = FabricDriver.launchDaemon(config)) {
+        try {
+            // before the launch, whose log lines may be taken as the sign that the driver can be stopped
             Runtime.getRuntime().addShutdownHook(hook);
-            driver.wiring().drain().allow(this::onDrained);
-            String warning = driver.warning();
-            if (warning != null) {
-                err.println(warning);
-            }
-            out.print(ConfigPrinter.print(config));
-            if (driver.metricsPort() >= 0) {
-                out.println("metrics at http://127.0.0.1:" + driver.metricsPort() + "/metrics");
-            }
-            out.println("jfabric driver ready in " + driver.directory());
-            out.flush();
-            manager.ready(state(driver));
-            boolean stopped = runsUntilStopped(driver);
-            String reason = !stopped ? reasonOfEnd(driver) : drained ? "it was drained" : "a signal came";
-            manager.stopping(reason);
-            if (!stopped) {
-                removeHook();
-                err.println(reason);
-                return 1;
+            try (FabricDriver driver = FabricDriver.launchDaemon(config)) {
+                return serve(driver);
             }
         } catch (FabricException | NativeCallException | IllegalStateException ex) {
+            removeHook();
             err.println(ex.getMessage());
+            return 1;
+        }
+    }
+
+    private int serve(FabricDriver driver) {
+        driver.wiring().drain().allow(this::onDrained);
+        String warning = driver.warning();
+        if (warning != null) {
+            err.println(warning);
+        }
+        out.print(ConfigPrinter.print(config));
+        if (driver.metricsPort() >= 0) {
+            out.println("metrics at http://127.0.0.1:" + driver.metricsPort() + "/metrics");
+        }
+        out.println("jfabric driver ready in " + driver.directory());
+        out.flush();
+        manager.ready(state(driver));
+        boolean stopped = runsUntilStopped(driver);
+        String reason = !stopped ? reasonOfEnd(driver) : drained ? "it was drained" : "a signal came";
+        manager.stopping(reason);
+        if (!stopped) {
+            removeHook();
+            err.println(reason);
             return 1;
         }
         return 0;

@@ -10,7 +10,8 @@ package org.jfabric.driver.engine;
  *                held  &lt;= reserved                   bytes of the store's budget that its messages use
  * </pre>
  *
- * <p>Owner: progress agent.
+ * <p>It also counts the messages and their bytes, beyond the end of a channel: they change with the credit, in the same
+ * line of memory. Owner: progress agent.
  */
 final class ByteCredit {
     private static final int LINE = 64;
@@ -19,8 +20,12 @@ final class ByteCredit {
     // sending
     private long granted;
     private long spent;
+    private long sentMessages;
+    private long sentBytes;
 
     // receiving
+    private long receivedMessages;
+    private long receivedBytes;
     private int epoch;
     /** First grant of this channel. */
     private long window;
@@ -45,6 +50,35 @@ final class ByteCredit {
 
     void spend(long length) {
         spent += cost(length);
+        sent(length);
+    }
+
+    /** Counts a message that was given to the link, or announced. */
+    void sent(long length) {
+        sentMessages++;
+        sentBytes += length;
+    }
+
+    /** Counts a message that arrived, or was announced. */
+    void received(long length) {
+        receivedMessages++;
+        receivedBytes += length;
+    }
+
+    long sentMessages() {
+        return sentMessages;
+    }
+
+    long sentBytes() {
+        return sentBytes;
+    }
+
+    long receivedMessages() {
+        return receivedMessages;
+    }
+
+    long receivedBytes() {
+        return receivedBytes;
     }
 
     /** Sets unlimited send credit, for a wire without credit. Only the link bounds what is sent. */

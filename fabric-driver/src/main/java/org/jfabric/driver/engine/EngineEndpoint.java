@@ -43,7 +43,7 @@ public final class EngineEndpoint extends EndpointPort {
     /** Null for connectionless endpoints. */
     private final Connection connection;
     /** Of operations without a peer. */
-    private final Traffic traffic = new Traffic();
+    private final Traffic traffic = new Traffic(new ByteCredit());
     private boolean closed;
     /** Its connection is over: a receive that finds no message ends. */
     private boolean ended;

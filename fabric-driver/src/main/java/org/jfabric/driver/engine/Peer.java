@@ -58,7 +58,7 @@ final class Peer extends ChannelHandler {
     private long eagerLimit;
 
     private final ByteCredit credit = new ByteCredit();
-    private final Traffic traffic = new Traffic();
+    private final Traffic traffic = new Traffic(credit);
     private final Outbox outbox;
     private final Acknowledgements acknowledgements = new Acknowledgements(this);
     private final PeerRemote remote;
@@ -77,8 +77,8 @@ final class Peer extends ChannelHandler {
         this.context = context;
         this.receiver = context.receiver();
         this.outbox = new Outbox(context);
-        this.frameHandler = new PeerFrames(this, context, credit, traffic, outbox);
-        this.streamHandler = new PeerStreams(this, receiver, credit, traffic);
+        this.frameHandler = new PeerFrames(this, context, credit, outbox);
+        this.streamHandler = new PeerStreams(this, receiver, credit);
         this.remote = new PeerRemote(this, context);
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
@@ -284,7 +284,11 @@ final class Peer extends ChannelHandler {
      */
     void spend(long length) {
         credit.spend(length);
-        traffic.sent(length);
+    }
+
+    /** Counts a message that was announced. */
+    void announced(long length) {
+        credit.sent(length);
     }
 
     /**
@@ -432,7 +436,7 @@ final class Peer extends ChannelHandler {
         lender = newLender;
     }
 
-    /** The counts of its messages. */
+    /** What is counted beside the messages and their bytes. */
     Traffic traffic() {
         return traffic;
     }
@@ -594,7 +598,7 @@ final class Peer extends ChannelHandler {
 
     @Override
     public void onMessage(long flags, long tag, long data, long messageAddress, int length) {
-        traffic.received(length);
+        credit.received(length);
         receiver.onMessage(this, flags, tag, data, messageAddress, length);
     }
 

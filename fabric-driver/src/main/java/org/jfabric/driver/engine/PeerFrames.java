@@ -16,15 +16,13 @@ final class PeerFrames extends FrameHandler {
     private final Receiver receiver;
     private final PeerContext context;
     private final ByteCredit credit;
-    private final Traffic traffic;
     private final Outbox outbox;
 
-    PeerFrames(Peer peer, PeerContext context, ByteCredit credit, Traffic traffic, Outbox outbox) {
+    PeerFrames(Peer peer, PeerContext context, ByteCredit credit, Outbox outbox) {
         this.peer = peer;
         this.receiver = context.receiver();
         this.context = context;
         this.credit = credit;
-        this.traffic = traffic;
         this.outbox = outbox;
     }
 
@@ -47,14 +45,14 @@ final class PeerFrames extends FrameHandler {
         if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
             peer.schedule();
         }
-        traffic.received(length);
+        credit.received(length);
         receiver.onMessage(peer, kind, tag, 0, address, length);
     }
 
     @Override
     public void onMessageToAcknowledge(
         long operation, long flags, long tag, long data, long address, int length) {
-        traffic.received(length);
+        credit.received(length);
         receiver.onMessageToAcknowledge(peer, operation, flags, tag, data, address, length);
     }
 
@@ -65,7 +63,7 @@ final class PeerFrames extends FrameHandler {
 
     @Override
     public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
-        traffic.received(source.lengthBytes());
+        credit.received(source.lengthBytes());
         context.receiver().onAnnounce(peer, flags, tag, data, source);
     }
 

@@ -12,13 +12,11 @@ final class PeerStreams extends StreamHandler {
     private final Peer peer;
     private final Receiver receiver;
     private final ByteCredit credit;
-    private final Traffic traffic;
 
-    PeerStreams(Peer peer, Receiver receiver, ByteCredit credit, Traffic traffic) {
+    PeerStreams(Peer peer, Receiver receiver, ByteCredit credit) {
         this.peer = peer;
         this.receiver = receiver;
         this.credit = credit;
-        this.traffic = traffic;
     }
 
     @Override
@@ -33,7 +31,7 @@ final class PeerStreams extends StreamHandler {
 
     @Override
     public void onPlaced(Placement placement) {
-        traffic.received(placement.lengthBytes());
+        credit.received(placement.lengthBytes());
         receiver.onPlaced(peer, placement);
     }
 

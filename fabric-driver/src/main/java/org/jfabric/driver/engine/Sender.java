@@ -392,7 +392,7 @@ final class Sender {
         long lengthBytes = operation.length;
         int result = frames.announce(operation, peer.grant());
         if (result == Channel.DONE) {
-            peer.traffic().sent(lengthBytes);
+            peer.announced(lengthBytes);
             return true;
         }
         peer.outbox().disown(operation);

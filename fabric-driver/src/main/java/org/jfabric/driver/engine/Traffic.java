@@ -1,18 +1,13 @@
 package org.jfabric.driver.engine;
 
 /**
- * The traffic of one endpoint with one peer since the start, as plain fields: a message costs two additions to a line
- * that this thread alone uses. {@link TrafficMeters} publishes them, ten times a second at most.
+ * The traffic of one endpoint with one peer since the start, as plain fields that this thread alone uses; messages and
+ * their bytes are counted in {@link ByteCredit}. {@link TrafficMeters} publishes all, ten times a second at most.
  *
  * <p>Owner: progress agent.
  */
 final class Traffic {
-    /** Messages that were given to the link, or announced. */
-    private long sentMessages;
-    private long sentBytes;
-    /** Messages that arrived, or were announced. */
-    private long receivedMessages;
-    private long receivedBytes;
+    private final ByteCredit messages;
     private long unexpectedMessages;
     private long accesses;
     private long accessedBytes;
@@ -26,14 +21,8 @@ final class Traffic {
     /** Null before something is to be published. */
     private TrafficRow linkRow;
 
-    void sent(long bytes) {
-        sentMessages++;
-        sentBytes += bytes;
-    }
-
-    void received(long bytes) {
-        receivedMessages++;
-        receivedBytes += bytes;
+    Traffic(ByteCredit messages) {
+        this.messages = messages;
     }
 
     /** A message came before its receive. */
@@ -69,8 +58,8 @@ final class Traffic {
      * @return false if there are none.
      */
     boolean take(long[] changes) {
-        long any = change(changes, 0, sentMessages) | change(changes, 1, sentBytes)
-            | change(changes, 2, receivedMessages) | change(changes, 3, receivedBytes)
+        long any = change(changes, 0, messages.sentMessages()) | change(changes, 1, messages.sentBytes())
+            | change(changes, 2, messages.receivedMessages()) | change(changes, 3, messages.receivedBytes())
             | change(changes, 4, unexpectedMessages) | change(changes, 5, accesses)
             | change(changes, 6, accessedBytes) | change(changes, 7, errors)
             | change(changes, 8, retries) | change(changes, 9, creditWaits);
