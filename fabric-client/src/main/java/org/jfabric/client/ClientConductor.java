@@ -61,7 +61,7 @@ public final class ClientConductor implements AutoCloseable {
         /**
          * The driver takes no new endpoints and will end, or does so no more.
          *
-         * @param begins false if it goes on as before.
+         * @param begins false if it continues to serve.
          */
         void onDriverDraining(boolean begins);
 

@@ -16,7 +16,7 @@ public final class DriverAdmin {
     /**
      * Has a daemon take no new endpoints, wait until no send of any client is outstanding, and end. Returns when the
      * last send has ended; the process of the driver ends soon after. If the calling process ends meanwhile the driver
-     * goes on as before.
+     * continues to serve.
      *
      * @param directory of the driver.
      * @param timeoutNs how long the driver waits for the sends, in nanoseconds.

@@ -539,7 +539,7 @@ public sealed interface DriverEvent {
     /**
      * The driver takes no new endpoints and ends when no send is outstanding, or does so no more.
      *
-     * @param begins false if it goes on as before.
+     * @param begins false if it continues to serve.
      */
     record DriverDraining(boolean begins) implements DriverEvent {
         static DriverDraining decode(Encoded message) {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = "Ends a driver without cutting off sends: it opens no more endpoints, notifies its clients, waits"
         + " until no send is outstanding, and ends with status 0. If the time is too short, or this command is stopped,"
-        + " the driver goes on as before.")
+        + " the driver continues to serve.")
 final class DrainCommand implements Callable<Integer> {
     private static final long PAUSE_MS = 20;
     private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);

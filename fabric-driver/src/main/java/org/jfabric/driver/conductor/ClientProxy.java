@@ -310,7 +310,7 @@ final class ClientProxy {
     /**
      * The driver takes no new endpoints and will end.
      *
-     * @param begins false if it goes on as before.
+     * @param begins false if it continues to serve.
      */
     void driverDraining(boolean begins) {
         DriverDrainingEncoder encoder =

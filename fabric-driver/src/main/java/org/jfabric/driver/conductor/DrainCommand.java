@@ -120,7 +120,7 @@ final class DrainCommand extends Command {
             + " ms: " + named;
         return new FabricException(FabricErrno.ETIMEDOUT, seen,
             force ? "The driver ends all the same, and these sends fail."
-                : "The driver goes on as before. 'fabric queues' shows which peers they wait for; give more time, stop"
+                : "The driver continues to serve. 'fabric queues' shows which peers they wait for; give more time, stop"
                     + " the senders, or use --force.");
     }
 

@@ -3,7 +3,6 @@ package org.jfabric.driver.link.shm;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -108,7 +107,7 @@ final class ShmGroupRing {
     /** The last one unmaps the file, later, on the resource thread. */
     void release() {
         if (--uses == 0) {
-            services.submit(new UnmapTask(file));
+            services.submit(new ShmUnmapTask(file));
         }
     }
 
@@ -121,29 +120,5 @@ final class ShmGroupRing {
     void discard() {
         delete();
         retain().release();
-    }
-
-    /** Unmaps a file that nothing uses. */
-    static final class UnmapTask extends ResourceTask {
-        private final MappedFile file;
-
-        UnmapTask(MappedFile file) {
-            this.file = file;
-        }
-
-        @Override
-        protected void execute() {
-            file.close();
-        }
-
-        @Override
-        protected void onDone() {
-            // nothing waits for it
-        }
-
-        @Override
-        protected void onFailed(Throwable cause) {
-            // munmap of a whole mapping does not fail
-        }
     }
 }

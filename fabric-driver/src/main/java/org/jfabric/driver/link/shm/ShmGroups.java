@@ -556,7 +556,7 @@ final class ShmGroups {
         @Override
         protected void onDone() {
             if (join.isOver()) {
-                services.submit(new ShmGroupRing.UnmapTask(file));
+                services.submit(new ShmUnmapTask(file));
             } else {
                 joined(join, new ShmGroupRing(services, file, number, capacity));
             }

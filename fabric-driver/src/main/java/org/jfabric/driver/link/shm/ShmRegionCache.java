@@ -192,7 +192,7 @@ final class ShmRegionCache {
 
     private void unmap(MappedFile file) {
         if (file != null) {
-            services.submit(new UnmapTask(file));
+            services.submit(new ShmUnmapTask(file));
         }
     }
 
@@ -269,29 +269,6 @@ final class ShmRegionCache {
                         + cause.getMessage(),
                     "Its messages arrive in segments instead; find the process that replaces files there.", cause));
             }
-        }
-    }
-
-    private static final class UnmapTask extends ResourceTask {
-        private final MappedFile file;
-
-        UnmapTask(MappedFile file) {
-            this.file = file;
-        }
-
-        @Override
-        protected void execute() {
-            file.close();
-        }
-
-        @Override
-        protected void onDone() {
-            // nothing waits for it
-        }
-
-        @Override
-        protected void onFailed(Throwable cause) {
-            // munmap of a whole mapping does not fail
         }
     }
 }
