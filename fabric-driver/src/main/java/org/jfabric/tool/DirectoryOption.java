@@ -3,6 +3,8 @@ package org.jfabric.tool;
 import java.nio.file.Path;
 
 import org.jfabric.FabricConfig;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 
 import picocli.CommandLine.Option;
@@ -32,8 +34,12 @@ final class DirectoryOption {
      * @return absolute path.
      */
     Path path() {
-        return directory == null
-            ? DriverConfig.builder().host().build().directory().path()
-            : new FabricConfig().directory(directory).directory();
+        if (directory != null) {
+            return new FabricConfig().directory(directory).directory();
+        }
+        DirectoryConfig configured = DriverConfig.builder().host().build().directory();
+        // the default is that of the driver's user, which may be another one for a client
+        return configured.base().equals(DefaultDirectory.base())
+            ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
     }
 }

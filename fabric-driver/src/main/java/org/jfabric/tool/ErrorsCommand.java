@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = "Shows the error log of a driver, running or killed: each distinct error once, with its count. Logs"
-        + " that were kept of earlier drivers in the directory follow.")
+        + " that were kept of earlier drivers in the directory follow; only the driver's own user sees these.")
 final class ErrorsCommand implements Callable<Integer> {
     /** An error that happened once or more often. */
     private record Distinct(int count, long firstMs, long lastMs, String text) {
@@ -50,8 +50,9 @@ final class ErrorsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Path path = directory.path();
-        CncView.requireOwn(path);
-        List<Kept> kept = kept(path);
+        CncView.requireDirectory(path);
+        // logs of earlier drivers are their user's alone
+        List<Kept> kept = CncView.isOwn(path) ? kept(path) : List.of();
         List<Distinct> errors = new ArrayList<>();
         boolean present = Files.exists(path.resolve(CncDescriptor.FILE_NAME));
         boolean running = false;
