@@ -21,6 +21,7 @@ record DirectoryAccess(long gid) {
     /** The driver's user alone. */
     static final DirectoryAccess OWNER = new DirectoryAccess(NO_GROUP);
 
+    private static final int EPERM = 1;
     private static final int GROUP_MODE = 0750;
     private static final int GROUP_AND_OTHERS = 0077;
     /** What a group of a driver's directory must not have, and all others. */
@@ -107,7 +108,7 @@ record DirectoryAccess(long gid) {
      *
      * @param path for messages.
      * @param fd   open directory.
-     * @throws FabricException {@code FI_EPERM} if this user is not in the group.
+     * @throws FabricException {@code FI_EACCES} if this user is not in the group.
      */
     void share(Path path, int fd) {
         FileStatus status = FileStatus.of(fd);
@@ -120,7 +121,7 @@ record DirectoryAccess(long gid) {
             result = Libc.fchmod(fd, GROUP_MODE);
         }
         if (result < 0) {
-            throw new FabricException(-result, path + " cannot be given to group " + gid + ": this driver runs as user "
+            throw new FabricException(result == -EPERM ? FabricErrno.EACCES : -result, path + " cannot be given to group " + gid + ": this driver runs as user "
                 + Libc.geteuid(), "Let that user be in the group: usermod -aG, or SupplementaryGroups= of a systemd"
                 + " unit.");
         }

@@ -87,9 +87,9 @@ public final class DriverDirectory implements AutoCloseable {
      * @param config path of the directory, and sizes of the driver's files.
      * @return the directory, ready for a driver.
      * @throws FabricException {@code FI_EBUSY} if a driver runs there; {@code FI_EACCES} if the directory or the one
-     *     above is not private to this user, or to the configured group; {@code FI_EINVAL} if it has files and is no
-     *     driver's, or there is no such group; {@code FI_EPERM} if this user is not in the group; {@code FI_ENOSPC} if
-     *     there is too little room.
+     *     above is not private to this user, or to the configured group, or if this user is not in that group;
+     *     {@code FI_EINVAL} if the directory has files and is no driver's, or there is no such group;
+     *     {@code FI_ENOSPC} if there is too little room.
      */
     public static DriverDirectory open(DriverConfig config) {
         Path path = config.directory().path();

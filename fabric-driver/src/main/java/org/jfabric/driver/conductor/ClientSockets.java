@@ -36,9 +36,9 @@ import org.jfabric.layout.OwnerId;
  * user, whose connections are passed to the link that connects drivers.
  *
  * <p>A connection of any other user, with another first message than a hello or with another version is refused,
- * without an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is closed, so
- * that a client is accepted however many processes only connect. Without a free descriptor the listening socket is not
- * watched until one was closed or some time has passed. Owner: conductor.
+ * without an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is
+ * closed, so that a client is accepted however many processes only connect. Without a free descriptor the listening
+ * socket is not watched until one was closed or some time has passed. Owner: conductor.
  */
 final class ClientSockets {
     private static final int ACCEPT_BATCH = 64;
