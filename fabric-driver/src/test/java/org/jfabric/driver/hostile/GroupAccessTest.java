@@ -181,6 +181,13 @@ class GroupAccessTest {
             return left.stream().filter(each -> each.endsWith(".ctl")).count() == 1;
         });
         assertEquals("arrived", ask(second, "self"));
+
+        driver.kill();
+        assertEquals("1", ask(second, "gone"));
+        driver(OWNER, directory, GROUP);
+        assertContains(ask(second, "connect " + USER), "jfabric://shared/");
+        assertEquals("arrived", ask(second, "self"));
+        assertModes();
         second.process().getOutputStream().close();
         second.ended();
         Deadline.awaitParked(() -> "the files of the driver alone, there are " + files(),
@@ -218,20 +225,6 @@ class GroupAccessTest {
 
         assertContains(ask(member, "connect " + USER), "refused 13 ", "runs as user 20004", "user 20001");
         assertContains(ask(member, "connect 20004"), "jfabric://shared/");
-    }
-
-    @Test
-    void shouldConnectAgainWhenTheDriverWasKilledAndStartedAnew() throws IOException {
-        TestProcess driver = driver(OWNER, directory, GROUP);
-        TestProcess member = member(MEMBER);
-        ask(member, "connect " + USER);
-        driver.kill();
-        assertEquals("1", ask(member, "gone"));
-        assertContains(ask(member, "tool clean --dir " + directory), "user 20001", "user 20002");
-        driver(OWNER, directory, GROUP);
-        assertContains(ask(member, "connect " + USER), "jfabric://shared/");
-        assertEquals("arrived", ask(member, "self"));
-        assertModes();
     }
 
     @Test
