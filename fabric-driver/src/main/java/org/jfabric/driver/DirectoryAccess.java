@@ -24,14 +24,14 @@ record DirectoryAccess(long gid) {
     private static final int EPERM = 1;
     private static final int GROUP_MODE = 0750;
     private static final int GROUP_AND_OTHERS = 0077;
-    /** What a group of a driver's directory must not have, and all others. */
+    /** Rights by which a group could change a directory, and any right of all others. */
     private static final int BEYOND_GROUP_MODE = 0027;
     private static final int WRITABLE_BY_OTHERS = 0022;
     private static final int SEARCHABLE_BY_GROUP = 0010;
     private static final int SEARCHABLE_BY_OTHERS = 0001;
 
     /**
-     * What the options say.
+     * The access that the options configure.
      *
      * @throws FabricException {@code FI_EINVAL} if there is no such group.
      */
@@ -121,9 +121,9 @@ record DirectoryAccess(long gid) {
             result = Libc.fchmod(fd, GROUP_MODE);
         }
         if (result < 0) {
-            throw new FabricException(result == -EPERM ? FabricErrno.EACCES : -result, path + " cannot be given to group " + gid + ": this driver runs as user "
-                + Libc.geteuid(), "Let that user be in the group: usermod -aG, or SupplementaryGroups= of a systemd"
-                + " unit.");
+            throw new FabricException(result == -EPERM ? FabricErrno.EACCES : -result,
+                path + " cannot be given to group " + gid + ": this driver runs as user " + Libc.geteuid(),
+                "Let that user be in the group: usermod -aG, or SupplementaryGroups= of a systemd unit.");
         }
     }
 

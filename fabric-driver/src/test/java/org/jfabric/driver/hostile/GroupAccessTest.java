@@ -38,7 +38,7 @@ class GroupAccessTest {
     private static final OtherUser OWNER = new OtherUser(20001, GROUP);
     private static final OtherUser MEMBER = new OtherUser(20002, 20300L, GROUP);
     private static final OtherUser OTHER_MEMBER = new OtherUser(20003, GROUP);
-    private static final OtherUser STRANGER = new OtherUser(20004, 20300L);
+    private static final OtherUser OUTSIDER = new OtherUser(20004, 20300L);
     private static final String USER = Long.toString(OWNER.uid());
 
     private static Path classes;
@@ -198,16 +198,16 @@ class GroupAccessTest {
     void shouldRefuseOthersWithTheUsersSeenAndNeeded() {
         driver(OWNER, directory, GROUP);
         TestProcess member = member(MEMBER);
-        TestProcess stranger = member(STRANGER);
+        TestProcess outsider = member(OUTSIDER);
 
         // a path is not enough: everybody can make a folder, and a driver sees all memory that is registered
         assertContains(ask(member, "connect"), "refused 13 ", "runs as user 20001", "this process is user 20002",
             "jfabric.client.driverUser");
         assertContains(ask(member, "connect 20003"), "refused 13 ", "user 20001", "user 20002", "user 20003");
         assertContains(ask(member, "connect no-such-user-here"), "refused 22 ", "no-such-user-here");
-        assertContains(ask(stranger, "connect " + USER), "refused 13 ", "user 20001 and group 20100", "mode 0750",
+        assertContains(ask(outsider, "connect " + USER), "refused 13 ", "user 20001 and group 20100", "mode 0750",
             "this process is user 20004", "jfabric.dir.group");
-        assertContains(ask(stranger, "tool stat --dir " + directory), "1 ", "EACCES", "user 20004");
+        assertContains(ask(outsider, "tool stat --dir " + directory), "1 ", "EACCES", "user 20004");
 
         // the mode of the socket does not stop root, but the driver does
         FabricException refused = assertThrows(FabricException.class,
@@ -218,9 +218,9 @@ class GroupAccessTest {
 
     @Test
     void shouldNotTakeTheDriverOfAnotherUserForTheOneThatIsTrusted() throws IOException {
-        directory = STRANGER.home(base.resolve("stranger")).resolve("drivers").resolve("shared");
+        directory = OUTSIDER.home(base.resolve("outsider")).resolve("drivers").resolve("shared");
         // it cannot give a folder to a group that it is not in, but all can connect to what is open to all
-        driver(STRANGER, directory, 20300);
+        driver(OUTSIDER, directory, 20300);
         TestProcess member = member(MEMBER);
 
         assertContains(ask(member, "connect " + USER), "refused 13 ", "runs as user 20004", "user 20001");

@@ -240,6 +240,9 @@ final class GroupMemberMain {
         if (cnc < 0) {
             throw new AssertionError("the cnc was refused: " + cnc);
         }
+        if (Libc.isReadWrite(cnc)) {
+            opened.add("cnc for writing");
+        }
         tryOpen(Path.of("/proc/self/fd/" + cnc), opened);
         Libc.close(cnc);
         opened.sort(null);
