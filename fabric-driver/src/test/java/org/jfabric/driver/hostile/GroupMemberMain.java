@@ -27,6 +27,7 @@ import org.jfabric.codec.control.FileHelloEncoder;
 import org.jfabric.codec.control.FileWelcomeDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
+import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
@@ -81,6 +82,7 @@ final class GroupMemberMain {
             case "everything" -> everything(Path.of(words[1]));
             case "gone" -> gone();
             case "pry" -> pry(Long.parseLong(words[1]), Long.parseLong(words[2]));
+            case "peer" -> peer();
             case "tool" -> tool(List.of(words).subList(1, words.length));
             default -> throw new IllegalArgumentException(words[0]);
         };
@@ -247,6 +249,23 @@ final class GroupMemberMain {
         Libc.close(cnc);
         opened.sort(null);
         return asked + " requests opened " + opened;
+    }
+
+    /** Begins as a driver that wants to share memory does; returns when the other one has closed the connection. */
+    private String peer() {
+        int socket = UnixSocket.connect(directory.resolve("driver.sock"), 0);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(64, 8);
+            UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), 64);
+            buffer.putInt(0, MessageHeaderEncoder.ENCODED_LENGTH, ByteOrder.LITTLE_ENDIAN);
+            new MessageHeaderEncoder().wrap(buffer, Integer.BYTES)
+                .blockLength(HelloDecoder.BLOCK_LENGTH).templateId(HelloDecoder.TEMPLATE_ID)
+                .schemaId(HelloDecoder.SCHEMA_ID).version(HelloDecoder.SCHEMA_VERSION);
+            UnixSocket.send(socket, memory.address(), Integer.BYTES + MessageHeaderEncoder.ENCODED_LENGTH, 0);
+            return "read " + UnixSocket.recv(socket, memory.address(), 1, 0);
+        } finally {
+            Libc.close(socket);
+        }
     }
 
     private static void tryOpen(Path path, List<String> opened) {
