@@ -261,8 +261,8 @@ final class CncView implements AutoCloseable {
     /** Creates the message for a directory whose status cannot be read. */
     static String unreadable(Path directory, int errno, String why) {
         return directory + " cannot be read: " + why + ". " + (errno == FabricErrno.EACCES
-            ? "It lies in a directory of another user, this command runs as user " + Libc.geteuid() + "; run it as that"
-                + " user, or in the group that the driver there serves."
+            ? "It lies in a directory of another user, this command runs as user " + Libc.geteuid() + "; run this as"
+                + " that user, or in the group that the driver there serves."
             : "Name the directory of a driver with --dir.");
     }
 
