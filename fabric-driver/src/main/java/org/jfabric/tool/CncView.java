@@ -203,7 +203,14 @@ final class CncView implements AutoCloseable {
         return length;
     }
 
-    private static int openDirectory(Path directory) {
+    /**
+     * Opens a directory of this user.
+     *
+     * @param directory of a driver.
+     * @return its descriptor.
+     * @throws ToolException if it does not exist, or is another user's.
+     */
+    static int openDirectory(Path directory) {
         FileStatus status;
         try {
             status = FileStatus.of(Libc.AT_FDCWD, directory.toString());

@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
         StatCommand.class,
         QueuesCommand.class,
         ErrorsCommand.class,
+        RecordCommand.class,
         OptionsCommand.class,
         DrainCommand.class,
         CleanCommand.class,
