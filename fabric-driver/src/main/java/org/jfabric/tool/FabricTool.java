@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
         QueuesCommand.class,
         ErrorsCommand.class,
         RecordCommand.class,
+        WhyCommand.class,
         OptionsCommand.class,
         DrainCommand.class,
         CleanCommand.class,
