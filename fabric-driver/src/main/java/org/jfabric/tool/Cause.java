@@ -21,7 +21,7 @@ record Cause(String who, Kind kind, long beginNs, long endNs, long amount, Strin
      */
     private static final int MOST_LENGTHS = 8;
 
-    /** What can happen. */
+    /** Kinds of causes. */
     enum Kind {
         /** The virtual machine stopped its threads. */
         SAFEPOINT("safepoint", true, false),

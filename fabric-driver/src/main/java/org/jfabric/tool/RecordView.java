@@ -19,7 +19,7 @@ import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
 /**
- * What a {@code record} file of a driver held when it was read. The driver may run, or may have been killed.
+ * The contents of the {@code record} file of a driver when it was read. The driver may run, or may have been killed.
  *
  * @param file        path of the file.
  * @param pid         process of the driver.

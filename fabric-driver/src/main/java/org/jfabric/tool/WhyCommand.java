@@ -126,7 +126,7 @@ final class WhyCommand implements Callable<Integer> {
     }
 
     /**
-     * What an event may explain.
+     * Makes a cause of an event.
      *
      * @param event  of a driver's record.
      * @param driver its name.

@@ -19,7 +19,7 @@ import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What outliers coincide with, and what is said of those that coincide with nothing. */
+/** Coincidences of outliers, and those that have none. */
 @Timeout(60)
 class OutliersTest {
     private static Outliers.Outlier outlier(long beginNs, long endNs) {

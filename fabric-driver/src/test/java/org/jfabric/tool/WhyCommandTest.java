@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the command says of a daemon that runs, is stopped, and is killed. */
+/** The command, with a daemon that runs, is stopped, and is killed. */
 @Tag("slow") // runs daemons
 @Timeout(120)
 class WhyCommandTest {

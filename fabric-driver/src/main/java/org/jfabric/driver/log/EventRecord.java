@@ -2,6 +2,8 @@ package org.jfabric.driver.log;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -25,15 +27,13 @@ import org.jfabric.layout.OwnerId;
 public final class EventRecord implements AutoCloseable {
     private final MappedFile file;
     private final ErrorHandler recorder;
-    private final int rings;
+    private final List<EventRing> rings = new ArrayList<>();
     private final int events;
-    private int opened;
     private volatile boolean open = true;
 
-    private EventRecord(MappedFile file, ErrorHandler recorder, int rings, int events) {
+    private EventRecord(MappedFile file, ErrorHandler recorder, int events) {
         this.file = file;
         this.recorder = recorder;
-        this.rings = rings;
         this.events = events;
     }
 
@@ -62,17 +62,17 @@ public final class EventRecord implements AutoCloseable {
         FileHeaderDescriptor.write(
             header, FileType.RECORD, 0, 0, owner, 1, length - FileHeaderDescriptor.HEADER_LENGTH);
         UnsafeApi.fullFence();
-        return new EventRecord(file, recorder, rings, events);
+        return new EventRecord(file, recorder, events);
     }
 
     /** The next ring of the file. */
     EventRing ring(String name) {
-        if (opened == rings) {
-            throw new IllegalStateException("all " + rings + " rings are in use");
-        }
         long length = EventRecordDescriptor.ringLength(events);
-        long offset = EventRecordDescriptor.FIRST_RING_OFFSET + opened++ * length;
-        return new EventRing(this, file.buffer(offset, Math.toIntExact(length)), events, name);
+        long offset = EventRecordDescriptor.FIRST_RING_OFFSET + rings.size() * length;
+        // beyond the last ring there is no such part of the file
+        EventRing ring = new EventRing(this, file.buffer(offset, Math.toIntExact(length)), events, name);
+        rings.add(ring);
+        return ring;
     }
 
     boolean isOpen() {
@@ -91,10 +91,11 @@ public final class EventRecord implements AutoCloseable {
         return true;
     }
 
-    /** Unmaps the file; all agents have ended. */
+    /** Unmaps the file. A thread that reports something later has no event. */
     @Override
     public void close() {
         open = false;
+        rings.forEach(EventRing::awaitWriter);
         file.close();
     }
 }

@@ -31,8 +31,8 @@ import org.jfabric.driver.resource.FaultPoint;
 /**
  * The last events of one agent in the {@code record} file. A new event takes the place of the oldest.
  *
- * <p>An agent is the only writer of its ring; the lock is for the driver's own ring, which threads share that are no
- * agents.
+ * <p>An agent is the only writer of its ring. The lock is for the driver's own ring, which threads share that are no
+ * agents, and for the close.
  */
 final class EventRing implements EventSink {
     private static final Path OWN_THREAD = Path.of("/proc/thread-self");
@@ -93,6 +93,11 @@ final class EventRing implements EventSink {
                 throw fault;
             }
         }
+    }
+
+    /** Returns when no thread stores into the ring any more; the record is closed. */
+    synchronized void awaitWriter() {
+        assert !record.isOpen();
     }
 
     /** The number of the thread, by which a tool finds how long it waited for a core. */

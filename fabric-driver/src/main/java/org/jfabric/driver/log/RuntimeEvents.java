@@ -55,7 +55,7 @@ final class RuntimeEvents implements EventSink {
         CreditWait event = new CreditWait();
         if (event.shouldCommit()) {
             boolean ended = kind == EventKind.CREDIT_WAIT_ENDED;
-            event.what = kind.text();
+            event.kind = kind.text();
             event.client = clientId;
             event.endpoint = objectId;
             event.peer = peer;
@@ -77,7 +77,7 @@ final class RuntimeEvents implements EventSink {
     private static void connection(EventKind kind, long clientId, long objectId, long first, String peer) {
         Connection event = new Connection();
         if (event.shouldCommit()) {
-            event.what = kind.text();
+            event.kind = kind.text();
             event.client = clientId;
             event.endpoint = objectId;
             event.errno = kind.first().equals("errno") ? (int) first : 0;
@@ -89,7 +89,7 @@ final class RuntimeEvents implements EventSink {
     private static void drain(EventKind kind, long first) {
         Drain event = new Drain();
         if (event.shouldCommit()) {
-            event.what = kind.text();
+            event.kind = kind.text();
             event.sends = kind == EventKind.DRAIN_ENDED ? first : -1;
             event.commit();
         }
@@ -98,7 +98,7 @@ final class RuntimeEvents implements EventSink {
     private static void object(EventKind kind, long clientId, long objectId, String text) {
         Lifecycle event = new Lifecycle();
         if (event.shouldCommit()) {
-            event.what = kind.text();
+            event.kind = kind.text();
             event.client = clientId;
             event.object = objectId;
             event.text = text;
@@ -126,8 +126,8 @@ final class RuntimeEvents implements EventSink {
     @Category("JFabric")
     @StackTrace(false)
     static final class CreditWait extends Event {
-        @Label("Event")
-        private String what;
+        @Label("Kind")
+        private String kind;
         @Label("Client")
         private long client;
         @Label("Endpoint")
@@ -159,8 +159,8 @@ final class RuntimeEvents implements EventSink {
     @Category("JFabric")
     @StackTrace(false)
     static final class Connection extends Event {
-        @Label("Event")
-        private String what;
+        @Label("Kind")
+        private String kind;
         @Label("Client")
         private long client;
         @Label("Endpoint")
@@ -177,8 +177,8 @@ final class RuntimeEvents implements EventSink {
     @Category("JFabric")
     @StackTrace(false)
     static final class Drain extends Event {
-        @Label("Event")
-        private String what;
+        @Label("Kind")
+        private String kind;
         @Label("Outstanding Sends")
         @Description("At the end; -1 at the begin")
         private long sends;
@@ -190,8 +190,8 @@ final class RuntimeEvents implements EventSink {
     @Category("JFabric")
     @StackTrace(false)
     static final class Lifecycle extends Event {
-        @Label("Event")
-        private String what;
+        @Label("Kind")
+        private String kind;
         @Label("Client")
         private long client;
         @Label("Object")

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What recordings of the Java runtime hold of a driver's events. */
+/** A driver's events in recordings of the Java runtime. */
 @Timeout(60)
 class RuntimeEventsTest {
     @TempDir
@@ -60,15 +60,15 @@ class RuntimeEventsTest {
     private static String text(RecordedEvent event) {
         String name = event.getEventType().getName();
         String values = switch (name) {
-            case "jfabric.Connection" -> event.getString("what") + ' ' + event.getLong("client") + ' '
+            case "jfabric.Connection" -> event.getString("kind") + ' ' + event.getLong("client") + ' '
                 + event.getLong("endpoint") + ' ' + event.getInt("errno") + ' ' + event.getString("peer");
-            case "jfabric.CreditWait" -> event.getString("what") + ' ' + event.getLong("client") + ' '
+            case "jfabric.CreditWait" -> event.getString("kind") + ' ' + event.getLong("client") + ' '
                 + event.getLong("endpoint") + ' ' + event.getString("peer") + ' ' + event.getDuration("length") + ' '
                 + event.getLong("sends");
             case "jfabric.SlowCycle" -> event.getDuration("length") + " " + event.getLong("cycles");
-            case "jfabric.Drain" -> event.getString("what") + ' ' + event.getLong("sends");
+            case "jfabric.Drain" -> event.getString("kind") + ' ' + event.getLong("sends");
             case "jfabric.Error" -> event.getInt("errno") + " " + event.getString("text");
-            default -> event.getString("what") + ' ' + event.getLong("client") + ' ' + event.getLong("object") + ' '
+            default -> event.getString("kind") + ' ' + event.getLong("client") + ' ' + event.getLong("object") + ' '
                 + event.getString("text");
         };
         return name.substring("jfabric.".length()) + ' ' + values;
