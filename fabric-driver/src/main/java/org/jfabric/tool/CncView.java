@@ -96,10 +96,7 @@ final class CncView implements AutoCloseable {
     }
 
     private static MappedFile openOwn(Path directory) {
-        int fd = Libc.openDirectory(directory);
-        if (fd < 0) {
-            throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
-        }
+        int fd = openDirectory(directory);
         try {
             return MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
         } finally {
@@ -256,6 +253,22 @@ final class CncView implements AutoCloseable {
                 + uid + "; run it as that user, or name that user with " + FabricConfig.DRIVER_USER_PROPERTY + " or "
                 + DefaultDirectory.USER_VARIABLE + " if its driver serves a group of yours.");
         }
+    }
+
+    /**
+     * Opens a directory of this user.
+     *
+     * @param directory of a driver.
+     * @return its descriptor.
+     * @throws ToolException if it does not exist, or is another user's.
+     */
+    static int openDirectory(Path directory) {
+        requireDirectory(directory);
+        int fd = Libc.openDirectory(directory);
+        if (fd < 0) {
+            throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
+        }
+        return fd;
     }
 
     /** Creates the message for a directory whose status cannot be read. */
