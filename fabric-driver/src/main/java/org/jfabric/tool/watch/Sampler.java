@@ -31,11 +31,11 @@ final class Sampler {
     /** Labels of the counters of {@code jfabric_other} that exist while somebody waits: who, for whom, why. */
     private static final Map<Pattern, String> HELD = Map.of(
         Pattern.compile("sends of (?<who>\\S+) held back by (?<whom>\\S+)"),
-        "%d sends, no more credit",
+        "sends without credit: %d",
         Pattern.compile("messages of (?<who>\\S+) without a receive at (?<whom>\\S+) hold it back"),
-        "%d messages without a receive, no more credit",
+        "messages without a receive, credit is used up: %d",
         Pattern.compile("remote access of (?<who>\\S+) held back by unread completions of (?<whom>\\S+)"),
-        "%d remote accesses, completions are unread");
+        "remote accesses, completions are unread: %d");
 
     private final Supplier<List<Path>> directories;
     private final Map<String, Metric> before = new HashMap<>();
@@ -171,8 +171,8 @@ final class Sampler {
             String address = labels.get("peer");
             QueueState state = QueueState.DOWN;
             if (isAlive && meters.value("up") != 0) {
-                boolean waits = waits(own, address, meters.value("waiting_sends"), "%d sends not begun")
-                    | waits(address, own, meters.value("waiting_messages"), "%d messages without a receive");
+                boolean waits = waits(own, address, meters.value("waiting_sends"), "sends not begun: %d")
+                    | waits(address, own, meters.value("waiting_messages"), "messages without a receive: %d");
                 state = waits ? meters.moves() ? QueueState.WAITING : QueueState.STUCK
                     : meters.moves() ? QueueState.FLOWING : QueueState.IDLE;
             }

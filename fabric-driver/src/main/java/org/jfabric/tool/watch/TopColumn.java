@@ -81,9 +81,9 @@ enum TopColumn {
         }
     }
 
-    /** What is typed for it: its title without signs. */
+    /** What is typed for it: its title in lower case, without signs. */
     String word() {
-        return title.replace("/s", "");
+        return title.replace("/s", "").toLowerCase(Locale.ROOT);
     }
 
     static TopColumn of(String word) {

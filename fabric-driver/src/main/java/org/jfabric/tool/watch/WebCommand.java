@@ -46,7 +46,7 @@ public final class WebCommand implements ToolCommand {
             throw new ParameterException(
                 spec.commandLine(), "Invalid value for option '--port': " + port + " is not from 0 to " + LARGEST_PORT);
         }
-        try (WebServer server = WebServer.open(port, new Sampler(drivers::paths))) {
+        try (WebServer server = WebServer.open(port, new Sampler(drivers::paths), WebServer.PERIOD_MS)) {
             PrintWriter out = spec.commandLine().getOut();
             out.println(server.url());
             out.flush();

@@ -13,10 +13,11 @@ final class WebJson {
     private WebJson() {
     }
 
-    static String state(Sample sample) {
+    static String state(Sample sample, long periodMs) {
         JsonWriter json = new JsonWriter().beginObject()
             .member("timeMs", sample.timeMs())
             .member("seconds", sample.seconds())
+            .member("periodMs", periodMs)
             .name("drivers").beginArray();
         sample.drivers().forEach(driver -> driver(json, driver));
         json.endArray().name("waits").beginArray();

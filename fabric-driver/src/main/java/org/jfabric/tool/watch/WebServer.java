@@ -26,15 +26,17 @@ import org.jfabric.tool.ToolException;
  * that carry the key, which is in the printed URL, behind the {@code #} that browsers do not send. The header
  * {@code Host} must name this host, so that a page of another host cannot use a name that it lets resolve to 127.0.0.1.
  *
- * <p>A sample is taken each second by a thread of its own, also while no page is open.
+ * <p>Samples are taken by a thread of its own, also while no page is open.
  */
 final class WebServer implements AutoCloseable {
+    /** Usual time between two samples. */
+    static final long PERIOD_MS = 1_000;
+
     private record Resource(String path, String type) {
     }
 
     private static final int BACKLOG = 16;
-    private static final long PERIOD_MS = 1_000;
-    private static final int SAMPLES_KEPT = 600;
+    private static final long KEPT_MS = 600_000;
     private static final int KEY_BYTES = 16;
     /** In the jar of this version of the library. */
     private static final String LIBRARY = "/META-INF/resources/webjars/uplot/1.6.30/";
@@ -56,17 +58,20 @@ final class WebServer implements AutoCloseable {
     private final HttpServer server;
     private final ExecutorService answering;
     private final ScheduledExecutorService sampling;
-    private final History history = new History(SAMPLES_KEPT);
+    private final History history;
+    private final long periodMs;
     private final String key;
     private volatile Sample latest;
 
-    private WebServer(Sampler sampler, HttpServer server) {
+    private WebServer(Sampler sampler, HttpServer server, long periodMs) {
         this.sampler = sampler;
+        this.periodMs = periodMs;
         this.server = server;
         byte[] random = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(random);
         key = HexFormat.of().formatHex(random);
         latest = sampler.sample();
+        history = new History((int) (KEPT_MS / periodMs));
         answering = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fabric-web").factory());
         sampling = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("fabric-web-samples").factory());
@@ -77,17 +82,18 @@ final class WebServer implements AutoCloseable {
     /**
      * Listens, and takes samples.
      *
-     * @param port    of 127.0.0.1, 0 for a free one.
-     * @param sampler owned by the server from now on.
+     * @param port     of 127.0.0.1, 0 for a free one.
+     * @param sampler  owned by the server from now on.
+     * @param periodMs between two samples, and two questions of the page.
      * @return the server; the caller closes it.
      * @throws ToolException if the port cannot be listened at, or the JDK has no HTTP server.
      */
-    static WebServer open(int port, Sampler sampler) {
+    static WebServer open(int port, Sampler sampler, long periodMs) {
         try {
             WebServer web = new WebServer(sampler, HttpServer.create(
-                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port), BACKLOG));
+                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port), BACKLOG), periodMs);
             web.server.start();
-            web.sampling.scheduleAtFixedRate(web::sample, PERIOD_MS, PERIOD_MS, TimeUnit.MILLISECONDS);
+            web.sampling.scheduleAtFixedRate(web::sample, periodMs, periodMs, TimeUnit.MILLISECONDS);
             return web;
         } catch (IOException ex) {
             throw new ToolException("The page cannot be served at 127.0.0.1:" + port + ": " + ex.getMessage()
@@ -142,7 +148,7 @@ final class WebServer implements AutoCloseable {
 
     private void data(HttpExchange exchange, String path) throws IOException {
         String json = switch (path) {
-            case "/api/state" -> WebJson.state(latest);
+            case "/api/state" -> WebJson.state(latest, periodMs);
             case "/api/history" -> WebJson.history(history.since(since(exchange.getRequestURI().getQuery())));
             case "/api/errors" -> WebJson.errors(latest);
             case "/api/options" -> WebJson.options(latest);

@@ -34,7 +34,7 @@ const Figures = (() => {
     }
 
     function clock(ms) {
-        return new Date(ms).toLocaleTimeString();
+        return new Date(ms).toLocaleTimeString("en-GB");
     }
 
     return {number, time, duration, clock, known};
@@ -84,7 +84,7 @@ const Tables = (() => {
 
     /* A header of texts, or of buttons where onSort is given. A column: {title, kind: "head", "number" or "text"}. */
     function create(caption, columns, onSort) {
-        const table = element("table");
+        const table = element("table", onSort ? "sortable" : "");
         table.setAttribute("role", "table");
         table.setAttribute("aria-label", caption);
         const head = element("thead");
@@ -145,11 +145,11 @@ const Lines = (() => {
         {title: "Messages sent and received per second", value: (point) => point.messages, text: Figures.number},
         {title: "Bytes sent and received per second", value: (point) => point.bytes, text: Figures.number},
         {
-            title: "Longest 1 % of duty cycles, from", logarithmic: true, text: Figures.time,
+            title: "99 % of duty cycles took at most", logarithmic: true, text: Figures.time,
             value: (point) => time(point.cycles && point.cycles.p99Ns),
         },
         {
-            title: "Longest duty cycle", logarithmic: true, text: Figures.time,
+            title: "Longest duty cycle of each second", logarithmic: true, text: Figures.time,
             value: (point) => time(point.cycles && point.cycles.maxNs),
         },
     ];
@@ -201,7 +201,13 @@ const Lines = (() => {
             : [10 ** Math.floor(Math.log10(min)), 10 ** Math.ceil(Math.log10(max + 1))];
     }
 
-    function create(plot, all, width) {
+    /* Of a logarithmic axis only the powers of ten have a line. */
+    function powers(plot) {
+        return (self, splits) => splits.map((value) =>
+            plot.logarithmic && Math.log10(value) % 1 !== 0 ? null : value);
+    }
+
+    function create(plot, all) {
         const figure = Tables.element("figure");
         figure.append(Tables.element("figcaption", "", plot.title));
         place.append(figure);
@@ -211,9 +217,13 @@ const Lines = (() => {
             width: figure.clientWidth, height: 200,
             scales: {x: {time: true}, y: {distr: plot.logarithmic ? 3 : 1, range: range(plot)}},
             axes: [
-                axis({size: 28}),
                 axis({
-                    size: 58, values: (self, splits) => splits.map((value) =>
+                    size: 28, space: 76, values: (self, splits) => splits.map((value) => Figures.clock(value * 1000)),
+                }),
+                axis({
+                    size: 62, grid: {stroke: color("line"), width: 1, filter: powers(plot)},
+                    ticks: {stroke: color("line"), width: 1, size: 4, filter: powers(plot)},
+                    values: (self, splits) => splits.map((value) =>
                         value === null || plot.logarithmic && Math.log10(value) % 1 !== 0 ? "" : plot.text(value)),
                 }),
             ],
@@ -221,7 +231,7 @@ const Lines = (() => {
                 {label: "at", value: (self, value) => value === null ? "" : Figures.clock(value * 1000)},
                 ...all.map((directory, index) => ({
                     label: short(directory), stroke: color("series-" + index % COLORS), width: 1.8,
-                    dash: dashes[Math.floor(index / COLORS) % dashes.length], points: {show: false},
+                    dash: dashes[Math.floor(index / COLORS) % dashes.length], points: {show: plot.logarithmic === true, size: 3},
                     value: (self, value) => plot.text(value),
                 })),
             ],
@@ -232,6 +242,9 @@ const Lines = (() => {
     /* Draws anew when drivers, width or colors have changed. */
     function draw() {
         const all = directories();
+        if (place.clientWidth === 0) {
+            return;
+        }
         const state = JSON.stringify([all, place.clientWidth, color("page")]);
         if (state !== drawn) {
             drawn = state;
@@ -250,7 +263,6 @@ const Lines = (() => {
 const Page = (() => {
     const {element} = Tables;
     const byId = (id) => document.getElementById(id);
-    const PERIOD_MS = 1000;
     const HEAD = "head";
     const NUMBER = "number";
     const DRIVER_COLUMNS = [
@@ -319,7 +331,11 @@ const Page = (() => {
 
     function graphs() {
         const place = byId("graphs");
-        place.replaceChildren(...state.drivers.map((driver) => {
+        if (place.clientWidth === 0) {
+            /* The page is not shown now. */
+            return;
+        }
+        place.replaceChildren(...state.drivers.filter((each) => each.problem === null).map((driver) => {
             const figure = element("figure");
             figure.append(element("figcaption", "", "Driver " + driver.name + ", " + driver.state));
             const more = driver.endpoints.length - Graph.MOST_ENDPOINTS;
@@ -483,7 +499,7 @@ const Page = (() => {
                     ? "no answer: \u2018fabric web\u2019 has ended; below is what it showed last" : failure.message, true);
             }
         }
-        setTimeout(tick, PERIOD_MS);
+        setTimeout(tick, state === null ? 1000 : state.periodMs);
     }
 
     function redraw() {

@@ -1,11 +1,16 @@
 package org.jfabric.tool.watch;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -13,7 +18,6 @@ import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.chrome.ChromeDriver;
-import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
@@ -28,21 +32,24 @@ final class Browser implements AutoCloseable {
     private static final Pattern REQUEST = Pattern.compile(
         "\"method\":\"Network.requestWillBeSent\".*?\"request\":\\{.*?\"url\":\"([^\"]*)\"");
 
+    private static final long PAUSE_NS = 20_000_000;
+
     private final Path profile = TestDirectory.create();
     private final ChromeDriver driver;
 
     private Browser() {
         ChromeOptions options = new ChromeOptions();
         options.setBinary(CHROMIUM.toString());
-        options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        options.addArguments("--headless", "--hide-scrollbars", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--user-data-dir=" + profile, "--window-size=1280,900");
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
         logs.enable(LogType.PERFORMANCE, Level.ALL);
         options.setCapability("goog:loggingPrefs", logs);
-        driver = new ChromeDriver(new ChromeDriverService.Builder()
-            .usingDriverExecutable(DRIVER.toFile()).usingAnyFreePort().build(), options);
+        // with it Selenium does not search for a driver, and downloads none
+        System.setProperty("webdriver.chrome.driver", DRIVER.toString());
+        driver = new ChromeDriver(options);
     }
 
     /** Starts it; skips the test, with the reason, where it is not installed. */
@@ -80,9 +87,14 @@ final class Browser implements AutoCloseable {
     /** Awaits that the text of an element matches. */
     String awaitText(String id, String pattern) {
         Pattern wanted = Pattern.compile(pattern, Pattern.DOTALL);
-        Deadline.awaitParked(() -> pattern + " in " + id + ": " + text(id) + "\nconsole: " + messages(),
+        await(() -> pattern + " in " + id + ": " + text(id) + "\nconsole: " + messages(),
             () -> wanted.matcher(text(id)).find());
         return text(id);
+    }
+
+    /** Awaits something that the page does, without keeping the processors from it. */
+    static void await(Supplier<String> what, BooleanSupplier condition) {
+        Deadline.usual().until("this", condition, () -> LockSupport.parkNanos(PAUSE_NS), what);
     }
 
     void click(String id) {
@@ -104,17 +116,20 @@ final class Browser implements AutoCloseable {
         for (LogEntry entry : driver.manage().logs().get(LogType.PERFORMANCE)) {
             Matcher request = REQUEST.matcher(entry.getMessage());
             while (request.find()) {
-                hosts.add(request.group(1).replaceFirst("^([a-z]+:(//[^/]*)?).*", "$1"));
+                // the browser's own pages are no requests
+                if (!request.group(1).startsWith("chrome:") && !request.group(1).startsWith("data:")) {
+                    hosts.add(request.group(1).replaceFirst("^([a-z]+:(//[^/]*)?).*", "$1"));
+                }
             }
         }
         return hosts;
     }
 
     /** Writes a picture of the whole page. */
-    void picture(Path file) throws java.io.IOException {
+    void picture(Path file) throws IOException {
         Object data = driver.executeCdpCommand("Page.captureScreenshot",
             Map.of("format", "png", "captureBeyondViewport", true)).get("data");
-        Files.write(file, java.util.Base64.getDecoder().decode((String) data));
+        Files.write(file, Base64.getDecoder().decode((String) data));
     }
 
     @Override

@@ -106,7 +106,7 @@ class SamplerTest {
         peer(9, 3, 0, 1);
         Sample stuck = take(30, true, 1);
         assertEquals(QueueState.STUCK, endpoint(stuck).state());
-        assertEquals(new Sample.Wait(A, B, "3 sends not begun", 14.0), stuck.waits().getFirst());
+        assertEquals(new Sample.Wait(A, B, "sends not begun: 3", 14.0), stuck.waits().getFirst());
         endpoint(12);
         peer(12, 3, 0, 1);
         assertEquals(QueueState.WAITING, endpoint(take(31, true, 1)).state());
@@ -133,9 +133,9 @@ class SamplerTest {
             Sample sample = take(second, true, 1);
             double seconds = second - 10;
             assertEquals(List.of(
-                new Sample.Wait(A, B, "4 sends, no more credit", seconds),
-                new Sample.Wait(B, A, "2 messages without a receive", seconds),
-                new Sample.Wait("jfabric://x/y", A, "4 remote accesses, completions are unread", seconds)),
+                new Sample.Wait(A, B, "sends without credit: 4", seconds),
+                new Sample.Wait(B, A, "messages without a receive: 2", seconds),
+                new Sample.Wait("jfabric://x/y", A, "remote accesses, completions are unread: 4", seconds)),
                 sample.waits());
         }
     }

@@ -39,6 +39,6 @@ final class Samples {
                 List.of(), List.of(), List.of()),
             new Sample.Driver(Path.of("/base/gamma"), Sample.State.UNREADABLE, "/base/gamma belongs to user 7.", 0, 0,
                 Map.of(), null, List.of(), List.of(), List.of(), List.of())),
-            List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "12 sends, no more credit", 65)));
+            List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "sends without credit: 12", 65)));
     }
 }

@@ -64,9 +64,13 @@ final class Talk implements AutoCloseable {
         });
     }
 
-    void pause() throws InterruptedException {
+    void pause() {
         isEnded = true;
-        thread.join();
+        try {
+            thread.join();
+        } catch (InterruptedException ex) {
+            throw new AssertionError(ex);
+        }
     }
 
     /** A message from quotes that orders has no receive for. */
@@ -77,7 +81,9 @@ final class Talk implements AutoCloseable {
 
     @Override
     public void close() {
-        isEnded = true;
+        if (thread != null) {
+            pause();
+        }
         quotes.close();
         orders.close();
     }

@@ -36,7 +36,7 @@ class TopFrameTest {
         assertTrue(lines.get(at(lines, "beta ")).matches("beta +dead +- .* 43"), () -> String.join("\n", lines));
         assertTrue(lines.contains("gamma: /base/gamma belongs to user 7."), lines::toString);
         assertTrue(lines.contains(
-            "jfabric://alpha/slow waits for jfabric://beta/b: 12 sends, no more credit, 1m05s"), lines::toString);
+            "jfabric://alpha/slow waits for jfabric://beta/b: sends without credit: 12, 1m05s"), lines::toString);
         assertTrue(lines.get(at(lines, "jfabric://alpha/fast")).matches(
             "jfabric://alpha/fast +flowing +1.20M +2.40M +0 +0 +3 +16 +- +- +2 quotes"),
             () -> String.join("\n", lines));

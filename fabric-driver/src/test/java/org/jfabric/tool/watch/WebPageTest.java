@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Set;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
-import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(120)
 class WebPageTest {
+    private static final long PERIOD_MS = 200;
     private static final String[] QUICK = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
     private final Path base = TestDirectory.create();
 
@@ -39,7 +39,7 @@ class WebPageTest {
             working.awaitReady();
             dying.awaitReady();
             try (WebServer server = WebServer.open(0, new Sampler(
-                    () -> List.of(alpha, base.resolve("beta"), base.resolve("none"))));
+                    () -> List.of(alpha, base.resolve("beta"), base.resolve("none"))), PERIOD_MS);
                 Talk talk = new Talk(alpha)) {
                 browser.showAs(1280, 900, "light");
                 browser.open(server.url());
@@ -65,12 +65,12 @@ class WebPageTest {
         browser.awaitText("endpoint-table", talk.addressOfQuotes() + "\\s+quotes.*" + talk.addressOfOrders());
         talk.start();
         String first = browser.awaitText("graphs", "● flowing · [1-9][0-9.KM]* msg/s");
-        Deadline.awaitParked("another rate", () -> !browser.text("graphs").equals(first));
+        Browser.await(() -> "another rate than " + first, () -> !browser.text("graphs").equals(first));
         talk.pause();
         browser.awaitText("graphs", "○ idle · 0 msg/s");
         talk.sendUnread();
         browser.awaitText("wait-table", talk.addressOfQuotes() + "\\s+" + talk.addressOfOrders()
-            + "\\s+1 messages without a receive");
+            + "\\s+messages without a receive: 1");
         browser.awaitText("graphs", "■ stuck.*1 unread");
 
         browser.awaitText("error-list", "alpha\\s+No errors");
@@ -97,12 +97,12 @@ class WebPageTest {
         for (int width : new int[] {1280, 400}) {
             for (String scheme : List.of("light", "dark")) {
                 browser.showAs(width, 900, scheme);
-                Deadline.awaitParked("a graph of this width", () -> (Boolean) browser.run(
+                Browser.await(() -> "a graph of this width", () -> (Boolean) browser.run(
                     "const svg = document.querySelector('svg.graph');"
                     + "return svg !== null && svg.viewBox.baseVal.width === svg.parentElement.clientWidth"));
                 assertEquals((long) width, browser.run("return document.documentElement.scrollWidth"));
                 assertEquals(List.of(), browser.run("""
-                    return [...document.querySelectorAll('main *')].filter((each) => !each.closest('pre')
+                    return [...document.querySelectorAll('main *')].filter((each) => !each.closest('pre, thead')
                         && each.getBoundingClientRect().right > innerWidth + 1).map((each) => each.outerHTML)"""));
                 Object seen = browser.run("return getComputedStyle(document.body).backgroundColor");
                 if (scheme.equals("light")) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Who gets an answer of the page's server, and which. */
 @Timeout(60)
 class WebServerTest {
-    private final WebServer server = WebServer.open(0, new Sampler(List::of));
+    private final WebServer server = WebServer.open(0, new Sampler(List::of), WebServer.PERIOD_MS);
     private final String host = "127.0.0.1:" + server.port();
     private final String key = server.url().replaceFirst(".*#", "");
 
@@ -105,7 +105,7 @@ class WebServerTest {
 
     @Test
     void shouldHaveAnotherKeyEachTime() {
-        try (WebServer other = WebServer.open(0, new Sampler(List::of))) {
+        try (WebServer other = WebServer.open(0, new Sampler(List::of), WebServer.PERIOD_MS)) {
             assertFalse(other.url().endsWith(key));
             assertTrue(key.matches("[0-9a-f]{32}"), key);
         }
@@ -114,7 +114,7 @@ class WebServerTest {
     @Test
     void shouldListenAtTheLoopbackAddressOnlyAndSayThatAPortIsTaken() throws IOException {
         ToolException taken = assertThrows(
-            ToolException.class, () -> WebServer.open(server.port(), new Sampler(List::of)).close());
+            ToolException.class, () -> WebServer.open(server.port(), new Sampler(List::of), WebServer.PERIOD_MS).close());
         assertTrue(taken.getMessage().contains("127.0.0.1:" + server.port()), taken.getMessage());
         InetAddress another = InetAddress.ofLiteral("127.0.0.2");
         assertThrows(ConnectException.class, () -> new Socket(another, server.port()).close());
