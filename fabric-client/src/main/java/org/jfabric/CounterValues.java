@@ -19,7 +19,7 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
 final class CounterValues implements Waitable {
     private final MemorySegment memory;
     private final long address;
-    private final boolean waitedForByMany;
+    private boolean waitedForByMany;
     // what was read last; a thread that misses the newest value of another one checks once more than needed
     private long seenValue;
     private long seenErrorValue;
@@ -34,6 +34,11 @@ final class CounterValues implements Waitable {
         this.memory = memory;
         this.address = memory.address();
         this.waitedForByMany = waitedForByMany;
+    }
+
+    /** From now on several threads may wait at a time; none does during this call. */
+    void waitedForByMany() {
+        waitedForByMany = true;
     }
 
     /** The value, which counts as read. */
