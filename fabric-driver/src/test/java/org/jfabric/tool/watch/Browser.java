@@ -40,7 +40,8 @@ final class Browser implements AutoCloseable {
     private Browser() {
         ChromeOptions options = new ChromeOptions();
         options.setBinary(CHROMIUM.toString());
-        options.addArguments("--headless", "--hide-scrollbars", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        options.addArguments("--headless", "--hide-scrollbars", "--no-sandbox", "--disable-gpu", "--disable-quic",
+            "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
             "--user-data-dir=" + profile, "--window-size=1280,900");
         LoggingPreferences logs = new LoggingPreferences();

@@ -114,7 +114,8 @@ class WebServerTest {
     @Test
     void shouldListenAtTheLoopbackAddressOnlyAndSayThatAPortIsTaken() throws IOException {
         ToolException taken = assertThrows(
-            ToolException.class, () -> WebServer.open(server.port(), new Sampler(List::of), WebServer.PERIOD_MS).close());
+            ToolException.class,
+            () -> WebServer.open(server.port(), new Sampler(List::of), WebServer.PERIOD_MS).close());
         assertTrue(taken.getMessage().contains("127.0.0.1:" + server.port()), taken.getMessage());
         InetAddress another = InetAddress.ofLiteral("127.0.0.2");
         assertThrows(ConnectException.class, () -> new Socket(another, server.port()).close());
@@ -123,7 +124,8 @@ class WebServerTest {
     @Test
     void shouldListAllOptionsWithTheirDefaults() throws IOException {
         String options = get("/api/options");
-        assertTrue(options.contains("{\"name\":\"jfabric.queue.txSize\",\"default\":\"256\",\"unit\":\"count\"}"), options);
+        assertTrue(options.contains("{\"name\":\"jfabric.queue.txSize\",\"default\":\"256\",\"unit\":\"count\"}"),
+            options);
         assertEquals(1, options.split("\"drivers\":\\[\\]", -1).length - 1, options);
     }
 }
