@@ -154,7 +154,11 @@ final class Sampler {
                     byEndpoint.getOrDefault(labels.get("client") + ' ' + labels.get("id"), new ArrayList<>());
                 own.sort(Comparator.comparing(Sample.Peer::address));
                 Meters meters = meters(all);
-                QueueState state = !isAlive ? QueueState.DOWN : meters.moves() ? QueueState.FLOWING : QueueState.IDLE;
+                // announced messages wait at this endpoint until the peer takes them
+                boolean waits = meters.value("outstanding_sends") > 0 && all.stream().anyMatch(metric ->
+                    metric.name().endsWith("_outstanding_sends") && number(before.get(key(metric))) > 0);
+                QueueState state = !isAlive ? QueueState.DOWN : meters.moves() ? QueueState.FLOWING
+                    : waits && hasRates ? QueueState.STUCK : QueueState.IDLE;
                 for (Sample.Peer peer : own) {
                     state = state.worse(peer.state());
                 }

@@ -106,7 +106,7 @@ enum TopColumn {
     static String header(List<TopColumn> columns, int total, TopColumn sort, boolean isReverse) {
         return line(columns, total, column -> {
             String mark = column == sort ? isReverse ? "^" : "v" : "";
-            return (column.title + mark).toUpperCase(Locale.ROOT);
+            return column.title.toUpperCase(Locale.ROOT) + mark;
         });
     }
 

@@ -121,6 +121,19 @@ class SamplerTest {
     }
 
     @Test
+    void shouldCallAnEndpointStuckWhoseSendsDoNotEnd() {
+        Map<String, String> labels = Map.of("client", "1", "id", "7", "endpoint", A);
+        QueueState[] states = {QueueState.IDLE, QueueState.FLOWING, QueueState.STUCK, QueueState.IDLE};
+        long[] outstanding = {1, 2, 2, 0};
+        long[] sent = {5, 9, 9, 9};
+        for (int i = 0; i < states.length; i++) {
+            endpoint(sent[i]);
+            gauge("jfabric_endpoint_outstanding_sends", labels, outstanding[i]);
+            assertEquals(states[i], endpoint(take(10 + i, true, 1)).state(), "sample " + i);
+        }
+    }
+
+    @Test
     void shouldSayWhoWaitsForWhomAndPreferTheExactReason() {
         for (long second = 10; second < 13; second++) {
             endpoint(0);

@@ -50,7 +50,7 @@ class TopFrameTest {
         List<String> lines = frame(BY_SENT, 120);
         assertTrue(at(lines, "jfabric://alpha/fast") < at(lines, "jfabric://alpha/middle"), lines::toString);
         assertTrue(at(lines, "jfabric://alpha/middle") < at(lines, "jfabric://alpha/slow  "), lines::toString);
-        assertTrue(lines.stream().anyMatch(line -> line.contains(" SENT/SV ")), lines::toString);
+        assertTrue(lines.stream().anyMatch(line -> line.contains(" SENT/Sv ")), lines::toString);
 
         List<String> reverse = frame(BY_SENT.reversed(), 120);
         assertTrue(at(reverse, "jfabric://alpha/slow  ") < at(reverse, "jfabric://alpha/middle"), reverse::toString);

@@ -48,7 +48,7 @@ class TopScreenTest {
             return null;
         });
         Thread.ofPlatform().daemon().start(running);
-        awaitShown("SENT/SV", "q quit");
+        awaitShown("SENT/Sv", "q quit");
     }
 
     @AfterEach
@@ -96,13 +96,13 @@ class TopScreenTest {
     @Test
     void shouldObeyKeys() throws Exception {
         assertFalse(terminal.getAttributes().getLocalFlag(LocalFlag.ICANON));
-        assertTrue(awaitShown("SENT/SV").contains("> jfabric://beta/b"));
+        assertTrue(awaitShown("SENT/Sv").contains("> jfabric://beta/b"));
         press(">");
-        awaitShown("RECV/SV");
+        awaitShown("RECV/Sv");
         press(ESCAPE + "[D");
-        awaitShown("SENT/SV");
+        awaitShown("SENT/Sv");
         press(ESCAPE + "OD");
-        awaitShown("STATEV");
+        awaitShown("STATEv");
         press("r");
         awaitShown("STATE^");
         press("p");
