@@ -8,6 +8,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
@@ -30,6 +31,7 @@ import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -82,7 +84,7 @@ public final class DriverDirectory implements AutoCloseable {
 
     /**
      * Makes or takes over the directory, locks it and removes the files of a dead driver; its error log is kept as a
-     * text file if there is room for it.
+     * text file if there is room for it, and its record under another name.
      *
      * @param config path of the directory, and sizes of the driver's files.
      * @return the directory, ready for a driver.
@@ -119,7 +121,7 @@ public final class DriverDirectory implements AutoCloseable {
             // behind the lock: it may be that of a private driver
             access.share(path, fd);
             DriverDirectory directory = new DriverDirectory(path, fd, lockFd, access);
-            directory.takeOver();
+            directory.takeOver(true);
             directory.requireRoom(config);
             done = true;
             return directory;
@@ -137,7 +139,7 @@ public final class DriverDirectory implements AutoCloseable {
     public enum Cleaned {
         /** A dead driver's files are gone, and the directory with them. */
         REMOVED,
-        /** A dead driver's files are gone; error logs, or what is not a driver's, stay. */
+        /** A dead driver's files and records are gone; error logs, or what is not a driver's, stay. */
         EMPTIED,
         /** A driver runs there; nothing was changed. */
         RUNNING,
@@ -165,7 +167,8 @@ public final class DriverDirectory implements AutoCloseable {
                 throw ex;
             }
             try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd, DirectoryAccess.OWNER)) {
-                directory.takeOver();
+                directory.takeOver(false);
+                Libc.unlinkat(fd, EventRecordDescriptor.PREVIOUS_FILE_NAME);
             }
             return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
         });
@@ -185,7 +188,8 @@ public final class DriverDirectory implements AutoCloseable {
                     return Cleaned.RUNNING;
                 }
                 List<String> others = list(fd, path).stream().filter(name -> !isDriversName(name)
-                    && !name.equals(LOCK_NAME) && !name.equals(MARKER_NAME)).toList();
+                    && !Set.of(LOCK_NAME, MARKER_NAME, EventRecordDescriptor.PREVIOUS_FILE_NAME).contains(name))
+                    .toList();
                 return others.isEmpty() && readErrorLog(fd).isEmpty() ? Cleaned.REMOVED : Cleaned.EMPTIED;
             } finally {
                 Libc.close(fd);
@@ -289,7 +293,10 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes the driver's files, unlocks and removes the directory if nothing is left in it. */
+    /**
+     * Removes the driver's files, unlocks and removes the directory if nothing is left in it. Error logs, and the
+     * record of a driver that was killed here before, stay.
+     */
     @Override
     public void close() {
         if (closed) {
@@ -315,11 +322,18 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes the files of the driver before, except for its error log. */
-    private void takeOver() {
+    /**
+     * Removes the files of the driver before, except for its error log.
+     *
+     * @param keepsRecord whether its last events stay too.
+     */
+    private void takeOver(boolean keepsRecord) {
         // that driver may have removed the marker as it closed
         mark(fd, path);
         List<String> errors = readErrorLog(fd);
+        if (keepsRecord) {
+            keepRecord();
+        }
         // first: the files that are left may be those that fill the file system
         removeLeftovers();
         mark(fd, path);
@@ -506,6 +520,22 @@ public final class DriverDirectory implements AutoCloseable {
             return records;
         }
         return records;
+    }
+
+    /** A driver that closes removes its record: one that is there belongs to a driver that was killed. */
+    private void keepRecord() {
+        FileStatus status = FileStatus.of(fd, EventRecordDescriptor.FILE_NAME);
+        if (status == null || !status.isRegular()) {
+            return;
+        }
+        try {
+            Files.move(path.resolve(EventRecordDescriptor.FILE_NAME),
+                path.resolve(EventRecordDescriptor.PREVIOUS_FILE_NAME), StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException ex) {
+            // a folder of that name is not the driver's
+            warning = "the record of the last driver could not be kept in "
+                + path.resolve(EventRecordDescriptor.PREVIOUS_FILE_NAME) + ": " + ex.getMessage();
+        }
     }
 
     private void keepErrorLog(List<String> records) {

@@ -17,6 +17,7 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -249,7 +250,7 @@ public final class FabricDriver implements AutoCloseable {
             return;
         }
         closed = true;
-        wiring.log().driver("closing", directory() + " closes");
+        wiring.log().driver(EventKind.DRIVER_CLOSING, directory() + " closes");
         LocalDrivers.remove(wiring.owner());
         close(conductorRunner);
         progressRunners.forEach(this::close);
@@ -282,8 +283,8 @@ public final class FabricDriver implements AutoCloseable {
         if (conductorRunner != null) {
             AgentRunner.startOnThread(conductorRunner);
         }
-        wiring.log().driver("ready", directory() + ", process " + ProcessHandle.current().pid() + ", threading mode "
-            + config.threading().mode() + ", links " + config.link().enabled());
+        wiring.log().driver(EventKind.DRIVER_READY, directory() + ", process " + ProcessHandle.current().pid()
+            + ", threading mode " + config.threading().mode() + ", links " + config.link().enabled());
     }
 
     /** For the daemon. */

@@ -32,7 +32,7 @@ import org.jfabric.layout.FileType;
  * The {@code cnc} file of a driver, mapped read-only after its header was checked; the driver runs, or was killed and
  * left it. Reading does not disturb the driver: no connection is made and no lock is taken. Owner: one thread.
  */
-final class CncView implements AutoCloseable {
+public final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final int INODE_FIELD = 5;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
@@ -66,10 +66,11 @@ final class CncView implements AutoCloseable {
      * Maps the file.
      *
      * @param directory of the driver.
+     * @return the view; the caller closes it.
      * @throws ToolException   if there is none, or it is another user's or another version's.
      * @throws FabricException if the driver of another user, which was named, does not pass it.
      */
-    static CncView open(Path directory) {
+    public static CncView open(Path directory) {
         NativeAccess.check();
         requireDirectory(directory);
         MappedFile file = null;
@@ -96,10 +97,7 @@ final class CncView implements AutoCloseable {
     }
 
     private static MappedFile openOwn(Path directory) {
-        int fd = Libc.openDirectory(directory);
-        if (fd < 0) {
-            throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
-        }
+        int fd = openDirectory(directory);
         try {
             return MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
         } finally {
@@ -155,12 +153,21 @@ final class CncView implements AutoCloseable {
         return false;
     }
 
-    Path directory() {
+    /**
+     * The directory of the driver.
+     *
+     * @return as it was given to {@link #open}.
+     */
+    public Path directory() {
         return directory;
     }
 
-    /** Returns true if the driver that wrote this file runs: it owns the lock and the file is still the directory's. */
-    boolean isRunning() {
+    /**
+     * Checks whether the driver that wrote this file runs: it owns the lock and the file is still the directory's.
+     *
+     * @return false also if another driver has taken over the directory.
+     */
+    public boolean isRunning() {
         try {
             FileStatus named = FileStatus.of(
                 Libc.AT_FDCWD, directory.resolve(CncDescriptor.FILE_NAME).toString());
@@ -170,7 +177,12 @@ final class CncView implements AutoCloseable {
         }
     }
 
-    CountersReader counters() {
+    /**
+     * The counters of the driver.
+     *
+     * @return a reader, valid until {@link #close()}; its methods throw {@link InternalError} if the file is cut.
+     */
+    public CountersReader counters() {
         return counters;
     }
 
@@ -183,12 +195,21 @@ final class CncView implements AutoCloseable {
         return ErrorRecords.read(errorLog, consumer);
     }
 
-    /** Milliseconds since 1970. */
-    long startTimeMs() {
+    /**
+     * When the driver started.
+     *
+     * @return milliseconds since 1970.
+     */
+    public long startTimeMs() {
         return header.getLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, LITTLE_ENDIAN);
     }
 
-    long pid() {
+    /**
+     * The process of the driver.
+     *
+     * @return its id, as the driver sees it.
+     */
+    public long pid() {
         return header.getLong(CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
     }
 
@@ -197,7 +218,12 @@ final class CncView implements AutoCloseable {
         return header.getLongVolatile(CncDescriptor.CYCLES_OFFSET);
     }
 
-    boolean isParked() {
+    /**
+     * Checks whether the driver's thread sleeps.
+     *
+     * @return true if it sleeps or is about to.
+     */
+    public boolean isParked() {
         return header.getIntVolatile(CncDescriptor.PARKED_OFFSET) != 0;
     }
 
@@ -206,8 +232,12 @@ final class CncView implements AutoCloseable {
             + Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MINOR_OFFSET, LITTLE_ENDIAN));
     }
 
-    /** Creates the exception for a file that is cut while it is read. */
-    ToolException cut() {
+    /**
+     * Creates the exception for a file that is cut while it is read.
+     *
+     * @return to be thrown instead of an {@link InternalError}.
+     */
+    public ToolException cut() {
         return new ToolException(directory.resolve(CncDescriptor.FILE_NAME)
             + " was cut while it was read; restart the driver.");
     }
@@ -256,6 +286,22 @@ final class CncView implements AutoCloseable {
                 + uid + "; run it as that user, or name that user with " + FabricConfig.DRIVER_USER_PROPERTY + " or "
                 + DefaultDirectory.USER_VARIABLE + " if its driver serves a group of yours.");
         }
+    }
+
+    /**
+     * Opens a directory of this user.
+     *
+     * @param directory of a driver.
+     * @return its descriptor.
+     * @throws ToolException if it does not exist, or is another user's.
+     */
+    static int openDirectory(Path directory) {
+        requireDirectory(directory);
+        int fd = Libc.openDirectory(directory);
+        if (fd < 0) {
+            throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
+        }
+        return fd;
     }
 
     /** Creates the message for a directory whose status cannot be read. */

@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import java.nio.file.Path;
+import java.util.List;
 
 import org.jfabric.FabricConfig;
 import org.jfabric.client.DefaultDirectory;
@@ -10,7 +11,7 @@ import org.jfabric.driver.config.DriverConfig;
 import picocli.CommandLine.Option;
 
 /** The option {@code --dir} that several commands have. */
-final class DirectoryOption {
+public final class DirectoryOption {
     @Option(
         names = "--dir",
         paramLabel = "DIR",
@@ -29,17 +30,36 @@ final class DirectoryOption {
     }
 
     /**
+     * The folders that hold the drivers of this user on this host, unless they have places of their own.
+     *
+     * @return the folders in the one that the default directory lies in, in the order of their names.
+     */
+    public static List<Path> all() {
+        return CleanCommand.folders(DriverConfig.builder().host().build().directory().base());
+    }
+
+    /**
      * The directory to use.
      *
      * @return absolute path.
      */
     Path path() {
         if (directory != null) {
-            return new FabricConfig().directory(directory).directory();
+            return of(directory);
         }
         DirectoryConfig configured = DriverConfig.builder().host().build().directory();
         // the default is that of the driver's user, which may be another one for a client
         return configured.base().equals(DefaultDirectory.base())
             ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
+    }
+
+    /**
+     * Completes a directory that the user gave.
+     *
+     * @param given by the user.
+     * @return absolute path.
+     */
+    public static Path of(Path given) {
+        return new FabricConfig().directory(given).directory();
     }
 }

@@ -2,7 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.LinkProvider;
-import org.jfabric.driver.log.DriverLog;
+import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
@@ -24,7 +24,7 @@ import java.util.List;
  * @param threads      that make progress; their engines and agents only for calls made through their proxies.
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
- * @param log          of the driver, also for errors.
+ * @param log          of the conductor, also for errors.
  * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
@@ -37,7 +37,7 @@ public record ConductorContext(
     ProgressThreads threads,
     List<LinkProvider> providers,
     SystemCounters counters,
-    DriverLog log,
+    AgentLog log,
     Drain drain) {
 
     /**
