@@ -15,6 +15,8 @@ module org.jfabric.driver {
     requires jdk.net;
     // only for jfabric.metrics.port and the tools
     requires static jdk.httpserver;
+    // only for events in recordings of the Java runtime
+    requires static jdk.jfr;
     // only the tools need these three
     requires static info.picocli;
     requires static HdrHistogram;

@@ -6,11 +6,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.FabricConfig;
 import org.jfabric.client.DefaultDirectory;
+import org.jfabric.client.DriverFiles;
+import org.jfabric.client.DriverUser;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.ErrorRecords;
 import org.jfabric.ffi.FileStatus;
@@ -19,6 +23,7 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -30,6 +35,7 @@ import org.jfabric.layout.FileType;
 public final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final int INODE_FIELD = 5;
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Path directory;
     private final MappedFile file;
@@ -61,15 +67,16 @@ public final class CncView implements AutoCloseable {
      *
      * @param directory of the driver.
      * @return the view; the caller closes it.
-     * @throws ToolException if there is none, or it is another user's or another version's.
+     * @throws ToolException   if there is none, or it is another user's or another version's.
+     * @throws FabricException if the driver of another user, which was named, does not pass it.
      */
     public static CncView open(Path directory) {
         NativeAccess.check();
-        int fd = openDirectory(directory);
+        requireDirectory(directory);
         MappedFile file = null;
         CncView view = null;
         try {
-            file = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+            file = isOwn(directory) ? openOwn(directory) : openPassed(directory);
             String wrong = FileHeaderDescriptor.verify(
                 file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
             if (wrong != null) {
@@ -83,22 +90,39 @@ public final class CncView implements AutoCloseable {
             }
             throw new ToolException(ex.getMessage() + '.', ex);
         } finally {
-            Libc.close(fd);
             if (view == null && file != null) {
                 file.close();
             }
         }
     }
 
+    private static MappedFile openOwn(Path directory) {
+        int fd = openDirectory(directory);
+        try {
+            return MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+        } finally {
+            Libc.close(fd);
+        }
+    }
+
+    /** The files are the driver's user's alone, so only a driver that runs can pass one. */
+    private static MappedFile openPassed(Path directory) {
+        if (!isRunning(directory)) {
+            throw noDriver(directory, "no process owns its lock, and what is left belongs to user "
+                + FileStatus.of(Libc.AT_FDCWD, directory.toString()).uid() + ", this command runs as user "
+                + Libc.geteuid());
+        }
+        return DriverFiles.mapCnc(directory, DriverUser.configured(), TIMEOUT_NS);
+    }
+
     /**
-     * Checks that a directory is one of this user.
+     * Whether a directory is one of this user.
      *
-     * @param directory of a driver.
-     * @throws ToolException if it does not exist or is another user's.
+     * @param directory that {@link #requireDirectory} has accepted.
      */
-    static void requireOwn(Path directory) {
-        NativeAccess.check();
-        Libc.close(openDirectory(directory));
+    static boolean isOwn(Path directory) {
+        FileStatus status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
+        return status != null && status.uid() == Libc.geteuid();
     }
 
     /**
@@ -236,7 +260,14 @@ public final class CncView implements AutoCloseable {
         return length;
     }
 
-    private static int openDirectory(Path directory) {
+    /**
+     * Checks that a directory is one of this user, or of the user that was named for that.
+     *
+     * @param directory of a driver.
+     * @throws ToolException if it does not exist or is another user's.
+     */
+    static void requireDirectory(Path directory) {
+        NativeAccess.check();
         FileStatus status;
         try {
             status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
@@ -250,10 +281,22 @@ public final class CncView implements AutoCloseable {
             throw noDriver(directory, "it is not a directory");
         }
         long uid = Libc.geteuid();
-        if (status.uid() != uid) {
+        if (status.uid() != uid && status.uid() != DriverUser.configured().uid()) {
             throw new ToolException(directory + " belongs to user " + status.uid() + ", this command runs as user "
-                + uid + "; run it as that user.");
+                + uid + "; run it as that user, or name that user with " + FabricConfig.DRIVER_USER_PROPERTY + " or "
+                + DefaultDirectory.USER_VARIABLE + " if its driver serves a group of yours.");
         }
+    }
+
+    /**
+     * Opens a directory of this user.
+     *
+     * @param directory of a driver.
+     * @return its descriptor.
+     * @throws ToolException if it does not exist, or is another user's.
+     */
+    static int openDirectory(Path directory) {
+        requireDirectory(directory);
         int fd = Libc.openDirectory(directory);
         if (fd < 0) {
             throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
@@ -264,8 +307,9 @@ public final class CncView implements AutoCloseable {
     /** Creates the message for a directory whose status cannot be read. */
     static String unreadable(Path directory, int errno, String why) {
         return directory + " cannot be read: " + why + ". " + (errno == FabricErrno.EACCES
-            ? "It lies in a directory of another user, and only that user can watch a driver there; run this as that"
-                + " user." : "Name the directory of a driver with --dir.");
+            ? "It lies in a directory of another user, this command runs as user " + Libc.geteuid() + "; run it as that"
+                + " user, or in the group that the driver there serves."
+            : "Name the directory of a driver with --dir.");
     }
 
     /**

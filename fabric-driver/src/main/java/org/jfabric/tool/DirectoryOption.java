@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.jfabric.FabricConfig;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 
 import picocli.CommandLine.Option;
@@ -42,9 +44,13 @@ public final class DirectoryOption {
      * @return absolute path.
      */
     Path path() {
-        return directory == null
-            ? DriverConfig.builder().host().build().directory().path()
-            : of(directory);
+        if (directory != null) {
+            return of(directory);
+        }
+        DirectoryConfig configured = DriverConfig.builder().host().build().directory();
+        // the default is that of the driver's user, which may be another one for a client
+        return configured.base().equals(DefaultDirectory.base())
+            ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
     }
 
     /**

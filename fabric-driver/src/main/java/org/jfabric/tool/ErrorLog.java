@@ -44,11 +44,13 @@ public record ErrorLog(Path directory, boolean running, List<Distinct> errors, L
      *
      * @param directory of a driver.
      * @return the errors.
-     * @throws ToolException if the directory is another user's, or there is neither a driver's file nor a kept log.
+     * @throws ToolException if the directory is a user's that was not named, or there is neither a driver's file nor a
+     *     kept log.
      */
     public static ErrorLog read(Path directory) {
-        CncView.requireOwn(directory);
-        List<Kept> kept = kept(directory);
+        CncView.requireDirectory(directory);
+        // logs of earlier drivers are their user's alone
+        List<Kept> kept = CncView.isOwn(directory) ? kept(directory) : List.of();
         List<Distinct> errors = new ArrayList<>();
         boolean present = Files.exists(directory.resolve(CncDescriptor.FILE_NAME));
         boolean running = false;

@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = "Shows the error log of a driver, running or killed: each distinct error once, with its count. Logs"
-        + " that were kept of earlier drivers in the directory follow.")
+        + " that were kept of earlier drivers in the directory follow; only the driver's own user sees these.")
 final class ErrorsCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
