@@ -1,6 +1,7 @@
 package org.jfabric.tool.watch;
 
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.kit.FabricNode;
@@ -10,6 +11,7 @@ import org.jfabric.info.Info;
 /** Two clients of a driver that exchange messages, and one message that is not received. */
 final class Talk implements AutoCloseable {
     private static final int LENGTH = 64;
+    private static final long PAUSE_NS = 1_000_000;
     private static final long TAG = 7;
     private static final long UNREAD_TAG = 99;
 
@@ -60,6 +62,8 @@ final class Talk implements AutoCloseable {
         thread = Thread.ofPlatform().daemon().start(() -> {
             while (!isEnded) {
                 exchange();
+                // the processors are for what watches
+                LockSupport.parkNanos(PAUSE_NS);
             }
         });
     }

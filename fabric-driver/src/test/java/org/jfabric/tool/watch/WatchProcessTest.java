@@ -19,9 +19,9 @@ import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 import org.jfabric.tool.FabricTool;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,20 +33,22 @@ class WatchProcessTest {
     private static final Path SCRIPT = Path.of("/usr/bin/script");
     private static final String ESCAPE = "\u001b";
 
-    private final Path base = TestDirectory.create();
-    private final Path directory = base.resolve("watched");
-    private DriverProcess driver;
-    private Talk talk;
+    private static Path base;
+    private static Path directory;
+    private static DriverProcess driver;
+    private static Talk talk;
 
-    @BeforeEach
-    void start() {
+    @BeforeAll
+    static void start() {
+        base = TestDirectory.create();
+        directory = base.resolve("watched");
         driver = DriverProcess.start(directory, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
         talk = new Talk(directory);
         talk.start();
     }
 
-    @AfterEach
-    void close() {
+    @AfterAll
+    static void close() {
         talk.close();
         driver.close();
         TestDirectory.delete(base);
