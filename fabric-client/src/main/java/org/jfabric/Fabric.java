@@ -11,6 +11,7 @@ import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.DriverUser;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LocalDrivers;
@@ -106,7 +107,7 @@ public final class Fabric implements Fid {
         Codes.required(config, "config");
         NativeAccess.check();
         DriverConnection connection = DriverConnection.connect(
-            config.directory(), config.connectTimeoutNs(), config.clientName());
+            config.directory(), DriverUser.of(config.driverUser()), config.connectTimeoutNs(), config.clientName());
         return open(connection, config);
     }
 

@@ -1,6 +1,7 @@
 package org.jfabric.driver;
 
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -128,7 +129,7 @@ final class DriverWiring implements AutoCloseable {
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
-                new ConductorContext(config, directory.path(), files, resource, conductorInbox,
+                new ConductorContext(config, directory.path(), directory.gid(), files, resource, conductorInbox,
                     new ProgressThreads(threads), providers, cnc.counters(), logs.agent("conductor", false), drain),
                 conductorSettings(mode),
                 watcher,
@@ -417,10 +418,10 @@ final class DriverWiring implements AutoCloseable {
     }
 
     private int listen() {
-        int fd = UnixSocket.listen(directory.path().resolve(DriverDirectory.SOCKET_NAME), BACKLOG);
+        Path socket = directory.path().resolve(DriverDirectory.SOCKET_NAME);
+        int fd = UnixSocket.listen(socket, BACKLOG, directory.gid());
         if (fd < 0) {
-            throw new NativeCallException(
-                "bind", -fd, directory.path().resolve(DriverDirectory.SOCKET_NAME).toString());
+            throw new NativeCallException("bind", -fd, socket.toString());
         }
         return fd;
     }

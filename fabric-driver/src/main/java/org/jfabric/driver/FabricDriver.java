@@ -207,12 +207,13 @@ public final class FabricDriver implements AutoCloseable {
      * Opens a fabric on this driver: in INVOKER its calls run the cycles and post without queues, in the other modes it
      * attaches like any client.
      *
-     * @param fabricConfig timeouts, name and listener; the directory is this driver's.
+     * @param fabricConfig timeouts, name and listener; directory and user are this driver's.
      * @return an open fabric.
      */
     public Fabric fabric(FabricConfig fabricConfig) {
         return invoked != null
-            ? Fabric.embedded(invoked, fabricConfig) : Fabric.connect(fabricConfig.directory(directory()));
+            ? Fabric.embedded(invoked, fabricConfig)
+            : Fabric.connect(fabricConfig.directory(directory()).driverUser(""));
     }
 
     /**

@@ -17,6 +17,7 @@ import java.util.List;
  *
  * @param config       options of the driver.
  * @param directory    of the driver.
+ * @param gid          group whose users are served besides the driver's own user, -1 for none.
  * @param files        shared with clients.
  * @param resource     for slow work.
  * @param inbox        of the conductor.
@@ -29,6 +30,7 @@ import java.util.List;
 public record ConductorContext(
     DriverConfig config,
     Path directory,
+    long gid,
     SharedFiles files,
     ResourceAgent resource,
     Inbox inbox,

@@ -48,6 +48,7 @@ final class DrainCommand extends Command {
      */
     DrainCommand(CommandRequest request) {
         super(request);
+        session().requireDriversUser("a drain of the driver");
         DrainDriverDecoder decoder = new DrainDriverDecoder().wrap(
             request.body(), 0, DrainDriverDecoder.BLOCK_LENGTH, DrainDriverDecoder.SCHEMA_VERSION);
         OwnerId owner = new OwnerId(decoder.ownerIdHigh(), decoder.ownerIdLow());

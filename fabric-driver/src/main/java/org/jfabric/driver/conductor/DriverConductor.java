@@ -13,6 +13,7 @@ import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
@@ -254,10 +255,17 @@ public final class DriverConductor implements Agent {
         session.proxy().commandFailed(correlationId, cause.errno(), cause.getMessage());
     }
 
-    /** The wait resource of a client's object; null if there is no such client or object. */
-    WaitResource waitResource(long clientId, long objectId) {
+    /** The wait resource of a client's object; null if there is no such object of a client of that user. */
+    WaitResource waitResource(long clientId, long objectId, long uid) {
         ClientSession session = registry.session(clientId);
-        return session == null ? null : session.waitResource(objectId);
+        return session == null || session.uid() != uid ? null : session.waitResource(objectId);
+    }
+
+    /** A file of a client; null if there is no such file of a client of that user. */
+    SharedFile fileOf(long clientId, long number, long uid) {
+        ClientSession session = registry.session(clientId);
+        SharedFile file = session == null || session.uid() != uid ? null : context.files().find(number);
+        return file == null || file.clientId() != clientId ? null : file;
     }
 
     /** Whether a client embeds the driver. */
@@ -418,7 +426,8 @@ public final class DriverConductor implements Agent {
         @Override
         public void onOpened(ClientSession session) {
             registry.add(session);
-            context.log().client(EventKind.CLIENT_CAME, session.id(), session.name(), session.pid(), "it is attached");
+            context.log().client(EventKind.CLIENT_CAME, session.id(), session.name(), session.pid(),
+                session.isOfDriversUser() ? "it is attached" : "it is attached for user " + session.uid());
             if (session.isEmbedded()) {
                 embedded.add(session);
             }

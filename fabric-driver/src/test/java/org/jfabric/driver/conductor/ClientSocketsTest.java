@@ -62,7 +62,7 @@ class ClientSocketsTest {
             DriverConfig.builder().directory(folder.resolve("driver"))
                 .set(LivenessConfig.SILENT_LIMIT, LIMIT)
                 .set(LivenessConfig.HELLO_TIMEOUT_NS, TIMEOUT_NS)
-                .build(), folder, null, null, inbox, null, List.of(), new SystemCounters(counters),
+                .build(), folder, -1, null, null, inbox, null, List.of(), new SystemCounters(counters),
             new AgentLog(errors::add), new Drain());
         sockets = new ClientSockets(context, null, watcher, listenFd, List.of(List.of()), clock, this::accept);
         sockets.open();
