@@ -124,7 +124,7 @@ final class DriverWiring implements AutoCloseable {
             resource.sleepers(sleepers);
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
-            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, cnc::repair);
+            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, this::repair);
             List<List<PeerAcceptor>> acceptors = makeThreads(providers, files, faults, undo);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
@@ -144,6 +144,14 @@ final class DriverWiring implements AutoCloseable {
         } finally {
             undo.run();
         }
+    }
+
+    /** After a failed access: the driver's own files. */
+    private boolean repair() {
+        if (record != null) {
+            record.closeIfCut();
+        }
+        return cnc.repair();
     }
 
     private void warn() {

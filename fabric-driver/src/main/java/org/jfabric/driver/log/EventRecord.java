@@ -79,10 +79,14 @@ public final class EventRecord implements AutoCloseable {
         return open;
     }
 
-    /** A store has failed; returns false if this file is not the cause. */
-    boolean onFault() {
-        if (!file.isCut()) {
-            return false;
+    /**
+     * Ends recording if the file was cut; any thread, after a failed access.
+     *
+     * @return false if it was not.
+     */
+    public synchronized boolean closeIfCut() {
+        if (!open || !file.isCut()) {
+            return !open;
         }
         open = false;
         recorder.onError(new FabricException(FabricErrno.EIO,
@@ -94,7 +98,9 @@ public final class EventRecord implements AutoCloseable {
     /** Unmaps the file. A thread that reports something later has no event. */
     @Override
     public void close() {
-        open = false;
+        synchronized (this) {
+            open = false;
+        }
         rings.forEach(EventRing::awaitWriter);
         file.close();
     }

@@ -36,12 +36,16 @@ import org.jfabric.driver.resource.FaultPoint;
  */
 final class EventRing implements EventSink {
     private static final Path OWN_THREAD = Path.of("/proc/thread-self");
+    private static final int ASCII_END = 0x80;
+    private static final long NS_PER_MS = 1_000_000;
+    private static final long MOST_DIFFERENCE_MS = 2;
 
     private final EventRecord record;
     private final UnsafeBuffer ring;
     private final int mask;
     private long sequence;
     private Thread writer;
+    private long epochOffsetNs = HighResolutionClock.epochNanos() - System.nanoTime();
 
     /**
      * A ring without events.
@@ -69,30 +73,55 @@ final class EventRing implements EventSink {
         }
         try {
             noteThread();
-            byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-            int length = Math.min(bytes.length, MAX_TEXT_LENGTH);
             long next = ++sequence;
             int at = FIRST_EVENT_OFFSET + ((int) (next - 1) & mask) * EVENT_LENGTH;
             ring.putLongRelease(at + SEQUENCE_OFFSET, 0);
             // the fields must not be stored before that: a reader would take parts of two events for one
             UnsafeApi.storeStoreFence();
-            ring.putLong(at + EPOCH_NS_OFFSET, HighResolutionClock.epochNanos(), ByteOrder.LITTLE_ENDIAN);
-            ring.putLong(at + MONOTONIC_NS_OFFSET, System.nanoTime(), ByteOrder.LITTLE_ENDIAN);
+            long nowNs = System.nanoTime();
+            ring.putLong(at + EPOCH_NS_OFFSET, epochNs(nowNs), ByteOrder.LITTLE_ENDIAN);
+            ring.putLong(at + MONOTONIC_NS_OFFSET, nowNs, ByteOrder.LITTLE_ENDIAN);
             ring.putInt(at + KIND_OFFSET, kind.code(), ByteOrder.LITTLE_ENDIAN);
-            ring.putInt(at + TEXT_LENGTH_OFFSET, length, ByteOrder.LITTLE_ENDIAN);
             ring.putLong(at + CLIENT_OFFSET, clientId, ByteOrder.LITTLE_ENDIAN);
             ring.putLong(at + OBJECT_OFFSET, objectId, ByteOrder.LITTLE_ENDIAN);
             ring.putLong(at + FIRST_OFFSET, first, ByteOrder.LITTLE_ENDIAN);
             ring.putLong(at + SECOND_OFFSET, second, ByteOrder.LITTLE_ENDIAN);
-            ring.putBytes(at + TEXT_OFFSET, bytes, 0, length);
+            ring.putInt(at + TEXT_LENGTH_OFFSET, putText(at + TEXT_OFFSET, text), ByteOrder.LITTLE_ENDIAN);
             ring.putLongRelease(at + SEQUENCE_OFFSET, next);
             FaultPoint.pass();
         } catch (InternalError fault) {
-            // an earlier access of this thread to other memory may be the cause: then it is not ours to handle
-            if (!record.onFault()) {
+            // an earlier access of this thread to other memory may be the cause, and the agent handles that
+            if (!record.closeIfCut()) {
                 throw fault;
             }
         }
+    }
+
+    /** Stores a text, returns its length in bytes; allocates nothing for names and addresses, which are ASCII. */
+    private int putText(int at, String text) {
+        int length = Math.min(text.length(), MAX_TEXT_LENGTH);
+        for (int i = 0; i < length; i++) {
+            char c = text.charAt(i);
+            if (c >= ASCII_END) {
+                byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+                length = Math.min(bytes.length, MAX_TEXT_LENGTH);
+                ring.putBytes(at, bytes, 0, length);
+                return length;
+            }
+            ring.putByte(at + i, (byte) c);
+        }
+        return length;
+    }
+
+    /** The time since 1970; follows the system's clock when that is set. Reading that in nanoseconds allocates. */
+    private long epochNs(long nowNs) {
+        long ms = System.currentTimeMillis();
+        long ns = nowNs + epochOffsetNs;
+        if (Math.abs(ns / NS_PER_MS - ms) > MOST_DIFFERENCE_MS) {
+            ns = ms * NS_PER_MS;
+            epochOffsetNs = ns - nowNs;
+        }
+        return ns;
     }
 
     /** Returns when no thread stores into the ring any more; the record is closed. */
