@@ -261,7 +261,7 @@ class WatchingCommandsTest {
         assertTrue(run.err().contains("not a directory"), run.err());
         assertTrue(run.err().contains("Name the directory of a driver with --dir."), run.err());
         // a test may run as root, whom nothing is refused
-        assertTrue(CncView.unreadable(file, FabricErrno.EACCES, "x").contains("run it as that user"));
+        assertTrue(CncView.unreadable(file, FabricErrno.EACCES, "x").contains("run this as that user"));
 
         FabricException refused = assertThrows(FabricException.class,
             () -> Fabric.connect(new FabricConfig().directory(file.resolve("below"))));
