@@ -76,7 +76,7 @@ final class TcpAcceptor extends Watched {
             port.close();
         } else {
             link.makeRoomToGreet(from.inetAddress());
-            target.onAccepted(port, from);
+            target.onAccepted(link.secured(port, false), from);
         }
     }
 

@@ -54,6 +54,9 @@ final class TcpLink extends Link {
     private static final long LINGER_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
+    private final String name;
+    /** What encrypted connections share, or null. */
+    private final TlsResources tls;
     private final LinkServices services;
     private final TcpConfig config;
     private final ChannelLimits limits;
@@ -84,7 +87,14 @@ final class TcpLink extends Link {
     /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
 
-    TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
+    /**
+     * A link without endpoints.
+     *
+     * @param tls what its encrypted connections share, owned by the link; null if they are plain.
+     */
+    TcpLink(String name, LinkServices services, TcpConfig config, ChannelLimits limits, TlsResources tls) {
+        this.name = name;
+        this.tls = tls;
         this.services = services;
         this.config = config;
         this.limits = limits;
@@ -99,7 +109,7 @@ final class TcpLink extends Link {
 
     @Override
     public String name() {
-        return TcpLinkProvider.NAME;
+        return name;
     }
 
     @Override
@@ -270,6 +280,9 @@ final class TcpLink extends Link {
         readPool.close();
         writePool.close();
         vector.close();
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     // ---- calls of connections and endpoints ----
@@ -296,6 +309,21 @@ final class TcpLink extends Link {
 
     Sockets sockets() {
         return config.sockets();
+    }
+
+    /** The port of a connection over a socket: with TLS if the link is encrypted. */
+    TcpPort secured(TcpPort socket, boolean isClient) {
+        return tls == null ? socket : new TlsPort(socket, tls, isClient);
+    }
+
+    /** As {@link org.jfabric.driver.tls.TlsIdentity#takeProblem}. */
+    FabricException takeProblemOfKeys() {
+        return tls == null ? null : tls.identity().takeProblem();
+    }
+
+    /** What encrypted connections share, or null. */
+    TlsResources tls() {
+        return tls;
     }
 
     long writesCounter() {
@@ -395,6 +423,7 @@ final class TcpLink extends Link {
         } else {
             dialing.add(connection);
         }
+        connection.begin();
         return true;
     }
 
