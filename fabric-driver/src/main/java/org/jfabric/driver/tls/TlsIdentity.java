@@ -7,11 +7,13 @@ import java.security.MessageDigest;
 import java.security.cert.Certificate;
 import java.util.HexFormat;
 import java.util.List;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -119,7 +121,8 @@ public final class TlsIdentity {
                 TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(anchors);
             SSLContext made = SSLContext.getInstance("TLSv1.3");
-            made.init(keyManagers.getKeyManagers(), trustManagers.getTrustManagers(), null);
+            made.init(new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
+                trustManagers.getTrustManagers(), null);
             return made;
         } catch (GeneralSecurityException | IOException ex) {
             throw new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "

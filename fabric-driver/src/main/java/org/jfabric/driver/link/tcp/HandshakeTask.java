@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
+import javax.net.ssl.SSLException;
 import org.jfabric.driver.resource.ResourceTask;
 
 /** One slow step of the handshake of a connection over TLS. */
@@ -13,7 +14,7 @@ final class HandshakeTask extends ResourceTask {
     }
 
     @Override
-    protected void execute() {
+    protected void execute() throws SSLException {
         port.runTask();
     }
 

@@ -68,6 +68,8 @@ final class TlsPort extends TcpPort {
     private boolean hasEnded;
     private boolean isClosed;
     private boolean hasClosedInOrder;
+    /** The peer has sent a record. */
+    private boolean isTls;
     private int violationErrno;
     private String violation;
 
@@ -156,7 +158,8 @@ final class TlsPort extends TcpPort {
     }
 
     private boolean isRecord(byte first) {
-        if (first >= FIRST_TYPE && first <= LAST_TYPE) {
+        isTls |= first >= FIRST_TYPE && first <= LAST_TYPE;
+        if (isTls) {
             return true;
         }
         violationErrno = FabricErrno.ECONNREFUSED;
@@ -171,10 +174,12 @@ final class TlsPort extends TcpPort {
     }
 
     /** Runs the next slow step of the handshake: reads changed files and makes the engine, or computes. */
-    void runTask() {
+    void runTask() throws SSLException {
         SSLEngine made = engine;
         if (made == null) {
-            engine = resources.identity().engine(isClient);
+            made = resources.identity().engine(isClient);
+            made.beginHandshake();
+            engine = made;
             return;
         }
         for (Runnable task = made.getDelegatedTask(); task != null; task = made.getDelegatedTask()) {
@@ -325,13 +330,12 @@ final class TlsPort extends TcpPort {
                 gather(vector, offset, bytes);
             }
             text.position(0).limit(bytes);
-            while (text.hasRemaining()) {
-                SSLEngineResult result = seal(text);
-                if (result.getStatus() != Status.OK) {
-                    throw new SSLException("the connection is closed");
-                }
+            // one record may have less than all of them, or be the change of keys that the engine sends of its own
+            SSLEngineResult result = seal(text);
+            if (result.getStatus() != Status.OK || result.bytesProduced() == 0) {
+                throw new SSLException("the connection takes no bytes: " + result.getStatus());
             }
-            offset += bytes;
+            offset += result.bytesConsumed();
         }
         return offset - begin;
     }
@@ -533,7 +537,7 @@ final class TlsPort extends TcpPort {
 
     @Override
     void close() {
-        if (engine != null && !isTasking && !isClosed) {
+        if (engine != null && !isTasking && !isClosed && isTls) {
             sayEnd();
         }
         isClosed = true;
