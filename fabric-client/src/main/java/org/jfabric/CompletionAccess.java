@@ -168,6 +168,17 @@ final class CompletionAccess {
         }
     }
 
+    /** The driver is gone: finds out what was lost with it, unless a reader is about to do so. */
+    void settle(RestartReader restarts) {
+        if (lock.tryEnter()) {
+            try {
+                restarts.settle();
+            } finally {
+                lock.exit();
+            }
+        }
+    }
+
     /** Gives back what a batch holds. */
     void release() {
         assert guard.enter();
