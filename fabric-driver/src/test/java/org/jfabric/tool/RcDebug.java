@@ -1,0 +1,2 @@
+package org.jfabric.tool;
+public class RcDebug { public static String of(String... a) { return ToolRun.of(a).toString(); } }
