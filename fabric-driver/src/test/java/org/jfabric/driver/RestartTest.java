@@ -443,25 +443,6 @@ class RestartTest {
             assertEquals(0, client.endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, self, 9));
             assertEquals(0, counted.get());
             assertEquals(0, client.endpoint.trecv(client.made.address(), 8, -1, 9, 0, 91));
-            Thread.sleep(1000);
-            System.out.println("DEBUG done " + read.isDone() + " " + org.jfabric.driver.kit.DriverView.class + org.jfabric.tool.RcDebug.of("queues", "--dir", directory.toString()) + client.sends + new org.jfabric.driver.kit.DriverView(directory).counters().entrySet().stream().filter(e -> !e.getKey().startsWith("jfabric_dri") && e.getValue() != 0).toList() + new org.jfabric.driver.kit.DriverView(directory).errors());
-            try {
-                java.lang.reflect.Field f = CompletionQueue.class.getDeclaredField("restarts");
-                f.setAccessible(true);
-                Object r = f.get(client.queue);
-                System.out.println("DEBUG " + client + " " + r + " " + client.queue);
-                for (Class<?> c = r.getClass(); c != Object.class; c = c.getSuperclass()) {
-                    for (java.lang.reflect.Field g : c.getDeclaredFields()) {
-                        g.setAccessible(true);
-                        System.out.println("DEBUG " + g.getName() + "=" + g.get(r));
-                    }
-                }
-                org.jfabric.tool.FabricTool.class.getName();
-            } catch (ReflectiveOperationException e) {
-                throw new AssertionError(e);
-            }
-            System.out.println("DEBUG " + driver.output());
-            client.queue.signal();
             assertEquals(1, read.get());
             assertEquals(91, entry.getLong(0));
         }
