@@ -13,14 +13,18 @@ module org.jfabric.driver {
     requires java.logging;
     requires java.management;
     requires jdk.net;
-    // only for jfabric.metrics.port
+    // only for jfabric.metrics.port and the tools
     requires static jdk.httpserver;
-    // only the tools need these two
+    // only for events in recordings of the Java runtime
+    requires static jdk.jfr;
+    // only the tools need these three
     requires static info.picocli;
     requires static HdrHistogram;
+    requires static org.jline.terminal;
 
     exports org.jfabric.driver;
     exports org.jfabric.driver.config;
 
     opens org.jfabric.tool to info.picocli;
+    opens org.jfabric.tool.watch to info.picocli;
 }

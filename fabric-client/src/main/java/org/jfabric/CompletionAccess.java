@@ -22,8 +22,8 @@ final class CompletionAccess {
     private final LineWait wait;
     private final Invoker invoker;
     private final MessagePoll messages;
-    private final UseGuard guard;
-    private final UseLock lock;
+    private UseGuard guard;
+    private UseLock lock;
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
 
@@ -61,6 +61,17 @@ final class CompletionAccess {
         if (wait != null) {
             wait.close();
         }
+    }
+
+    boolean isHandling() {
+        return reader.isHandling();
+    }
+
+    /** From now on a lock keeps reading threads apart; no thread reads during this call. */
+    void startLocking(UseGuard newGuard) {
+        guard = newGuard;
+        lock = new UseLock();
+        messages.stopLending();
     }
 
     boolean isReadable() {
@@ -181,9 +192,11 @@ final class CompletionAccess {
 
     /** Gives back what a batch holds. */
     void release() {
-        assert guard.enter();
-        reader.releaseHeld();
-        assert guard.exit();
+        // another thread that is reading has given them back before it read
+        if (begin()) {
+            reader.releaseHeld();
+            end();
+        }
     }
 
     /** For assertions: the calling thread uses the queue otherwise than by reading. */

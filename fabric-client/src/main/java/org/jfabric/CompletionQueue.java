@@ -135,7 +135,7 @@ public final class CompletionQueue implements Fid {
             invoker, waitSpinNs, waitSliceNs);
         MessagePoll messages = new MessagePoll(reader, invoker, oneUser ? invoker.lentMessages(id) : null);
         this.access = new CompletionAccess(reader, wait, invoker, messages,
-            oneUser ? invoker.guard() : new UseGuard("completion queue " + id), locks ? new UseLock() : null);
+            oneUser ? invoker.guard() : readersGuard(), locks ? new UseLock() : null);
     }
 
     /**
@@ -602,6 +602,21 @@ public final class CompletionQueue implements Fid {
         if (wait != null) {
             wait.moveTo(line);
         }
+    }
+
+    /** Whether a thread is in a handler of this queue. */
+    boolean isHandling() {
+        return access.isHandling();
+    }
+
+    /** With an embedded driver: submitters and readers are kept apart from now on, as those of other domains. */
+    void startLocking(Invoker invoker) {
+        credits.startLocking(invoker.lock());
+        access.startLocking(readersGuard());
+    }
+
+    private UseGuard readersGuard() {
+        return new UseGuard("completion queue " + id);
     }
 
     /** Endpoints bound to this queue; control path, under the fabric's lock. */

@@ -112,6 +112,11 @@ public final class Counter implements Fid {
         return values.read();
     }
 
+    /** Several threads use the domain from now on. */
+    void startLocking() {
+        values.waitedForByMany();
+    }
+
     /**
      * Operations that failed, and the error values added (fi_cntr_readerr). The reason of each failure is in the
      * completion queue.

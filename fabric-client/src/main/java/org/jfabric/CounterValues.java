@@ -19,7 +19,7 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
 final class CounterValues implements Waitable {
     private MemorySegment memory;
     private long address;
-    private final boolean waitedForByMany;
+    private boolean waitedForByMany;
     /** Held by changes where the file may be replaced, else null. */
     private final Object moves;
     /** Other threads may still be reading there. */
@@ -40,6 +40,11 @@ final class CounterValues implements Waitable {
         this.memory = memory;
         this.address = memory.address();
         this.waitedForByMany = waitedForByMany;
+    }
+
+    /** From now on several threads may wait at a time; none does during this call. */
+    void waitedForByMany() {
+        waitedForByMany = true;
     }
 
     /** The value, which counts as read. */

@@ -14,11 +14,13 @@ import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EnableRequest;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.Invoker;
 import org.jfabric.client.QueuePort;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.RecordedPort;
 import org.jfabric.client.TransmitQueue;
+import org.jfabric.client.UnlockedDomain;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorAttr;
@@ -70,7 +72,8 @@ public final class Domain implements Fid {
     private final Info info;
     private final ClientConductor conductor;
     private final DriverState driver;
-    private final boolean locks;
+    private final Unlocked unlocked = new Unlocked();
+    private boolean locks;
     private final long context;
     private final long number;
     private final DomainReports reports;
@@ -97,7 +100,7 @@ public final class Domain implements Fid {
         // what may have to be suspended while it is used has locks
         boolean needed = fabric.reconnects() || needsLocks(
             info.domainAttr().threading(), embedded != null && !isUnified(info.domainAttr()));
-        this.locks = embedded == null ? needed : embedded.onDomainOpened(needed);
+        this.locks = embedded == null ? needed : embedded.onDomainOpened(needed, unlocked);
     }
 
     /**
@@ -903,6 +906,16 @@ public final class Domain implements Fid {
         return reports.failedSinceDrainBegan();
     }
 
+    /** Closes in the driver what copies to memory of this process. */
+    void endCopies() {
+        for (Endpoint endpoint : endpoints) {
+            if (endpoint.state() == Endpoint.ENABLED) {
+                closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+            }
+        }
+        regions.endCopies();
+    }
+
     /** The fabric closes: all objects are closed here; the end of the connection closes them in the driver. */
     void onFabricClosed() {
         for (Endpoint endpoint : endpoints) {
@@ -928,6 +941,22 @@ public final class Domain implements Fid {
         return locks;
     }
 
+    /** What an embedded driver sees of it while its objects have no locks. */
+    private final class Unlocked implements UnlockedDomain {
+        @Override
+        public void requireNoHandler() {
+            reports.requireNoHandler();
+        }
+
+        @Override
+        public void startLocking() {
+            locks = true;
+            reports.startLocking();
+            // after the queues, whose locks they take
+            endpoints.forEach(Endpoint::startLocking);
+        }
+    }
+
     /** Whether the application serializes what drives the domain forward. */
     private static boolean isUnified(DomainAttr attr) {
         return attr.controlProgress() == Progress.CONTROL_UNIFIED || attr.dataProgress() == Progress.CONTROL_UNIFIED;
@@ -946,7 +975,7 @@ public final class Domain implements Fid {
         closed = true;
         sockets.stop();
         if (connection().embedded() != null) {
-            connection().embedded().onDomainClosed(locks);
+            connection().embedded().onDomainClosed(unlocked);
         }
     }
 
@@ -1017,6 +1046,11 @@ public final class Domain implements Fid {
             throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
         }
         return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
+    }
+
+    /** Null unless the driver is embedded, in mode INVOKER. */
+    Invoker invoker() {
+        return conductor.invoker();
     }
 
     DriverProxy commands() {

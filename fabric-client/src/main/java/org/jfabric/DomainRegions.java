@@ -172,6 +172,15 @@ final class DomainRegions {
         }
     }
 
+    /** Peers access copied memory no more. */
+    void endCopies() {
+        for (MemoryRegion region : regions) {
+            if (region.isCopied()) {
+                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
+            }
+        }
+    }
+
     /** The fabric goes, and with it what the driver holds of them. */
     void markAllClosed() {
         regions.forEach(MemoryRegion::markClosed);

@@ -37,6 +37,23 @@ final class DomainReports {
         this.driver = driver;
     }
 
+    /** None of the queues has called a handler that has not returned. */
+    void requireNoHandler() {
+        for (CompletionQueue queue : completionQueues) {
+            if (queue.isHandling()) {
+                throw new FabricException(FabricErrno.EOPBADSTATE, "a domain whose threads are kept apart by locks is"
+                    + " opened in a handler of a domain without locks; in threading mode INVOKER they share the engine",
+                    "Open it before or after the call that reads " + queue + ".");
+            }
+        }
+    }
+
+    /** Their threads are kept apart from now on. */
+    void startLocking() {
+        completionQueues.forEach(queue -> queue.startLocking(conductor.invoker()));
+        counters.forEach(Counter::startLocking);
+    }
+
     /** A completion queue; the attributes are the caller's copy. */
     CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());

@@ -1538,6 +1538,19 @@ public final class Endpoint implements Fid {
         }
     }
 
+    /** With an embedded driver: threads that use its domain are kept apart from now on. */
+    void startLocking() {
+        if (sharedReceives != null) {
+            sharedReceives.startLocking(domain.invoker());
+        }
+        if (submission != null) {
+            submission.startLocking();
+        }
+        if (slab != null) {
+            slab.stopLending();
+        }
+    }
+
     /** Null without one. */
     ReceiveSlab slab() {
         return slab;

@@ -11,6 +11,7 @@ import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.DriverUser;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LocalDrivers;
@@ -114,8 +115,13 @@ public final class Fabric implements Fid {
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
         NativeAccess.check();
+        DriverUser user = DriverUser.of(config.driverUser());
+        if (config.reconnectTimeoutNs() != 0 && !user.equals(DriverUser.own())) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "reconnectTimeoutNs with a driver of another user",
+                "Connect without it, or to a driver of your own.");
+        }
         DriverConnection connection = DriverConnection.connect(
-            config.directory(), config.connectTimeoutNs(), config.clientName());
+            config.directory(), user, config.connectTimeoutNs(), config.clientName());
         return open(connection, config);
     }
 
@@ -207,8 +213,8 @@ public final class Fabric implements Fid {
      * @throws FabricException {@link FabricErrno#ENOSYS} and {@link FabricErrno#EINVAL} for an API version as
      *     {@link #info(Info, String, String, long)}, {@link FabricErrno#EOPBADSTATE} if closed,
      *     {@link FabricErrno#ENODATA} for {@link org.jfabric.info.DomainAttr#avAuthKey()};
-     *     {@link FabricErrno#EOPNOTSUPP} if the driver is in mode INVOKER and the domain's {@link Threading} needs
-     *     locks while an open domain has none; domains that need none have them if they are opened after such a one.
+     *     {@link FabricErrno#EOPBADSTATE} in a handler of a completion queue if the driver is in mode INVOKER and the
+     *     first domain whose {@link Threading} needs locks is opened there.
      */
     public Domain domain(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
@@ -392,7 +398,9 @@ public final class Fabric implements Fid {
 
     /**
      * Waits until submitted sends have reached their completion level, then closes everything opened through this
-     * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile.
+     * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile. After the return the driver
+     * copies nothing from or to memory of {@link Domain#register(MemorySegment, MemoryRegionAttr)}, unless it has not
+     * answered within {@link FabricConfig#commandTimeoutNs()}.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
      * @return sends that had not reached their level when the time was over or the driver died, and those that ended
@@ -416,6 +424,7 @@ public final class Fabric implements Fid {
             for (Domain domain : domains) {
                 unfinished += domain.failedSinceDrainBegan();
             }
+            endCopies();
             for (Domain domain : domains) {
                 domain.onFabricClosed();
             }
@@ -560,7 +569,7 @@ public final class Fabric implements Fid {
         if (reconnects() && !isKept) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 what + " does not outlive the driver, but this fabric does",
-                remedy + ", or connect without reconnectTimeoutNs; see docs/restart.md.");
+                remedy + ", or connect without reconnectTimeoutNs.");
         }
     }
 
@@ -664,6 +673,22 @@ public final class Fabric implements Fid {
             unfinished = outstandingSends();
         }
         return unfinished;
+    }
+
+    /**
+     * Where the driver copies to memory of this process, what could still bring bytes is closed before the return: the
+     * application frees the memory next. Elsewhere the end of the connection suffices, because a driver that is late
+     * changes files of its own.
+     */
+    private void endCopies() {
+        if (!conductor.connection().hasPassedMemory()) {
+            return;
+        }
+        try {
+            domains.forEach(Domain::endCopies);
+        } catch (FabricException noAnswer) {
+            // the fabric is closed all the same: the end of the connection is next
+        }
     }
 
     /**

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.agrona.SystemUtil;
 import org.jfabric.client.DefaultDirectory;
+import org.jfabric.client.DriverUser;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAttr;
 import org.jfabric.info.FabricErrno;
@@ -22,6 +23,8 @@ import org.jfabric.info.FabricException;
  * that fills it in; {@link Fabric#connect(FabricConfig)} reads it before it returns.
  */
 public final class FabricConfig {
+    /** Property of {@link #driverUser()}. */
+    public static final String DRIVER_USER_PROPERTY = DefaultDirectory.USER_PROPERTY;
     /** Property of {@link #connectTimeoutNs()}. */
     public static final String CONNECT_TIMEOUT_PROPERTY = "jfabric.client.connectTimeoutNs";
     /** Property of {@link #commandTimeoutNs()}. */
@@ -38,8 +41,10 @@ public final class FabricConfig {
     public static final String NAME_PROPERTY = "jfabric.client.name";
 
     private Path directory;
+    /** Null for the default. */
     private Path base;
     private String driverName;
+    private String driverUser;
     private String clientName;
     private long connectTimeoutNs;
     private long commandTimeoutNs;
@@ -53,8 +58,8 @@ public final class FabricConfig {
     };
 
     /**
-     * Options from the system properties, else (for the driver's directory) from the environment variables {@code
-     * JFABRIC_DIR_BASE} and {@code JFABRIC_DIR_NAME}, else the defaults.
+     * Options from the system properties, else (for the driver's directory and user) from the environment variables
+     * {@code JFABRIC_DIR_BASE}, {@code JFABRIC_DIR_NAME} and {@code JFABRIC_CLIENT_DRIVER_USER}, else the defaults.
      */
     public FabricConfig() {
         this(System.getenv());
@@ -64,10 +69,11 @@ public final class FabricConfig {
     FabricConfig(Map<String, String> environment) {
         String baseText = System.getProperty(
             DefaultDirectory.BASE_PROPERTY, environment.getOrDefault(DefaultDirectory.BASE_VARIABLE, ""));
-        base = baseText.isBlank() ? DefaultDirectory.base() : Path.of(baseText.strip()).toAbsolutePath().normalize();
+        base = baseText.isBlank() ? null : Path.of(baseText.strip()).toAbsolutePath().normalize();
         String nameText = System.getProperty(
             DefaultDirectory.NAME_PROPERTY, environment.getOrDefault(DefaultDirectory.NAME_VARIABLE, ""));
         driverName = nameText.isBlank() ? DefaultDirectory.DEFAULT_NAME : nameText.strip();
+        driverUser = DriverUser.configured(environment);
         clientName = System.getProperty(NAME_PROPERTY, "");
         connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
         commandTimeoutNs = durationNs(COMMAND_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(10));
@@ -82,7 +88,7 @@ public final class FabricConfig {
      * {@code /dev/shm/jfabric-<uid>/default}.
      */
     public Path directory() {
-        return directory != null ? directory : base.resolve(driverName);
+        return directory != null ? directory : base().resolve(driverName);
     }
 
     /** Sets {@link #directory()}; null goes back to base and name. Returns this object. */
@@ -95,10 +101,11 @@ public final class FabricConfig {
         return this;
     }
 
-    /** The folder that holds the drivers' directories of one user. Property {@code jfabric.dir.base},
-     * environment variable {@code JFABRIC_DIR_BASE}. */
+    /** The folder that holds the drivers' directories of one user. Default {@code /dev/shm/jfabric-<uid>} with the
+     * number of {@link #driverUser()}. Property {@code jfabric.dir.base}, environment variable
+     * {@code JFABRIC_DIR_BASE}. */
     public Path base() {
-        return base;
+        return base != null ? base : DefaultDirectory.base(DriverUser.of(driverUser));
     }
 
     /** Sets {@link #base()}; returns this object. */
@@ -116,6 +123,24 @@ public final class FabricConfig {
     /** Sets {@link #driverName()}; returns this object. */
     public FabricConfig driverName(String driverName) {
         this.driverName = Codes.required(driverName, "driverName");
+        return this;
+    }
+
+    /**
+     * The user whose driver this client trusts, by name or number; empty for the user of this process. Default empty.
+     * Property {@code jfabric.client.driverUser}, environment variable {@code JFABRIC_CLIENT_DRIVER_USER}.
+     *
+     * <p>A driver of another user serves this process if its option {@code jfabric.dir.group} names a group that this
+     * process is in. That driver can read and write all that this client sends, receives and registers; a driver of any
+     * other user is refused, whoever made the directory.
+     */
+    public String driverUser() {
+        return driverUser;
+    }
+
+    /** Sets {@link #driverUser()}; returns this object. */
+    public FabricConfig driverUser(String driverUser) {
+        this.driverUser = Codes.required(driverUser, "driverUser");
         return this;
     }
 
@@ -260,10 +285,12 @@ public final class FabricConfig {
 
     @Override
     public String toString() {
-        return "FabricConfig{directory=" + directory() + ", clientName=" + clientName + ", connectTimeoutNs="
-            + connectTimeoutNs + ", commandTimeoutNs=" + commandTimeoutNs + ", closeTimeoutNs=" + closeTimeoutNs
-            + ", pauseThresholdNs=" + pauseThresholdNs + ", reconnectTimeoutNs="
-            + reconnectTimeoutNs + '}';
+        // without a directory the name of a user may have to be found
+        Object shown = directory != null || base != null || driverUser.isEmpty() ? directory() : driverName;
+        return "FabricConfig{directory=" + shown + ", driverUser=" + driverUser + ", clientName=" + clientName
+            + ", connectTimeoutNs=" + connectTimeoutNs + ", commandTimeoutNs=" + commandTimeoutNs
+            + ", closeTimeoutNs=" + closeTimeoutNs + ", pauseThresholdNs=" + pauseThresholdNs
+            + ", reconnectTimeoutNs=" + reconnectTimeoutNs + '}';
     }
 
     private static long durationNs(String property, long defaultNs) {

@@ -15,7 +15,7 @@ final class MessagePoll implements CompletionHandler {
     private final CompletionReader reader;
     private final Invoker invoker;
     /** Null where nothing is lent. */
-    private final LentMessages lent;
+    private LentMessages lent;
     private MessageHandler messages;
     private CompletionHandler others;
     /** The next message to show. */
@@ -29,6 +29,11 @@ final class MessagePoll implements CompletionHandler {
         this.reader = reader;
         this.invoker = invoker;
         this.lent = lent;
+    }
+
+    /** Where several threads drive the engine messages have entries; not inside of a poll. */
+    void stopLending() {
+        lent = null;
     }
 
     int poll(MessageHandler onMessage, CompletionHandler onOther, int limit) {

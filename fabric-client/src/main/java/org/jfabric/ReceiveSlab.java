@@ -34,7 +34,7 @@ final class ReceiveSlab {
     private final int endpointIndex;
     private final int leastBytes;
     private final int cellLength;
-    private final boolean lends;
+    private boolean lends;
     private final RecvContext[] contexts;
     private final RecvContext[] lent;
     private final long[] ids = new long[SlabDescriptor.MAX_RETURNED];
@@ -81,6 +81,11 @@ final class ReceiveSlab {
     /** How requests get to the driver; before the endpoint is enabled. */
     void submission(Submission endpointSubmission) {
         submission = endpointSubmission;
+    }
+
+    /** Several threads may use the endpoint from now on: a message stays until it is given back. */
+    void stopLending() {
+        lends = false;
     }
 
     Endpoint endpoint() {

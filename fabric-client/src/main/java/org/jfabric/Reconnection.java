@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverUser;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -87,7 +88,7 @@ final class Reconnection {
 
     /** False if the fabric was closed. */
     private boolean attempt(long leftNs) {
-        DriverConnection next = DriverConnection.connect(directory, leftNs, clientName);
+        DriverConnection next = DriverConnection.connect(directory, DriverUser.own(), leftNs, clientName);
         boolean taken = false;
         try {
             requireSame(next);

@@ -33,6 +33,11 @@ final class SharedReceives {
         this.credits = new CompletionCredits(CompletionCredits.UNLIMITED, retired.address(), guard, lock);
     }
 
+    /** With an embedded driver: threads that post are kept apart from now on. */
+    void startLocking(Invoker invoker) {
+        credits.startLocking(invoker.lock());
+    }
+
     RxAttr attr() {
         return attr;
     }

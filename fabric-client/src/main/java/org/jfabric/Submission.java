@@ -30,8 +30,8 @@ class Submission {
     private final CompletionCredits sends;
     /** Null if the endpoint does not receive. */
     private final CompletionCredits receives;
-    private final UseLock sendLock;
-    private final UseLock receiveLock;
+    private UseLock sendLock;
+    private UseLock receiveLock;
     private final long maxMsgSize;
     private final int injectSize;
     /** Whether sends name their destination; a connected endpoint ignores it. */
@@ -58,8 +58,7 @@ class Submission {
         this.port = port;
         this.sends = info.transmits() ? bindings.txCq().credits() : null;
         this.receives = bindings.receiveCredits();
-        this.sendLock = sends == null ? null : sends.lock();
-        this.receiveLock = receives == null ? null : receives.lock();
+        startLocking();
         this.memory = memory;
         this.maxMsgSize = maxMsgSize;
         this.injectSize = injectSize;
@@ -67,6 +66,12 @@ class Submission {
         this.injectContext = injectContext;
         this.scratch = Arena.ofAuto().allocate(sends == null ? 1 : Math.max(1, injectSize), Long.BYTES);
         this.scratchAddress = scratch.address();
+    }
+
+    /** Takes the locks of its queues, if they have any; no thread submits during this call. */
+    final void startLocking() {
+        sendLock = sends == null ? null : sends.lock();
+        receiveLock = receives == null ? null : receives.lock();
     }
 
     /** The submission of an endpoint that was enabled. */

@@ -1,10 +1,14 @@
 package org.jfabric;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.Map;
 import org.jfabric.client.DefaultDirectory;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -20,6 +24,20 @@ class FabricConfigTest {
         } finally {
             System.clearProperty(DefaultDirectory.NAME_PROPERTY);
         }
+        Map<String, String> other = Map.of("JFABRIC_CLIENT_DRIVER_USER", "20001");
+        assertEquals("20001", new FabricConfig(other).driverUser());
+        assertTrue(new FabricConfig(other).directory().endsWith("jfabric-20001/default"), "its driver's folder");
+        assertEquals(DefaultDirectory.base(), new FabricConfig(other).driverUser("").base());
+        System.setProperty(FabricConfig.DRIVER_USER_PROPERTY, "root");
+        try {
+            assertTrue(new FabricConfig(other).directory().endsWith("jfabric-0/default"), "the property comes first");
+        } finally {
+            System.clearProperty(FabricConfig.DRIVER_USER_PROPERTY);
+        }
+        FabricConfig unknown = new FabricConfig(Map.of()).driverUser("no-such-user-here");
+        assertTrue(unknown.toString().contains("no-such-user-here"), unknown::toString);
+        FabricException refused = assertThrows(FabricException.class, unknown::directory);
+        assertEquals(FabricErrno.EINVAL, refused.errno());
         Map<String, String> empty = Map.of("JFABRIC_DIR_BASE", "", "JFABRIC_DIR_NAME", " ");
         assertEquals(
             DefaultDirectory.base().resolve(DefaultDirectory.DEFAULT_NAME), new FabricConfig(empty).directory());

@@ -26,7 +26,7 @@ public final class CompletionCredits {
 
     private final AtomicLongArray shared = new AtomicLongArray(PADDED_LENGTH);
     private final UseGuard guard;
-    private final UseLock lock;
+    private UseLock lock;
     private final long share;
     private final long retiredAddress;
     private long reserved;
@@ -75,6 +75,15 @@ public final class CompletionCredits {
      */
     public UseLock lock() {
         return lock;
+    }
+
+    /**
+     * From now on several threads may submit, one after the other. No thread does during this call.
+     *
+     * @param newLock makes them do so.
+     */
+    public void startLocking(UseLock newLock) {
+        lock = newLock;
     }
 
     /** Begins to submit: with a lock after other threads, else as the only one, which assertions check. */

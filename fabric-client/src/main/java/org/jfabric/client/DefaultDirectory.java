@@ -25,6 +25,10 @@ public final class DefaultDirectory {
     public static final String BASE_VARIABLE = "JFABRIC_DIR_BASE";
     /** Environment variable for the same as {@link #NAME_PROPERTY}. */
     public static final String NAME_VARIABLE = "JFABRIC_DIR_NAME";
+    /** Property that names the user of the driver, for clients; not set: the user of the client. */
+    public static final String USER_PROPERTY = "jfabric.client.driverUser";
+    /** Environment variable for the same as {@link #USER_PROPERTY}. */
+    public static final String USER_VARIABLE = "JFABRIC_CLIENT_DRIVER_USER";
     /** Name of a driver that was given none. */
     public static final String DEFAULT_NAME = "default";
     /** Name of the driver's socket in its directory. */
@@ -42,6 +46,16 @@ public final class DefaultDirectory {
      */
     public static Path base() {
         return base(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId());
+    }
+
+    /**
+     * The default folder of all drivers' directories of a user.
+     *
+     * @param user of the drivers.
+     * @return absolute path.
+     */
+    public static Path base(DriverUser user) {
+        return base(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), Long.toString(user.uid()));
     }
 
     /**

@@ -31,7 +31,7 @@ public final class DriverConnection implements AutoCloseable {
     private final Attachment attachment;
     private final EmbeddedDriver embedded;
     private final Doorbell doorbell;
-    private final int dirFd;
+    private final DriverFiles files;
     /** How to give back what is mapped; guarded by itself. */
     private final List<MappedFile.Discard> mapped = new ArrayList<>();
     /** Above this number of entries the list is swept of memory that is no longer mapped. */
@@ -41,11 +41,12 @@ public final class DriverConnection implements AutoCloseable {
     private boolean closed;
     private boolean memoryPassed;
 
-    private DriverConnection(Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, int dirFd) {
+    private DriverConnection(
+        Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, DriverFiles files) {
         this.attachment = attachment;
         this.embedded = embedded;
         this.doorbell = doorbell;
-        this.dirFd = dirFd;
+        this.files = files;
         this.control = open(FileType.CONTROL, attachment.controlFile(), 0, ControlFileDescriptor.fileLength(
             attachment.commandRingLength(), attachment.eventRingLength()));
         this.cnc = embedded == null ? openCnc() : null;
@@ -55,26 +56,28 @@ public final class DriverConnection implements AutoCloseable {
      * Connects over the socket of the driver in a directory.
      *
      * @param directory  of the driver.
+     * @param user       of the driver; of another one than this process's the files come over the socket.
      * @param timeoutNs  how long to wait for a driver that is just starting, and for its answer.
      * @param clientName shown by tools.
-     * @return a connection of the same user and major version.
+     * @return a connection to a driver of that user and of the same major version.
      * @throws FabricException with {@link FabricErrno#ENODEV} if there is no driver, {@link FabricErrno#EACCES} for
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer, or what it answers.
      */
-    public static DriverConnection connect(Path directory, long timeoutNs, String clientName) {
+    public static DriverConnection connect(Path directory, DriverUser user, long timeoutNs, String clientName) {
         long deadlineNs = System.nanoTime() + timeoutNs;
-        DriverHello hello = DriverHello.exchange(directory, deadlineNs, clientName);
+        DriverHello hello = DriverHello.exchange(directory, user, deadlineNs, clientName);
         boolean opened = false;
-        int dirFd = -1;
+        DriverFiles files = null;
         try {
-            dirFd = openDirectory(directory);
-            DriverConnection connection = new DriverConnection(hello.attachment(), null, hello.doorbell(), dirFd);
+            files = user.isOwn() ? DriverFiles.named(directory)
+                : DriverFiles.passed(directory, user, hello.attachment().clientId(), timeoutNs);
+            DriverConnection connection = new DriverConnection(hello.attachment(), null, hello.doorbell(), files);
             opened = true;
             return connection;
         } finally {
             if (!opened) {
                 hello.doorbell().close();
-                closeDirectory(dirFd);
+                closeFiles(files);
             }
         }
     }
@@ -88,16 +91,16 @@ public final class DriverConnection implements AutoCloseable {
     public static DriverConnection embedded(EmbeddedDriver driver) {
         Attachment attachment = driver.attach();
         boolean opened = false;
-        int dirFd = -1;
+        DriverFiles files = null;
         try {
-            dirFd = openDirectory(attachment.directory());
-            DriverConnection connection = new DriverConnection(attachment, driver, null, dirFd);
+            files = DriverFiles.named(attachment.directory());
+            DriverConnection connection = new DriverConnection(attachment, driver, null, files);
             opened = true;
             return connection;
         } finally {
             if (!opened) {
                 driver.detach(attachment.clientId());
-                closeDirectory(dirFd);
+                closeFiles(files);
             }
         }
     }
@@ -236,7 +239,7 @@ public final class DriverConnection implements AutoCloseable {
      * @throws FabricException with what was seen and needed.
      */
     public MemorySegment open(FileType type, long number, long generation, long minLengthBytes) {
-        return map(type, type.fileName(number), generation, minLengthBytes, false);
+        return map(type, number, generation, minLengthBytes, false);
     }
 
     /**
@@ -249,7 +252,7 @@ public final class DriverConnection implements AutoCloseable {
      * @throws FabricException with what was seen and needed.
      */
     public MemorySegment openReadOnly(FileType type, long number, long minLengthBytes) {
-        return map(type, type.fileName(number), 0, minLengthBytes, true);
+        return map(type, number, 0, minLengthBytes, true);
     }
 
     /**
@@ -286,7 +289,7 @@ public final class DriverConnection implements AutoCloseable {
             closed = true;
         }
         doorbell.close();
-        closeDirectory(dirFd);
+        files.close();
         synchronized (mapped) {
             mapped.forEach(successor::keep);
             mapped.clear();
@@ -294,7 +297,7 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
-     * Opens a file of the driver once more.
+     * Opens a file of a driver of this process's user once more.
      *
      * @param type   what it holds.
      * @param number in its name.
@@ -302,7 +305,8 @@ public final class DriverConnection implements AutoCloseable {
      * @throws FabricException with what the system answers.
      */
     public int openDescriptor(FileType type, long number) {
-        int fd = Libc.openat(dirFd, type.fileName(number), Libc.O_RDWR | Libc.O_CLOEXEC, 0);
+        int fd = Libc.openat(Libc.AT_FDCWD,
+            attachment.directory().resolve(type.fileName(number)).toString(), Libc.O_RDWR | Libc.O_CLOEXEC, 0);
         if (fd < 0) {
             throw new FabricException(-fd, "cannot open " + type.fileName(number) + " of the driver");
         }
@@ -327,7 +331,7 @@ public final class DriverConnection implements AutoCloseable {
             sayClosed();
             doorbell.close();
         }
-        closeDirectory(dirFd);
+        files.close();
         synchronized (mapped) {
             mapped.forEach(MappedFile.Discard::run);
             mapped.clear();
@@ -335,12 +339,12 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     private MemorySegment openCnc() {
-        return map(FileType.CNC, CncDescriptor.FILE_NAME, 0, CncDescriptor.METADATA_OFFSET, true);
+        return map(FileType.CNC, 0, 0, CncDescriptor.METADATA_OFFSET, true);
     }
 
-    private MemorySegment map(FileType type, String name, long generation, long minLengthBytes, boolean readOnly) {
+    private MemorySegment map(FileType type, long number, long generation, long minLengthBytes, boolean readOnly) {
         try {
-            MappedFile file = MappedFile.open(dirFd, name, readOnly, minLengthBytes);
+            MappedFile file = files.map(type, number, readOnly, minLengthBytes);
             MemorySegment segment = file.segment(Arena.ofAuto());
             keep(file.discard());
             check(file, type, generation);
@@ -381,17 +385,9 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    private static int openDirectory(Path directory) {
-        int fd = Libc.openDirectory(directory);
-        if (fd < 0) {
-            throw new FabricException(-fd, "cannot open the driver's directory " + directory);
-        }
-        return fd;
-    }
-
-    private static void closeDirectory(int fd) {
-        if (fd >= 0) {
-            Libc.close(fd);
+    private static void closeFiles(DriverFiles files) {
+        if (files != null) {
+            files.close();
         }
     }
 }

@@ -12,7 +12,6 @@ import org.jfabric.codec.control.ClientWelcomeDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.LinuxErrno;
 import org.jfabric.ffi.NativeCallException;
@@ -30,14 +29,16 @@ import org.jfabric.layout.OwnerId;
  */
 record DriverHello(Attachment attachment, Doorbell doorbell) {
     private static final int MAX_MESSAGE_LENGTH = 8192;
+    private static final int EPIPE = 32;
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** A driver that starts makes directory and socket for its own user, and then gives them to the group. */
+    private static final long GROUP_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** Connects and exchanges the messages, or throws before anything is left open. */
-    static DriverHello exchange(Path directory, long deadlineNs, String clientName) {
-        int fd = connect(directory, deadlineNs);
+    static DriverHello exchange(Path directory, DriverUser user, long deadlineNs, String clientName) {
+        int fd = connect(directory, user, deadlineNs);
         boolean done = false;
         try {
-            requireSameUser(directory, fd);
             try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
                 MemorySegment memory = arena.allocate(Integer.BYTES + MAX_MESSAGE_LENGTH, Long.BYTES);
                 UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
@@ -61,8 +62,29 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         }
     }
 
-    private static int connect(Path directory, long deadlineNs) {
+    /**
+     * Connects to a driver that may be starting.
+     *
+     * @return a non-blocking socket of the user's driver.
+     */
+    static int connect(Path directory, DriverUser user, long deadlineNs) {
+        int fd = connectToAny(directory, user, deadlineNs);
+        boolean done = false;
+        try {
+            user.require(directory, fd);
+            done = true;
+            return fd;
+        } finally {
+            if (!done) {
+                Libc.close(fd);
+            }
+        }
+    }
+
+    private static int connectToAny(Path directory, DriverUser user, long deadlineNs) {
         Path socket = directory.resolve(DefaultDirectory.SOCKET_NAME);
+        long groupDeadlineNs = user.isOwn() ? 0 : Math.min(deadlineNs - System.nanoTime(), GROUP_NS);
+        long beginNs = System.nanoTime();
         for (;;) {
             int fd;
             try {
@@ -74,13 +96,15 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                 return fd;
             }
             boolean mayCome = fd == -FabricErrno.ENOENT || fd == -FabricErrno.ECONNREFUSED || fd == -FabricErrno.EAGAIN;
-            if (!mayCome) {
-                throw new FabricException(-fd, "cannot connect to " + socket, fd == -FabricErrno.EACCES
-                    ? "Its directory is another user's; run as that user, or start a driver of your own."
-                    : LinuxErrno.describe(-fd) + ". Name the directory of a running driver with "
+            if (fd == -FabricErrno.EACCES) {
+                if (System.nanoTime() - beginNs >= groupDeadlineNs) {
+                    throw refused(directory, user, socket);
+                }
+            } else if (!mayCome) {
+                throw new FabricException(-fd, "cannot connect to " + socket,
+                    LinuxErrno.describe(-fd) + ". Name the directory of a running driver with "
                         + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
-            }
-            if (System.nanoTime() - deadlineNs >= 0) {
+            } else if (System.nanoTime() - deadlineNs >= 0) {
                 throw new FabricException(FabricErrno.ENODEV, fd == -FabricErrno.ENOENT
                     ? "no driver runs in " + directory + ", nothing is at " + socket
                     : "the driver in " + directory + " does not answer (" + FabricErrno.name(fd) + " at " + socket
@@ -95,16 +119,13 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         }
     }
 
-    private static void requireSameUser(Path directory, int fd) {
-        long uid = Libc.geteuid();
-        long driverUid = UnixSocket.peerCredentials(fd);
-        FileStatus status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
-        long directoryUid = status == null ? -1 : status.uid();
-        if (driverUid != uid || directoryUid != uid) {
-            throw new FabricException(FabricErrno.EACCES, "the driver in " + directory + " runs as user " + driverUid
-                + " in a directory of user " + directoryUid + ", this process is user " + uid,
-                "Driver and clients share memory and must be of one user; start a driver of your own.");
-        }
+    private static FabricException refused(Path directory, DriverUser user, Path socket) {
+        return new FabricException(FabricErrno.EACCES, "cannot connect to " + socket + ": "
+            + DriverUser.describeRefusal(directory), user.isOwn()
+            ? "Its directory is another user's; run as that user, or start a driver of your own."
+            : "The driver of user " + user.uid() + " serves the group that its option jfabric.dir.group names: run this"
+                + " process in that group (setpriv --groups, SupplementaryGroups= of a systemd unit), or start a driver"
+                + " of your own.");
     }
 
     private static int encode(UnsafeBuffer buffer, String clientName) {
@@ -167,16 +188,20 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             welcome.minorVersion());
     }
 
-    private static void sendAll(Path directory, int fd, long address, int length) {
+    static void sendAll(Path directory, int fd, long address, int length) {
         // a fresh socket has room for far more than this
         int sent = UnixSocket.send(fd, address, length, 0);
+        if (sent == -EPIPE || sent == -FabricErrno.ECONNRESET) {
+            // a driver that refuses this user has sent the reason and closed, which shows when it is read
+            return;
+        }
         if (sent != length) {
             throw new FabricException(sent < 0 ? -sent : FabricErrno.EIO,
                 "the driver in " + directory + " took " + sent + " of " + length + " bytes of the hello");
         }
     }
 
-    private static void receive(
+    static void receive(
         Path directory, Epoll epoll, int fd, long address, int length, long deadlineNs) {
         for (int received = 0; received < length;) {
             int result = UnixSocket.recv(fd, address + received, length - received, UnixSocket.MSG_DONTWAIT);
@@ -198,7 +223,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         }
     }
 
-    private static FabricException notAnswering(Path directory, String seen) {
+    static FabricException notAnswering(Path directory, String seen) {
         return new FabricException(FabricErrno.EIO, "what listens in " + directory + " is no driver that this client "
             + "understands: it answered " + seen, "Use the same version of JFabric on both sides.");
     }

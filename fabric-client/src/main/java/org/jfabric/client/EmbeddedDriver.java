@@ -1,5 +1,7 @@
 package org.jfabric.client;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -14,7 +16,7 @@ public abstract class EmbeddedDriver {
     private final Object domains = new Object();
     private UseLock usedLock;
     private int lockingDomains;
-    private int plainDomains;
+    private final List<UnlockedDomain> unlocked = new ArrayList<>();
 
     /** For the one subclass, in the driver. */
     protected EmbeddedDriver() {
@@ -30,46 +32,43 @@ public abstract class EmbeddedDriver {
     }
 
     /**
-     * A domain is opened. All domains have one engine, so either all of them lock or none does: a domain that needs no
-     * locks has them while others need them, and one that needs them cannot be opened while others have none.
+     * A domain is opened. All domains have one engine, so either all of them lock or none does. A domain that needs no
+     * locks has them from the start while others need them. If it is there first, its objects get locks in the call
+     * that opens one that needs them: until then one thread at a time used the driver, and during that call it is this
+     * one.
      *
      * @param needsLocks whether its application wants to be kept apart.
-     * @return whether the domain locks.
-     * @throws FabricException {@link FabricErrno#EOPNOTSUPP} if it needs locks and an open domain has none.
+     * @param domain     gets locks later, if it has none now.
+     * @return whether the domain locks from the start.
+     * @throws FabricException {@link FabricErrno#EOPBADSTATE} if it needs locks and the call comes from a handler of a
+     *     domain without.
      */
-    public final boolean onDomainOpened(boolean needsLocks) {
+    public final boolean onDomainOpened(boolean needsLocks, UnlockedDomain domain) {
         synchronized (domains) {
-            if (needsLocks && plainDomains != 0) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP, "the domain is to be used by several threads at a"
-                    + " time, an open domain of this driver by one thread at a time, without locks; in threading mode"
-                    + " INVOKER they share the engine",
-                    "Open the domain with this domain_attr.threading before the others, which have locks then too, or"
-                        + " use a driver in mode SHARED or DEDICATED.");
+            if (!needsLocks && lockingDomains == 0) {
+                unlocked.add(domain);
+                return false;
             }
-            boolean locks = needsLocks || lockingDomains != 0;
-            if (locks) {
-                lockingDomains++;
-                if (usedLock == null) {
-                    usedLock = new UseLock(this::settle);
-                }
-            } else {
-                plainDomains++;
+            unlocked.forEach(UnlockedDomain::requireNoHandler);
+            if (usedLock == null) {
+                usedLock = new UseLock(this::settle);
             }
-            return locks;
+            unlocked.forEach(UnlockedDomain::startLocking);
+            lockingDomains += unlocked.size() + 1;
+            unlocked.clear();
+            return true;
         }
     }
 
     /**
      * A domain is closed.
      *
-     * @param locks as it was opened.
+     * @param domain as it was opened.
      */
-    public final void onDomainClosed(boolean locks) {
+    public final void onDomainClosed(UnlockedDomain domain) {
         synchronized (domains) {
-            if (locks) {
+            if (!unlocked.remove(domain)) {
                 lockingDomains--;
-            } else {
-                plainDomains--;
             }
         }
     }

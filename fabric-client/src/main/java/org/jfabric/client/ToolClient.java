@@ -9,7 +9,7 @@ final class ToolClient implements ClientConductor.Listener {
     }
 
     /**
-     * Connects to a driver.
+     * Connects to a driver of the user that {@link DriverUser#configured()} names.
      *
      * @param directory of the driver.
      * @param name      of the client.
@@ -19,8 +19,8 @@ final class ToolClient implements ClientConductor.Listener {
      */
     static ClientConductor connect(Path directory, String name, long timeoutNs) {
         ClientConductor conductor = new ClientConductor(
-            DriverConnection.connect(directory, timeoutNs, name), new DriverState(), new ToolClient(), timeoutNs,
-            Long.MAX_VALUE);
+            DriverConnection.connect(directory, DriverUser.configured(), timeoutNs, name), new DriverState(),
+            new ToolClient(), timeoutNs, Long.MAX_VALUE);
         conductor.start();
         return conductor;
     }

@@ -23,6 +23,7 @@ public final class FileStatus {
 
     private final int mode;
     private final long uid;
+    private final long gid;
     private final long sizeBytes;
     private final long inode;
     private final long device;
@@ -31,6 +32,7 @@ public final class FileStatus {
     private FileStatus(MemorySegment segment, long offset) {
         mode = Short.toUnsignedInt(segment.get(ValueLayout.JAVA_SHORT, offset + Statx.MODE));
         uid = Integer.toUnsignedLong(segment.get(ValueLayout.JAVA_INT, offset + Statx.UID));
+        gid = Integer.toUnsignedLong(segment.get(ValueLayout.JAVA_INT, offset + Statx.GID));
         sizeBytes = segment.get(ValueLayout.JAVA_LONG, offset + Statx.SIZE);
         inode = segment.get(ValueLayout.JAVA_LONG, offset + Statx.INODE);
         device = (long) segment.get(ValueLayout.JAVA_INT, offset + Statx.DEVICE_MAJOR) << Integer.SIZE |
@@ -108,6 +110,15 @@ public final class FileStatus {
      */
     public long uid() {
         return uid;
+    }
+
+    /**
+     * Group of the file.
+     *
+     * @return group id, 0 to 2^32 - 1.
+     */
+    public long gid() {
+        return gid;
     }
 
     /**
@@ -194,7 +205,8 @@ public final class FileStatus {
 
     @Override
     public String toString() {
-        return "mode 0" + Integer.toOctalString(mode) + ", uid " + uid + ", " + sizeBytes + " bytes, inode " + inode;
+        return "mode 0" + Integer.toOctalString(mode) + ", uid " + uid + ", gid " + gid + ", " + sizeBytes
+            + " bytes, inode " + inode;
     }
 
     /**
@@ -208,6 +220,7 @@ public final class FileStatus {
     private static final class Statx {
         static final long LINK_COUNT = 16;
         static final long UID = 20;
+        static final long GID = 24;
         static final long MODE = 28;
         static final long INODE = 32;
         static final long SIZE = 40;

@@ -66,6 +66,9 @@ public final class Libc {
     private static final short F_UNLCK = 2;
     private static final int SC_PAGESIZE = 30;
     private static final int AT_REMOVEDIR = 0x200;
+    private static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int UNCHANGED = -1;
     private static final int O_ACCMODE = 3;
     private static final long SMALLEST_RESERVE_BYTES = 64 * 1024;
 
@@ -79,6 +82,8 @@ public final class Libc {
     private static final Downcall UNLINKAT = Downcall.of("unlinkat", 3);
     private static final Downcall MKDIRAT = Downcall.of("mkdirat", 3);
     private static final Downcall FCHMOD = Downcall.of("fchmod", 2);
+    private static final Downcall FCHMODAT = Downcall.of("fchmodat", 4);
+    private static final Downcall FCHOWNAT = Downcall.of("fchownat", 5);
     private static final Downcall FSTATFS = Downcall.of("fstatfs", 2);
     private static final QuickDowncall PREAD = QuickDowncall.of("pread", 4);
     private static final QuickDowncall PWRITE = QuickDowncall.of("pwrite", 4);
@@ -375,6 +380,39 @@ public final class Libc {
     public static int fchmod(int fd, int mode) {
         CallState state = CallState.current();
         return state.intResult(FCHMOD.call(state, fd, mode));
+    }
+
+    /**
+     * Gives an open file or directory to a group; its owner stays.
+     *
+     * @param fd  descriptor.
+     * @param gid group id.
+     * @return 0; {@code -EPERM} if this process is neither privileged nor in the group; {@code -EBADF}, {@code -EROFS}.
+     */
+    public static int changeGroup(int fd, long gid) {
+        CallState state = CallState.current();
+        state.scratch.set(ValueLayout.JAVA_BYTE, 0, (byte) 0);
+        return state.intResult(FCHOWNAT.call(state, fd, state.scratchAddress, UNCHANGED, (int) gid, AT_EMPTY_PATH));
+    }
+
+    /**
+     * Gives a named file to a group and sets its permissions, whatever the umask; its owner stays. In between it has
+     * the new group and the old permissions.
+     *
+     * @param path to the file; a symbolic link is not followed to set the group.
+     * @param gid  group id.
+     * @param mode permissions.
+     * @return 0; {@code -EPERM} if this process is neither privileged nor in the group; {@code -ENOENT}, {@code
+     *     -EACCES}, {@code -EROFS}.
+     */
+    static int shareWithGroup(Path path, long gid, int mode) {
+        CallState state = CallState.current();
+        int result = state.putName(path.toString());
+        if (result == 0) {
+            result = state.intResult(FCHOWNAT.call(
+                state, AT_FDCWD, state.scratchAddress, UNCHANGED, (int) gid, AT_SYMLINK_NOFOLLOW));
+        }
+        return result < 0 ? result : state.intResult(FCHMODAT.call(state, AT_FDCWD, state.scratchAddress, mode, 0));
     }
 
     /**

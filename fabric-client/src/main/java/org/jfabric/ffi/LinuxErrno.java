@@ -19,6 +19,7 @@ public final class LinuxErrno {
     static final int EMFILE = 24;
     static final int ENOSPC = 28;
     static final int EPIPE = 32;
+    static final int ERANGE = 34;
     static final int ENAMETOOLONG = 36;
     static final int ENOSYS = 38;
     static final int ELOOP = 40;
@@ -84,6 +85,7 @@ public final class LinuxErrno {
             case ENOSPC -> "ENOSPC no space left on device";
             case 30 -> "EROFS read-only file system";
             case EPIPE -> "EPIPE other end is closed";
+            case ERANGE -> "ERANGE buffer too short";
             case ENAMETOOLONG -> "ENAMETOOLONG name too long";
             case ENOSYS -> "ENOSYS not known to this kernel";
             case 39 -> "ENOTEMPTY directory not empty";

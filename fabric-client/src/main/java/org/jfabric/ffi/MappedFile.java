@@ -103,10 +103,7 @@ public final class MappedFile implements AutoCloseable {
             throw new NativeCallException("openat", -fd, Libc.describe(dirFd, name));
         }
         try {
-            String path = Libc.describe(dirFd, name);
-            FileStatus status = FileStatus.of(fd);
-            check(path, status, Math.max(1, minLengthBytes));
-            return map(fd, path, readOnly, status, status.sizeBytes());
+            return ofWhole(fd, Libc.describe(dirFd, name), readOnly, minLengthBytes, Libc.geteuid());
         } finally {
             Libc.close(fd);
         }
@@ -123,9 +120,42 @@ public final class MappedFile implements AutoCloseable {
      *     another user; ENODEV, ENOMEM, EBADF.
      */
     public static MappedFile ofDescriptor(int fd, String path, long lengthBytes) {
+        return ofDescriptor(fd, path, lengthBytes, Libc.geteuid());
+    }
+
+    /**
+     * The same for a file of another user, who has passed the descriptor.
+     *
+     * @param fd descriptor open for reading and writing.
+     * @param path for messages.
+     * @param lengthBytes to be mapped, at least 1; the file must be as long.
+     * @param uid user that the file must belong to.
+     * @return owner of the mapping.
+     * @throws NativeCallException as {@link #ofDescriptor(int, String, long)}.
+     */
+    public static MappedFile ofDescriptor(int fd, String path, long lengthBytes, long uid) {
         FileStatus status = FileStatus.of(fd);
-        check(path, status, lengthBytes);
+        check(path, status, lengthBytes, uid);
         return map(fd, path, false, status, lengthBytes);
+    }
+
+    /**
+     * Maps a whole open file of a given user in its present length, as {@link #open} does by its name. The descriptor
+     * stays open and is the caller's.
+     *
+     * @param fd descriptor open for reading, and for writing unless {@code readOnly} is true.
+     * @param path for messages.
+     * @param readOnly true to map for reading only.
+     * @param minLengthBytes least length that is accepted.
+     * @param uid user that the file must belong to.
+     * @return owner of the mapping.
+     * @throws NativeCallException with values: EINVAL if it is not a regular file or too short; EACCES if it belongs to
+     *     another user or is open for less; ENODEV, ENOMEM, EBADF.
+     */
+    public static MappedFile ofWhole(int fd, String path, boolean readOnly, long minLengthBytes, long uid) {
+        FileStatus status = FileStatus.of(fd);
+        check(path, status, Math.max(1, minLengthBytes), uid);
+        return map(fd, path, readOnly, status, status.sizeBytes());
     }
 
     /**
@@ -385,12 +415,11 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    private static void check(String path, FileStatus status, long minLengthBytes) {
+    private static void check(String path, FileStatus status, long minLengthBytes, long uid) {
         if (!status.isRegular()) {
             throw new NativeCallException("check of type", LinuxErrno.EINVAL,
                 path + " is not a regular file (" + status + "): delete it");
         }
-        long uid = Libc.geteuid();
         if (status.uid() != uid) {
             throw new NativeCallException("check of owner", LinuxErrno.EACCES,
                 path + " belongs to user " + status.uid() + ", must belong to " + uid);

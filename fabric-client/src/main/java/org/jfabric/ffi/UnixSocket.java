@@ -39,7 +39,10 @@ public final class UnixSocket {
     private static final int MSG_CMSG_CLOEXEC = 0x4000_0000;
     private static final int SOL_SOCKET = 1;
     private static final int SO_PEERCRED = 17;
+    private static final int SO_PEERGROUPS = 59;
     private static final int OWNER_ONLY = 0600;
+    private static final int OWNER_AND_GROUP = 0660;
+    private static final long NO_GROUP = -1;
     private static final int MAX_DATAGRAM_BYTES = 4096;
     /** One byte, never written again; lives as long as the process. */
     private static final long DOORBELL_ADDRESS = UnsafeApi.allocateMemory(1);
@@ -76,6 +79,20 @@ public final class UnixSocket {
      * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
      */
     public static int listen(Path path, int backlog) {
+        return listen(path, backlog, NO_GROUP);
+    }
+
+    /**
+     * The same, for connections of a group too: the path has that group and the permissions 0660. A member that
+     * connects before it has them is refused with EACCES.
+     *
+     * @param path that does not exist yet.
+     * @param backlog most connections waiting to be accepted.
+     * @param gid group id, or -1 for none.
+     * @return as {@link #listen(Path, int)}; {@code -EPERM} if this process is neither privileged nor in the group.
+     * @throws NativeCallException as {@link #listen(Path, int)}.
+     */
+    public static int listen(Path path, int backlog, long gid) {
         byte[] name = name("bind", path.toString());
         int fd = socket(SOCK_STREAM, SOCK_NONBLOCK);
         if (fd < 0) {
@@ -90,6 +107,9 @@ public final class UnixSocket {
         }
         if (result == 0) {
             result = state.intResult(LISTEN.call(state, fd, backlog));
+        }
+        if (result == 0 && gid != NO_GROUP) {
+            result = Libc.shareWithGroup(path, gid, OWNER_AND_GROUP);
         }
         return fdOrError(fd, result);
     }
@@ -296,6 +316,43 @@ public final class UnixSocket {
     }
 
     /**
+     * Whether the process at the other end was in a group, as the kernel recorded it at connect or listen; the peer
+     * cannot forge it.
+     *
+     * @param fd  connected socket.
+     * @param gid group id.
+     * @return true if it is the effective group or one of the supplementary ones; false also for a descriptor without
+     *     a peer.
+     */
+    public static boolean isPeerInGroup(int fd, long gid) {
+        CallState state = CallState.current();
+        if (readCredentials(state, fd) < 0) {
+            return false;
+        }
+        if (Ucred.gid(state.scratch) == (int) gid) {
+            return true;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment length = arena.allocate(ValueLayout.JAVA_INT);
+            // for a buffer that is too short the kernel answers the length
+            int result = state.intResult(GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERGROUPS, 0L, length.address()));
+            int lengthBytes = length.get(ValueLayout.JAVA_INT, 0);
+            if (result != -LinuxErrno.ERANGE || lengthBytes <= 0) {
+                return false;
+            }
+            MemorySegment groups = arena.allocate(lengthBytes, Integer.BYTES);
+            result = state.intResult(
+                GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_PEERGROUPS, groups.address(), length.address()));
+            for (long at = 0; result == 0 && at < lengthBytes; at += Integer.BYTES) {
+                if (groups.get(ValueLayout.JAVA_INT, at) == (int) gid) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+
+    /**
      * The process at the other end of a connection, as it was when the connection was made.
      *
      * @param fd connected descriptor.
@@ -440,6 +497,7 @@ public final class UnixSocket {
         static final long LENGTH_WORD = 12;
         private static final long PID = 0;
         private static final long UID = 4;
+        private static final long GID = 8;
         private static final int BYTES = 12;
 
         private Ucred() {
@@ -452,6 +510,10 @@ public final class UnixSocket {
 
         static int pid(MemorySegment segment) {
             return segment.get(ValueLayout.JAVA_INT, PID);
+        }
+
+        static int gid(MemorySegment segment) {
+            return segment.get(ValueLayout.JAVA_INT, GID);
         }
 
         static long uidOrError(MemorySegment segment) {

@@ -25,7 +25,9 @@ public enum FileType {
     /** One direction of a shm link. */
     RING(11, "ring"),
     /** Messages of a group's writer. */
-    GROUP(12, "group");
+    GROUP(12, "group"),
+    /** Last events of every agent of a driver. */
+    RECORD(13, "record");
 
     private final int code;
     private final String suffix;
@@ -58,10 +60,10 @@ public enum FileType {
      * Whether a file name is one that a driver creates. In its directory a driver deletes only such files.
      *
      * @param name without a path.
-     * @return true for a number from 1 with the suffix of a type, and for the name of a {@code cnc}.
+     * @return true for a number from 1 with the suffix of a type, and for the names of the driver's own files.
      */
     public static boolean isFileName(String name) {
-        if (name.equals(CncDescriptor.FILE_NAME)) {
+        if (name.equals(CncDescriptor.FILE_NAME) || name.equals(EventRecordDescriptor.FILE_NAME)) {
             return true;
         }
         int dot = name.indexOf('.');
@@ -70,7 +72,7 @@ public enum FileType {
         }
         String suffix = name.substring(dot + 1);
         for (FileType type : values()) {
-            if (type != CNC && type.suffix.equals(suffix)) {
+            if (type != CNC && type != RECORD && type.suffix.equals(suffix)) {
                 return true;
             }
         }

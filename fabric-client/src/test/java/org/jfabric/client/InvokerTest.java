@@ -29,7 +29,7 @@ class InvokerTest {
 
     @Test
     void shouldNotAskADriverThatOtherThreadsMayUse() {
-        driver.onDomainOpened(true);
+        driver.onDomainOpened(true, null);
         for (int i = 0; i < 32 * 3; i++) {
             assertEquals(1, invoker.poll(1));
         }

@@ -166,6 +166,13 @@ class MappedFileTest {
         NativeCallException notOwner = failure(() -> MappedFile.open(dir.fd, "f", true, 1));
         assertEquals(LinuxErrno.EACCES, notOwner.errno());
         assertTrue(notOwner.getMessage().contains("12345"), notOwner.getMessage());
+        // that user has passed it
+        int fd = Libc.openat(dir.fd, "f", Libc.O_RDONLY | Libc.O_CLOEXEC, 0);
+        MappedFile.ofWhole(fd, "f", true, 4096, 12345).close();
+        assertEquals(LinuxErrno.EACCES, failure(() -> MappedFile.ofWhole(fd, "f", true, 1, 12346)).errno());
+        assertEquals(LinuxErrno.EACCES, failure(() -> MappedFile.ofWhole(fd, "f", false, 1, 12345)).errno());
+        assertEquals(LinuxErrno.EACCES, failure(() -> MappedFile.ofDescriptor(fd, "f", 4096, 0)).errno());
+        Libc.close(fd);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.jfabric.ffi;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -51,6 +52,23 @@ class UnixSocketTest {
         assertEquals(-LinuxErrno.EAGAIN, UnixSocket.accept4(listener, 0));
         assertEquals(-LinuxErrno.EADDRINUSE, UnixSocket.listen(path, 4));
         assertEquals(-LinuxErrno.ENOENT, UnixSocket.listen(dir.path("none/driver.sock"), 4));
+    }
+
+    @Test
+    void shouldListenForAGroupAndKnowTheGroupsOfThePeer() {
+        long group = FileStatus.of(dir.fd, "driver.sock").gid();
+        int shared = UnixSocket.listen(dir.path("shared.sock"), 4, group);
+        FileStatus status = FileStatus.of(dir.fd, "shared.sock");
+        assertEquals(0660, status.permissions());
+        assertEquals(group, status.gid());
+        int client = UnixSocket.connect(dir.path("shared.sock"), 0);
+        int server = UnixSocket.accept4(shared, 0);
+        assertTrue(UnixSocket.isPeerInGroup(server, group));
+        assertFalse(UnixSocket.isPeerInGroup(server, 4_000_000_007L));
+        assertFalse(UnixSocket.isPeerInGroup(-1, group));
+        Libc.close(client);
+        Libc.close(server);
+        Libc.close(shared);
     }
 
     @Test

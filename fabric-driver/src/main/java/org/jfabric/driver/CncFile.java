@@ -15,6 +15,8 @@ import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EffectiveValue;
+import org.jfabric.driver.config.Origin;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
@@ -26,6 +28,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
+import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.OwnerId;
 
 /**
@@ -85,10 +88,22 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         errors = file.buffer(offset + metadataLength + valuesLength, errorLength);
         countersManager = new CountersManager(metadata, values, StandardCharsets.UTF_8);
         counters = new SystemCounters(countersManager);
+        showOptions(config);
         errorLog = new DistinctErrorLog(errors, clock, StandardCharsets.UTF_8);
         FileHeaderDescriptor.write(
             header, FileType.CNC, 0, 0, owner, 1, length - (long) FileHeaderDescriptor.HEADER_LENGTH);
         UnsafeApi.fullFence();
+    }
+
+    /** Shows the options that were set, for tools; one that was not set has its default. */
+    private void showOptions(DriverConfig config) {
+        for (EffectiveValue value : config.effectiveValues()) {
+            if (value.origin() != Origin.DEFAULT) {
+                int id = countersManager.allocate(MetricLabel.text("jfabric_option", "name", value.option().name(),
+                    "value", value.text(), "origin", value.where()), MetricLabel.INFO);
+                countersManager.setCounterValue(id, 1);
+            }
+        }
     }
 
     long address() {

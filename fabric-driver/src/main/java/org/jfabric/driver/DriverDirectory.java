@@ -8,6 +8,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
@@ -30,11 +31,13 @@ import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
 /**
- * The driver's directory: private to one user, locked by one driver, and without files of a dead one.
+ * The driver's directory: one user's, which a group may be let into, locked by one driver, and without files of a dead
+ * one.
  *
  * <p>A directory is a driver's if it carries the marker, which is made with it, or a {@code cnc} with JFabric's magic
  * number. An empty one becomes a driver's. Any other is refused and left as it is. In a driver's directory only names
@@ -52,7 +55,6 @@ public final class DriverDirectory implements AutoCloseable {
 
     private static final int OWNER_ONLY_DIRECTORY = 0700;
     private static final int OWNER_ONLY_FILE = 0600;
-    private static final int OTHERS = 0077;
     private static final int EEXIST = 17;
     private static final int EISDIR = 21;
     private static final int NAMES_SHOWN = 5;
@@ -68,52 +70,58 @@ public final class DriverDirectory implements AutoCloseable {
     private final Path path;
     private final int fd;
     private final int lockFd;
+    private final DirectoryAccess access;
     /** Reason why the last driver's error log could not be kept completely, or null. */
     private String warning;
     private boolean closed;
 
-    private DriverDirectory(Path path, int fd, int lockFd) {
+    private DriverDirectory(Path path, int fd, int lockFd, DirectoryAccess access) {
         this.path = path;
         this.fd = fd;
         this.lockFd = lockFd;
+        this.access = access;
     }
 
     /**
      * Makes or takes over the directory, locks it and removes the files of a dead driver; its error log is kept as a
-     * text file if there is room for it.
+     * text file if there is room for it, and its record under another name.
      *
      * @param config path of the directory, and sizes of the driver's files.
      * @return the directory, ready for a driver.
      * @throws FabricException {@code FI_EBUSY} if a driver runs there; {@code FI_EACCES} if the directory or the one
-     *     above is not private to this user; {@code FI_EINVAL} if it has files and is no driver's; {@code FI_ENOSPC} if
-     *     there is too little room.
+     *     above is not private to this user, or to the configured group, or if this user is not in that group;
+     *     {@code FI_EINVAL} if the directory has files and is no driver's, or there is no such group;
+     *     {@code FI_ENOSPC} if there is too little room.
      */
     public static DriverDirectory open(DriverConfig config) {
         Path path = config.directory().path();
+        DirectoryAccess access = DirectoryAccess.of(config.directory());
         int fd = -1;
         int lockFd = -1;
         boolean done = false;
         try {
             // checked without following links, and opened relative to the directory above that was checked
             Path base = config.directory().base();
-            int baseFd = openDirectory(Libc.AT_FDCWD, base, base.toString());
+            int baseFd = openDirectory(Libc.AT_FDCWD, base, base.toString(), access);
             try {
                 requireOwner(base, FileStatus.of(baseFd));
-                requirePrivate(base, FileStatus.of(baseFd));
-                fd = openDirectory(baseFd, path, path.getFileName().toString());
+                access.requireBase(base, FileStatus.of(baseFd));
+                fd = openDirectory(baseFd, path, path.getFileName().toString(), access);
             } finally {
                 Libc.close(baseFd);
             }
             // before anything is written there
             requireOwner(path, FileStatus.of(fd));
             requireOurs(fd, path);
-            requirePrivate(path, FileStatus.of(fd));
+            access.requireDirectory(path, FileStatus.of(fd));
             // before the lock: a driver that is killed in between, or one that starts meanwhile, finds a driver's
             // directory
             mark(fd, path);
             lockFd = lock(fd, path);
-            DriverDirectory directory = new DriverDirectory(path, fd, lockFd);
-            directory.takeOver();
+            // behind the lock: it may be that of a private driver
+            access.share(path, fd);
+            DriverDirectory directory = new DriverDirectory(path, fd, lockFd, access);
+            directory.takeOver(true);
             directory.requireRoom(config);
             done = true;
             return directory;
@@ -131,7 +139,7 @@ public final class DriverDirectory implements AutoCloseable {
     public enum Cleaned {
         /** A dead driver's files are gone, and the directory with them. */
         REMOVED,
-        /** A dead driver's files are gone; error logs, or what is not a driver's, stay. */
+        /** A dead driver's files and records are gone; error logs, or what is not a driver's, stay. */
         EMPTIED,
         /** A driver runs there; nothing was changed. */
         RUNNING,
@@ -158,8 +166,9 @@ public final class DriverDirectory implements AutoCloseable {
                 }
                 throw ex;
             }
-            try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd)) {
-                directory.takeOver();
+            try (DriverDirectory directory = new DriverDirectory(path, fd, lockFd, DirectoryAccess.OWNER)) {
+                directory.takeOver(false);
+                Libc.unlinkat(fd, EventRecordDescriptor.PREVIOUS_FILE_NAME);
             }
             return Files.exists(path) ? Cleaned.EMPTIED : Cleaned.REMOVED;
         });
@@ -179,7 +188,8 @@ public final class DriverDirectory implements AutoCloseable {
                     return Cleaned.RUNNING;
                 }
                 List<String> others = list(fd, path).stream().filter(name -> !isDriversName(name)
-                    && !name.equals(LOCK_NAME) && !name.equals(MARKER_NAME)).toList();
+                    && !Set.of(LOCK_NAME, MARKER_NAME, EventRecordDescriptor.PREVIOUS_FILE_NAME).contains(name))
+                    .toList();
                 return others.isEmpty() && readErrorLog(fd).isEmpty() ? Cleaned.REMOVED : Cleaned.EMPTIED;
             } finally {
                 Libc.close(fd);
@@ -206,7 +216,7 @@ public final class DriverDirectory implements AutoCloseable {
                 return Cleaned.NOT_OURS;
             }
             FileStatus status = FileStatus.of(fd);
-            if (status.uid() != Libc.geteuid() || (status.permissions() & OTHERS) != 0
+            if (status.uid() != Libc.geteuid() || !DirectoryAccess.fitsDriver(status)
                 || !hasMarker(fd, path) && !hasCnc(fd)) {
                 return Cleaned.NOT_OURS;
             }
@@ -252,6 +262,15 @@ public final class DriverDirectory implements AutoCloseable {
     }
 
     /**
+     * The group whose users can reach the socket.
+     *
+     * @return group id, -1 for none.
+     */
+    long gid() {
+        return access.gid();
+    }
+
+    /**
      * Describes an error that did not keep the driver from starting.
      *
      * @return a sentence with path and reason, or null.
@@ -274,7 +293,10 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes the driver's files, unlocks and removes the directory if nothing is left in it. */
+    /**
+     * Removes the driver's files, unlocks and removes the directory if nothing is left in it. Error logs, and the
+     * record of a driver that was killed here before, stay.
+     */
     @Override
     public void close() {
         if (closed) {
@@ -300,11 +322,18 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes the files of the driver before, except for its error log. */
-    private void takeOver() {
+    /**
+     * Removes the files of the driver before, except for its error log.
+     *
+     * @param keepsRecord whether its last events stay too.
+     */
+    private void takeOver(boolean keepsRecord) {
         // that driver may have removed the marker as it closed
         mark(fd, path);
         List<String> errors = readErrorLog(fd);
+        if (keepsRecord) {
+            keepRecord();
+        }
         // first: the files that are left may be those that fill the file system
         removeLeftovers();
         mark(fd, path);
@@ -382,7 +411,7 @@ public final class DriverDirectory implements AutoCloseable {
         return names;
     }
 
-    private static int openDirectory(int parentFd, Path path, String name) {
+    private static int openDirectory(int parentFd, Path path, String name, DirectoryAccess access) {
         if (parentFd == Libc.AT_FDCWD) {
             try {
                 Files.createDirectories(path.getParent());
@@ -405,6 +434,18 @@ public final class DriverDirectory implements AutoCloseable {
                     + ", needed is a directory of this user",
                 "Choose another place with jfabric.dir.base and jfabric.dir.name.");
         }
+        if (made == 0) {
+            boolean shared = false;
+            try {
+                access.share(path, fd);
+                shared = true;
+            } finally {
+                if (!shared) {
+                    Libc.close(fd);
+                    Libc.rmdirat(parentFd, name);
+                }
+            }
+        }
         return fd;
     }
 
@@ -414,16 +455,6 @@ public final class DriverDirectory implements AutoCloseable {
             throw new FabricException(FabricErrno.EACCES,
                 path + " belongs to user " + status.uid() + ", this driver runs as user " + uid,
                 "Run the driver as that user, or choose another place with jfabric.dir.base.");
-        }
-    }
-
-    private static void requirePrivate(Path path, FileStatus status) {
-        if ((status.permissions() & OTHERS) != 0) {
-            throw new FabricException(FabricErrno.EACCES,
-                path + " has mode 0" + Integer.toOctalString(status.permissions()) + ", needed is 0700: "
-                    + "others could read or replace the shared files",
-                "Choose a directory that does not exist yet with jfabric.dir.base or --dir: the driver makes it and"
-                    + " the one above private.");
         }
     }
 
@@ -491,13 +522,31 @@ public final class DriverDirectory implements AutoCloseable {
         return records;
     }
 
+    /** A driver that closes removes its record: one that is there belongs to a driver that was killed. */
+    private void keepRecord() {
+        FileStatus status = FileStatus.of(fd, EventRecordDescriptor.FILE_NAME);
+        if (status == null || !status.isRegular()) {
+            return;
+        }
+        try {
+            Files.move(path.resolve(EventRecordDescriptor.FILE_NAME),
+                path.resolve(EventRecordDescriptor.PREVIOUS_FILE_NAME), StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException ex) {
+            // a folder of that name is not the driver's
+            warning = "the record of the last driver could not be kept in "
+                + path.resolve(EventRecordDescriptor.PREVIOUS_FILE_NAME) + ": " + ex.getMessage();
+        }
+    }
+
     private void keepErrorLog(List<String> records) {
         if (records.isEmpty()) {
             return;
         }
         String name = ERRORS_PREFIX + ERRORS_TIME.format(Instant.now()) + ERRORS_SUFFIX;
         try {
-            Files.write(path.resolve(name), records);
+            Path log = path.resolve(name);
+            Files.createFile(log, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.write(log, records);
             // the names sort by time; a folder of such a name is not the driver's
             List<String> logs = list(fd, path).stream().filter(each -> ERRORS_NAME.matcher(each).matches()).toList();
             for (int i = 0; i < logs.size() - KEPT_ERROR_LOGS; i++) {

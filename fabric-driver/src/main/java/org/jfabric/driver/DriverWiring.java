@@ -1,6 +1,7 @@
 package org.jfabric.driver;
 
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -19,7 +20,10 @@ import org.jfabric.driver.engine.EngineSettings;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.log.DriverLog;
+import org.jfabric.driver.log.EventKind;
+import org.jfabric.driver.log.EventRecord;
 import org.jfabric.driver.metrics.MetricsServer;
 import org.jfabric.driver.progress.CycleTimes;
 import org.jfabric.driver.progress.DriverLinkServices;
@@ -62,7 +66,11 @@ final class DriverWiring implements AutoCloseable {
     private final DriverDirectory directory;
     private final OwnerId owner;
     private final CncFile cnc;
-    private final DriverLog log;
+    /** Null if no events are kept. */
+    private final EventRecord record;
+    private final DriverLog logs;
+    /** For threads that are no agents. */
+    private final AgentLog log;
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
@@ -95,14 +103,19 @@ final class DriverWiring implements AutoCloseable {
             owner = OwnerId.random();
             cnc = new CncFile(directory, owner, config, err);
             undo.push(cnc);
-            log = DriverLog.open(config, isDaemon, cnc, err);
-            undo.push(log);
+            record = EventRecord.create(directory.fd(), owner, config, cnc);
+            if (record != null) {
+                undo.push(record);
+            }
+            logs = DriverLog.open(config, isDaemon, cnc, err, record);
+            undo.push(logs);
+            log = logs.agent("driver", false);
             warn();
             watcher = new DescriptorWatcher();
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
             undo.push(resourceWatcher);
-            resource = new ResourceAgent(resourceWatcher, log);
+            resource = new ResourceAgent(resourceWatcher, logs.agent("resource", false));
             undo.push(resource);
             conductorInbox = new Inbox();
             sleepers = mode != ThreadingMode.INVOKER ? null : new Sleepers(
@@ -111,13 +124,13 @@ final class DriverWiring implements AutoCloseable {
             resource.sleepers(sleepers);
             SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
             clock = new CycleClock();
-            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, cnc::repair);
+            FaultInspector faults = new FaultInspector(files, cnc.counters(), log, this::repair);
             List<List<PeerAcceptor>> acceptors = makeThreads(providers, files, faults, undo);
             int listenFd = listen();
             undo.push(() -> Libc.close(listenFd));
             conductor = new DriverConductor(
-                new ConductorContext(config, directory.path(), files, resource, conductorInbox,
-                    new ProgressThreads(threads), providers, cnc.counters(), log, drain),
+                new ConductorContext(config, directory.path(), directory.gid(), files, resource, conductorInbox,
+                    new ProgressThreads(threads), providers, cnc.counters(), logs.agent("conductor", false), drain),
                 conductorSettings(mode),
                 watcher,
                 mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
@@ -131,6 +144,14 @@ final class DriverWiring implements AutoCloseable {
         } finally {
             undo.run();
         }
+    }
+
+    /** After a failed access: the driver's own files. */
+    private boolean repair() {
+        if (record != null) {
+            record.closeIfCut();
+        }
+        return cnc.repair();
     }
 
     private void warn() {
@@ -149,7 +170,7 @@ final class DriverWiring implements AutoCloseable {
     }
 
     /** Also the handler of errors. */
-    DriverLog log() {
+    AgentLog log() {
         return log;
     }
 
@@ -303,10 +324,13 @@ final class DriverWiring implements AutoCloseable {
             resourceWatcher.close();
         }
         closeMetrics();
-        log.driver("closed", directory.path() + " is closed");
-        log.close();
+        log.driver(EventKind.DRIVER_CLOSED, directory.path() + " is closed");
+        logs.close();
         if (sleepers != null) {
             sleepers.close();
+        }
+        if (record != null) {
+            record.close();
         }
         cnc.close();
         directory.close();
@@ -331,14 +355,15 @@ final class DriverWiring implements AutoCloseable {
         for (int i = 0; i < config.threading().progressThreads(); i++) {
             Inbox inbox = config.threading().mode() == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
             CycleClock threadClock = i == 0 ? clock : new CycleClock();
+            AgentLog threadLog = logs.agent("progress-" + i, true);
             DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), log);
+                directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), threadLog);
             if (config.threading().progressThreads() > 1) {
                 services.onThread(i, threadsByAddress);
             }
             List<Link> links = open(providers, services, undo);
             acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
-            threads.add(thread(i, links, services, inbox, threadClock, faults));
+            threads.add(thread(i, links, services, threadLog, inbox, threadClock, faults));
         }
         return acceptors;
     }
@@ -359,13 +384,13 @@ final class DriverWiring implements AutoCloseable {
     }
 
     private ProgressThread thread(
-        int index, List<Link> links, DriverLinkServices services, Inbox inbox, CycleClock threadClock,
-        FaultInspector faults) {
+        int index, List<Link> links, DriverLinkServices services, AgentLog threadLog, Inbox inbox,
+        CycleClock threadClock, FaultInspector faults) {
         EngineCounters counters = services.engineCounters(config.metrics());
-        Engine engine = new Engine(engineSettings(config.engine()), links, log, counters, threadClock);
+        Engine engine = new Engine(engineSettings(config.engine()), links, threadLog, counters, threadClock);
         engine.numberRequests(index, config.threading().progressThreads());
         ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
-        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs()));
+        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog));
         if (config.threading().progressThreads() > 1) {
             agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
         }
@@ -393,10 +418,10 @@ final class DriverWiring implements AutoCloseable {
     }
 
     private int listen() {
-        int fd = UnixSocket.listen(directory.path().resolve(DriverDirectory.SOCKET_NAME), BACKLOG);
+        Path socket = directory.path().resolve(DriverDirectory.SOCKET_NAME);
+        int fd = UnixSocket.listen(socket, BACKLOG, directory.gid());
         if (fd < 0) {
-            throw new NativeCallException(
-                "bind", -fd, directory.path().resolve(DriverDirectory.SOCKET_NAME).toString());
+            throw new NativeCallException("bind", -fd, socket.toString());
         }
         return fd;
     }

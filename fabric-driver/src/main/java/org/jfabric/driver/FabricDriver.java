@@ -17,6 +17,7 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -206,12 +207,13 @@ public final class FabricDriver implements AutoCloseable {
      * Opens a fabric on this driver: in INVOKER its calls run the cycles and post without queues, in the other modes it
      * attaches like any client.
      *
-     * @param fabricConfig timeouts, name and listener; the directory is this driver's.
+     * @param fabricConfig timeouts, name and listener; directory and user are this driver's.
      * @return an open fabric.
      */
     public Fabric fabric(FabricConfig fabricConfig) {
         return invoked != null
-            ? Fabric.embedded(invoked, fabricConfig) : Fabric.connect(fabricConfig.directory(directory()));
+            ? Fabric.embedded(invoked, fabricConfig)
+            : Fabric.connect(fabricConfig.directory(directory()).driverUser(""));
     }
 
     /**
@@ -248,7 +250,7 @@ public final class FabricDriver implements AutoCloseable {
             return;
         }
         closed = true;
-        wiring.log().driver("closing", directory() + " closes");
+        wiring.log().driver(EventKind.DRIVER_CLOSING, directory() + " closes");
         LocalDrivers.remove(wiring.owner());
         close(conductorRunner);
         progressRunners.forEach(this::close);
@@ -281,8 +283,8 @@ public final class FabricDriver implements AutoCloseable {
         if (conductorRunner != null) {
             AgentRunner.startOnThread(conductorRunner);
         }
-        wiring.log().driver("ready", directory() + ", process " + ProcessHandle.current().pid() + ", threading mode "
-            + config.threading().mode() + ", links " + config.link().enabled());
+        wiring.log().driver(EventKind.DRIVER_READY, directory() + ", process " + ProcessHandle.current().pid()
+            + ", threading mode " + config.threading().mode() + ", links " + config.link().enabled());
     }
 
     /** For the daemon. */

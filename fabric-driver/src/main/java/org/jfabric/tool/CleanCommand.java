@@ -12,7 +12,10 @@ import java.util.concurrent.Callable;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.DriverDirectory.Cleaned;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeAccess;
+import org.jfabric.ffi.NativeCallException;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,11 +61,26 @@ final class CleanCommand implements Callable<Integer> {
                 case EMPTIED -> "the driver's files " + (dryRun ? "would be removed; its error log"
                     : "were removed; error logs") + " or files of others stay";
                 case RUNNING -> "a driver runs there, left as it is";
-                case NOT_OURS -> "no driver's folder of this user, left as it is";
+                case NOT_OURS -> notOurs(folder);
             });
         }
         out.flush();
         return 0;
+    }
+
+    private static String notOurs(Path folder) {
+        try {
+            FileStatus status = FileStatus.of(Libc.AT_FDCWD, folder.toString());
+            long uid = Libc.geteuid();
+            if (status != null && status.uid() != uid) {
+                return "a folder of user " + status.uid() + ", this command runs as user " + uid
+                    + ": left as it is; run it as that user";
+            }
+        } catch (NativeCallException closed) {
+            return "its status cannot be read: " + closed.getMessage() + "; this command runs as user "
+                + Libc.geteuid() + ", left as it is";
+        }
+        return "no driver's folder of this user, left as it is";
     }
 
     /** The folders in the one that holds drivers' directories. */

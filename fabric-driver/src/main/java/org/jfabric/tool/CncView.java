@@ -6,11 +6,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.FabricConfig;
 import org.jfabric.client.DefaultDirectory;
+import org.jfabric.client.DriverFiles;
+import org.jfabric.client.DriverUser;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.ErrorRecords;
 import org.jfabric.ffi.FileStatus;
@@ -19,6 +23,7 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -27,9 +32,10 @@ import org.jfabric.layout.FileType;
  * The {@code cnc} file of a driver, mapped read-only after its header was checked; the driver runs, or was killed and
  * left it. Reading does not disturb the driver: no connection is made and no lock is taken. Owner: one thread.
  */
-final class CncView implements AutoCloseable {
+public final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final int INODE_FIELD = 5;
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Path directory;
     private final MappedFile file;
@@ -60,15 +66,17 @@ final class CncView implements AutoCloseable {
      * Maps the file.
      *
      * @param directory of the driver.
-     * @throws ToolException if there is none, or it is another user's or another version's.
+     * @return the view; the caller closes it.
+     * @throws ToolException   if there is none, or it is another user's or another version's.
+     * @throws FabricException if the driver of another user, which was named, does not pass it.
      */
-    static CncView open(Path directory) {
+    public static CncView open(Path directory) {
         NativeAccess.check();
-        int fd = openDirectory(directory);
+        requireDirectory(directory);
         MappedFile file = null;
         CncView view = null;
         try {
-            file = MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+            file = isOwn(directory) ? openOwn(directory) : openPassed(directory);
             String wrong = FileHeaderDescriptor.verify(
                 file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
             if (wrong != null) {
@@ -82,22 +90,39 @@ final class CncView implements AutoCloseable {
             }
             throw new ToolException(ex.getMessage() + '.', ex);
         } finally {
-            Libc.close(fd);
             if (view == null && file != null) {
                 file.close();
             }
         }
     }
 
+    private static MappedFile openOwn(Path directory) {
+        int fd = openDirectory(directory);
+        try {
+            return MappedFile.open(fd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+        } finally {
+            Libc.close(fd);
+        }
+    }
+
+    /** The files are the driver's user's alone, so only a driver that runs can pass one. */
+    private static MappedFile openPassed(Path directory) {
+        if (!isRunning(directory)) {
+            throw noDriver(directory, "no process owns its lock, and what is left belongs to user "
+                + FileStatus.of(Libc.AT_FDCWD, directory.toString()).uid() + ", this command runs as user "
+                + Libc.geteuid());
+        }
+        return DriverFiles.mapCnc(directory, DriverUser.configured(), TIMEOUT_NS);
+    }
+
     /**
-     * Checks that a directory is one of this user.
+     * Whether a directory is one of this user.
      *
-     * @param directory of a driver.
-     * @throws ToolException if it does not exist or is another user's.
+     * @param directory that {@link #requireDirectory} has accepted.
      */
-    static void requireOwn(Path directory) {
-        NativeAccess.check();
-        Libc.close(openDirectory(directory));
+    static boolean isOwn(Path directory) {
+        FileStatus status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
+        return status != null && status.uid() == Libc.geteuid();
     }
 
     /**
@@ -128,12 +153,21 @@ final class CncView implements AutoCloseable {
         return false;
     }
 
-    Path directory() {
+    /**
+     * The directory of the driver.
+     *
+     * @return as it was given to {@link #open}.
+     */
+    public Path directory() {
         return directory;
     }
 
-    /** Returns true if the driver that wrote this file runs: it owns the lock and the file is still the directory's. */
-    boolean isRunning() {
+    /**
+     * Checks whether the driver that wrote this file runs: it owns the lock and the file is still the directory's.
+     *
+     * @return false also if another driver has taken over the directory.
+     */
+    public boolean isRunning() {
         try {
             FileStatus named = FileStatus.of(
                 Libc.AT_FDCWD, directory.resolve(CncDescriptor.FILE_NAME).toString());
@@ -143,7 +177,12 @@ final class CncView implements AutoCloseable {
         }
     }
 
-    CountersReader counters() {
+    /**
+     * The counters of the driver.
+     *
+     * @return a reader, valid until {@link #close()}; its methods throw {@link InternalError} if the file is cut.
+     */
+    public CountersReader counters() {
         return counters;
     }
 
@@ -156,12 +195,21 @@ final class CncView implements AutoCloseable {
         return ErrorRecords.read(errorLog, consumer);
     }
 
-    /** Milliseconds since 1970. */
-    long startTimeMs() {
+    /**
+     * When the driver started.
+     *
+     * @return milliseconds since 1970.
+     */
+    public long startTimeMs() {
         return header.getLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, LITTLE_ENDIAN);
     }
 
-    long pid() {
+    /**
+     * The process of the driver.
+     *
+     * @return its id, as the driver sees it.
+     */
+    public long pid() {
         return header.getLong(CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
     }
 
@@ -170,7 +218,12 @@ final class CncView implements AutoCloseable {
         return header.getLongVolatile(CncDescriptor.CYCLES_OFFSET);
     }
 
-    boolean isParked() {
+    /**
+     * Checks whether the driver's thread sleeps.
+     *
+     * @return true if it sleeps or is about to.
+     */
+    public boolean isParked() {
         return header.getIntVolatile(CncDescriptor.PARKED_OFFSET) != 0;
     }
 
@@ -179,8 +232,12 @@ final class CncView implements AutoCloseable {
             + Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MINOR_OFFSET, LITTLE_ENDIAN));
     }
 
-    /** Creates the exception for a file that is cut while it is read. */
-    ToolException cut() {
+    /**
+     * Creates the exception for a file that is cut while it is read.
+     *
+     * @return to be thrown instead of an {@link InternalError}.
+     */
+    public ToolException cut() {
         return new ToolException(directory.resolve(CncDescriptor.FILE_NAME)
             + " was cut while it was read; restart the driver.");
     }
@@ -203,7 +260,14 @@ final class CncView implements AutoCloseable {
         return length;
     }
 
-    private static int openDirectory(Path directory) {
+    /**
+     * Checks that a directory is one of this user, or of the user that was named for that.
+     *
+     * @param directory of a driver.
+     * @throws ToolException if it does not exist or is another user's.
+     */
+    static void requireDirectory(Path directory) {
+        NativeAccess.check();
         FileStatus status;
         try {
             status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
@@ -217,10 +281,22 @@ final class CncView implements AutoCloseable {
             throw noDriver(directory, "it is not a directory");
         }
         long uid = Libc.geteuid();
-        if (status.uid() != uid) {
+        if (status.uid() != uid && status.uid() != DriverUser.configured().uid()) {
             throw new ToolException(directory + " belongs to user " + status.uid() + ", this command runs as user "
-                + uid + "; run it as that user.");
+                + uid + "; run it as that user, or name that user with " + FabricConfig.DRIVER_USER_PROPERTY + " or "
+                + DefaultDirectory.USER_VARIABLE + " if its driver serves a group of yours.");
         }
+    }
+
+    /**
+     * Opens a directory of this user.
+     *
+     * @param directory of a driver.
+     * @return its descriptor.
+     * @throws ToolException if it does not exist, or is another user's.
+     */
+    static int openDirectory(Path directory) {
+        requireDirectory(directory);
         int fd = Libc.openDirectory(directory);
         if (fd < 0) {
             throw new ToolException(directory + " cannot be opened: " + FabricErrno.describe(-fd) + '.');
@@ -231,8 +307,9 @@ final class CncView implements AutoCloseable {
     /** Creates the message for a directory whose status cannot be read. */
     static String unreadable(Path directory, int errno, String why) {
         return directory + " cannot be read: " + why + ". " + (errno == FabricErrno.EACCES
-            ? "It lies in a directory of another user, and only that user can watch a driver there; run this as that"
-                + " user." : "Name the directory of a driver with --dir.");
+            ? "It lies in a directory of another user, this command runs as user " + Libc.geteuid() + "; run this as"
+                + " that user, or in the group that the driver there serves."
+            : "Name the directory of a driver with --dir.");
     }
 
     /**

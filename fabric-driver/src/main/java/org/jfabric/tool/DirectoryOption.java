@@ -1,14 +1,17 @@
 package org.jfabric.tool;
 
 import java.nio.file.Path;
+import java.util.List;
 
 import org.jfabric.FabricConfig;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 
 import picocli.CommandLine.Option;
 
 /** The option {@code --dir} that several commands have. */
-final class DirectoryOption {
+public final class DirectoryOption {
     @Option(
         names = "--dir",
         paramLabel = "DIR",
@@ -27,13 +30,36 @@ final class DirectoryOption {
     }
 
     /**
+     * The folders that hold the drivers of this user on this host, unless they have places of their own.
+     *
+     * @return the folders in the one that the default directory lies in, in the order of their names.
+     */
+    public static List<Path> all() {
+        return CleanCommand.folders(DriverConfig.builder().host().build().directory().base());
+    }
+
+    /**
      * The directory to use.
      *
      * @return absolute path.
      */
     Path path() {
-        return directory == null
-            ? DriverConfig.builder().host().build().directory().path()
-            : new FabricConfig().directory(directory).directory();
+        if (directory != null) {
+            return of(directory);
+        }
+        DirectoryConfig configured = DriverConfig.builder().host().build().directory();
+        // the default is that of the driver's user, which may be another one for a client
+        return configured.base().equals(DefaultDirectory.base())
+            ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
+    }
+
+    /**
+     * Completes a directory that the user gave.
+     *
+     * @param given by the user.
+     * @return absolute path.
+     */
+    public static Path of(Path given) {
+        return new FabricConfig().directory(given).directory();
     }
 }

@@ -105,7 +105,7 @@ final class DoctorCommand implements ToolCommand {
         }
         try (CncView view = CncView.open(directory)) {
             return view.pid();
-        } catch (ToolException ex) {
+        } catch (ToolException | FabricException ex) {
             return 0;
         }
     }

@@ -39,6 +39,8 @@ import picocli.CommandLine.Spec;
         StatCommand.class,
         QueuesCommand.class,
         ErrorsCommand.class,
+        RecordCommand.class,
+        WhyCommand.class,
         OptionsCommand.class,
         DrainCommand.class,
         CleanCommand.class,

@@ -29,7 +29,7 @@ final class LinkQuery {
         FabricConfig config = new FabricConfig().directory(path);
         boolean running = CncView.isRunning(path);
         if (isDue && !running) {
-            CncView.requireOwn(path);
+            CncView.requireDirectory(path);
             throw CncView.noDriver(path, "no process owns its lock");
         }
         if (running) {
@@ -41,7 +41,7 @@ final class LinkQuery {
         try (TemporaryDirectory temporary = TemporaryDirectory.create(0);
             FabricDriver driver = FabricDriver.launchEmbedded(fresh
                 .directory(temporary.path().resolve(path.getFileName())).threadingMode(ThreadingMode.SHARED).build());
-            Fabric fabric = Fabric.connect(new FabricConfig().directory(driver.directory()))) {
+            Fabric fabric = driver.fabric()) {
             return fabric.info(hints);
         }
     }

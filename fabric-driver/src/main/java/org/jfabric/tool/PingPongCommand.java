@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
 final class PingPongCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 30;
     private static final long MOST_ROUNDS = 10_000_000_000L;
+    private static final int MOST_TIMES = 1_000_000;
 
     @Spec
     private CommandSpec spec;
@@ -79,6 +80,16 @@ final class PingPongCommand implements Callable<Integer> {
             + " only; needs the right to enter them. Default: this process's.")
     private List<String> namespaces = List.of();
 
+    @Option(
+        names = "--explain",
+        paramLabel = "TIMES",
+        arity = "0..1",
+        fallbackValue = "10",
+        description = "List round trips that take longer than so many times the median, with what each of them"
+            + " coincided with: safepoints and collections, threads that waited for a core, page faults, slow cycles"
+            + " of drivers, waits for credit, errors. Default of TIMES: ${FALLBACK-VALUE}.")
+    private Double explain;
+
     @Option(names = "--json", description = "Print one JSON object for each size, in a line, instead of text.")
     private boolean json;
 
@@ -93,6 +104,10 @@ final class PingPongCommand implements Callable<Integer> {
         if (count != null) {
             inRange("--count", count, 1, MOST_ROUNDS);
         }
+        if (explain != null && !(explain >= 1 && explain <= MOST_TIMES)) {
+            throw new ParameterException(spec.commandLine(), "Invalid value for option '--explain': " + explain
+                + " is not from 1 to " + MOST_TIMES);
+        }
         sides("--interface", interfaces, interfaces.size() <= 2);
         sides("--netns", namespaces, namespaces.isEmpty() || namespaces.size() == 2);
         NativeAccess.check();
@@ -105,6 +120,9 @@ final class PingPongCommand implements Callable<Integer> {
         }
         try (PingPongCoordinator coordinator = new PingPongCoordinator(
             plan, new PingPongPlaces(link, interfaces, namespaces), err)) {
+            if (explain != null) {
+                coordinator.explain(explain);
+            }
             coordinator.run(count == null ? 0 : count, this::print);
         }
         return 0;

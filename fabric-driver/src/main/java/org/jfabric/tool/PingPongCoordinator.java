@@ -46,6 +46,8 @@ final class PingPongCoordinator implements AutoCloseable {
     private final Map<ChildJvm, Deque<String>> unread = new HashMap<>();
     private final Map<PingPongRole, ChildJvm> byRole = new EnumMap<>(PingPongRole.class);
     private final Thread hook = new Thread(() -> end(false), "pingpong-end");
+    /** Null unless outliers are to be explained. */
+    private PingPongExplanation explanation;
     private boolean finished;
     private volatile boolean ended;
 
@@ -66,6 +68,15 @@ final class PingPongCoordinator implements AutoCloseable {
         this.progress = progress;
         directory = TemporaryDirectory.create(plan.largestBytes());
         Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /**
+     * Has outliers explained; before the run.
+     *
+     * @param times of the median from which a round trip is an outlier.
+     */
+    void explain(double times) {
+        explanation = new PingPongExplanation(plan, directory.path(), times);
     }
 
     /**
@@ -100,10 +111,18 @@ final class PingPongCoordinator implements AutoCloseable {
         MachineLoad load = new MachineLoad(children.stream().map(ChildJvm::pid).toList());
         long elapsedNs = pass(PingPongPhase.TIMED, count, "timing without clocks per message")[0];
         stage("warming up with clocks", 0);
-        pass(PingPongPhase.CLOCKED, Math.min(CLOCKED_WARM_ROUNDS, count), null);
+        long[] warm = pass(PingPongPhase.CLOCKED, Math.min(CLOCKED_WARM_ROUNDS, count), null);
+        if (explanation != null) {
+            String explain = explanation.begin(warm[1]);
+            command(PingPongRole.PONG, explain, "explaining");
+            command(PingPongRole.PING, explain, "explaining");
+        }
         long[] found = pass(PingPongPhase.CLOCKED, count, "timing each round trip");
-        return PingPongResult.of(plan, sizeBytes, count, verified, elapsedNs, new PingPongResult.Latency(
-            found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0), load.seen());
+        PingPongResult result = PingPongResult.of(plan, sizeBytes, count, verified, elapsedNs,
+            new PingPongResult.Latency(
+                found[1] / 2.0, found[2] / 2.0, found[3] / 2.0, found[4] / 2.0, found[5] / 2.0), load.seen());
+        return explanation == null ? result : result.with(explanation.end(
+            command(PingPongRole.PING, "report", "report"), command(PingPongRole.PONG, "report", "report")));
     }
 
     /** Ends the processes and deletes their folder. */
@@ -178,8 +197,12 @@ final class PingPongCoordinator implements AutoCloseable {
             if (ended) {
                 throw new ToolException("The run was ended.");
             }
+            List<String> flags = new ArrayList<>(places.flags(member));
+            if (explanation != null) {
+                flags.addAll(explanation.flags(member));
+            }
             ChildJvm child = new ChildJvm(
-                member.title(), places.prefix(member), places.flags(member), arguments, PingPongPeer.MARK, lines);
+                member.title(), places.prefix(member), flags, arguments, PingPongPeer.MARK, lines);
             children.add(child);
             unread.put(child, new ArrayDeque<>());
             return child;
@@ -190,10 +213,10 @@ final class PingPongCoordinator implements AutoCloseable {
         command(role, "connect " + plan.driverOf(to) + ' ' + to.text(), "connected");
     }
 
-    private void command(PingPongRole role, String command, String answer) throws InterruptedException {
+    private String command(PingPongRole role, String command, String answer) throws InterruptedException {
         ChildJvm child = byRole.get(role);
         child.send(command);
-        await(child, answer, START_TIMEOUT_MS);
+        return await(child, answer, START_TIMEOUT_MS);
     }
 
     /** Runs the timed loop until the compiler has had time for it; returns the time of a round trip. */

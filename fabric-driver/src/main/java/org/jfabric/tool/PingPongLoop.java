@@ -120,6 +120,29 @@ public final class PingPongLoop implements CompletionHandler {
     }
 
     /**
+     * As {@link #ping(long, Histogram)}, and notes outliers.
+     *
+     * @param rounds     round trips.
+     * @param roundTrips receives their nanoseconds; must not have to grow.
+     * @param probe      of this thread.
+     * @return 0 or a negative errno.
+     */
+    int ping(long rounds, Histogram roundTrips, OutlierProbe probe) {
+        long highest = roundTrips.getHighestTrackableValue();
+        for (long i = 0; i < rounds; i++) {
+            long begin = System.nanoTime();
+            int result = exchange();
+            if (result != 0) {
+                return result;
+            }
+            long end = System.nanoTime();
+            roundTrips.recordValue(Math.min(highest, end - begin));
+            probe.measured(begin, end);
+        }
+        return 0;
+    }
+
+    /**
      * Takes messages and answers them; the first receive was posted by {@link #arm()}.
      *
      * @param rounds round trips.

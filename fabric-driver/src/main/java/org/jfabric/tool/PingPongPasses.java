@@ -18,6 +18,8 @@ public final class PingPongPasses {
     private final PingPongLoop loop;
     private final long sizeBytes;
     private final AtomicLong progress;
+    /** Null unless outliers are to be explained. */
+    private OutlierProbe probe;
 
     /**
      * Prepares the passes.
@@ -35,6 +37,24 @@ public final class PingPongPasses {
         this.progress = progress;
         loop = new PingPongLoop(fabric.endpoint(), fabric.queue(), peer,
             fabric.receiveRegion().address(0), fabric.sendRegion().address(0), sizeBytes, spinning);
+    }
+
+    /**
+     * Explains outliers of the next pass with clocks.
+     *
+     * @param thresholdNs of their length.
+     * @param period      round trips after which both sides sample their threads.
+     */
+    void explain(long thresholdNs, long period) {
+        probe = new OutlierProbe(thresholdNs, period);
+    }
+
+    /** Ends what {@link #explain} has begun. */
+    String report() {
+        String report = probe.report();
+        probe.close();
+        probe = null;
+        return report;
     }
 
     /** Posts the receive for the first message of a pass. */
@@ -73,11 +93,19 @@ public final class PingPongPasses {
         if (phase == PingPongPhase.VERIFY) {
             return Long.toString(verifyPong(count));
         }
-        for (long done = 0; done < count; done += CHUNK) {
+        long chunk = chunk();
+        for (long done = 0; done < count; done += chunk) {
             long left = count - done;
-            check(loop.pong(Math.min(CHUNK, left), left <= CHUNK));
+            check(loop.pong(Math.min(chunk, left), left <= chunk));
+            if (probe != null) {
+                probe.sample();
+            }
         }
         return "0";
+    }
+
+    private long chunk() {
+        return probe == null ? CHUNK : probe.period();
     }
 
     private long time(long count) {
@@ -92,14 +120,28 @@ public final class PingPongPasses {
     private String clocked(long count) {
         Histogram roundTrips = new Histogram(HIGHEST_NS, DIGITS);
         long begin = System.nanoTime();
-        for (long done = 0; done < count; done += CHUNK) {
-            check(loop.ping(Math.min(CHUNK, count - done), roundTrips));
+        long chunk = chunk();
+        for (long done = 0; done < count; done += chunk) {
+            long rounds = Math.min(chunk, count - done);
+            if (probe == null) {
+                check(loop.ping(rounds, roundTrips));
+            } else {
+                clockedChunk(rounds, roundTrips);
+            }
             progress.setOpaque(done);
         }
         long elapsedNs = System.nanoTime() - begin;
         return elapsedNs + " " + roundTrips.getValueAtPercentile(50) + " " + roundTrips.getValueAtPercentile(99)
             + " " + roundTrips.getValueAtPercentile(99.9) + " " + roundTrips.getValueAtPercentile(99.99)
             + " " + roundTrips.getMaxValue();
+    }
+
+    private void clockedChunk(long rounds, Histogram roundTrips) {
+        // not measured: the other side may still be sampling
+        check(loop.ping(1));
+        probe.sample();
+        check(loop.ping(rounds - 1, roundTrips, probe));
+        probe.sample();
     }
 
     private long verifyPing(long count) {

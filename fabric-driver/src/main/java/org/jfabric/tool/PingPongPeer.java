@@ -24,6 +24,9 @@ import picocli.CommandLine.Option;
  *                               ready           the driver runs, the endpoint has its name
  *  connect DRIVER SERVICE       connected       the other side's address is inserted
  *  size BYTES                   sized           the passes that follow have messages of this payload
+ *  explain NS PERIOD            explaining      outliers of the next pass with clocks are noted, from this length on;
+ *                                               both sides sample after so many round trips
+ *  report                       report TEXT     what was noted
  *  run PHASE COUNT              armed           the first receive is posted (pong)
  *                               progress N      round trips so far, now and then (ping)
  *                               done VALUE...   result of the phase
@@ -106,6 +109,11 @@ final class PingPongPeer implements Callable<Integer> {
                         passes = new PingPongPasses(fabric, peer, Long.parseLong(words[1]), spinning, rounds);
                         say("sized");
                     }
+                    case "explain" -> {
+                        passes.explain(Long.parseLong(words[1]), Long.parseLong(words[2]));
+                        say("explaining");
+                    }
+                    case "report" -> say("report " + passes.report());
                     case "run" -> run(passes, PingPongPhase.valueOf(words[1]), Long.parseLong(words[2]));
                     case "quit" -> {
                         return;

@@ -15,6 +15,7 @@ import java.util.Locale;
  * @param latencyNs         result of the pass with clocks.
  * @param messagesPerSecond twice the count over the total time of the pass without clocks.
  * @param load              other use of the processors in the passes that were timed.
+ * @param outliers          round trips that took long, and why; null if that was not asked for.
  */
 record PingPongResult(
     String link,
@@ -26,7 +27,8 @@ record PingPongResult(
     double meanNs,
     Latency latencyNs,
     double messagesPerSecond,
-    MachineLoad.Seen load) {
+    MachineLoad.Seen load,
+    Outliers outliers) {
 
     /**
      * The distribution, from a clock around each round trip.
@@ -46,14 +48,20 @@ record PingPongResult(
         double time = Math.max(1, elapsedNs);
         return new PingPongResult(
             plan.link(), plan.mode(), sizeBytes, count, verified, plan.spinning(),
-            time / (2.0 * count), latencyNs, 2.0 * count * 1e9 / time, load);
+            time / (2.0 * count), latencyNs, 2.0 * count * 1e9 / time, load, null);
+    }
+
+    /** Adds explained outliers. */
+    PingPongResult with(Outliers found) {
+        return new PingPongResult(
+            link, mode, sizeBytes, count, verified, spinning, meanNs, latencyNs, messagesPerSecond, load, found);
     }
 
     /**
      * One object on one line; the names are what programs rely on.
      */
     String toJson() {
-        return new JsonWriter().beginObject()
+        JsonWriter writer = new JsonWriter().beginObject()
             .member("link", link)
             .member("mode", mode)
             .member("sizeBytes", sizeBytes)
@@ -71,8 +79,11 @@ record PingPongResult(
             .member("messagesPerSecond", messagesPerSecond)
             .member("busy", load.isBusy())
             .name("othersCores").value(load.othersCores(), 2)
-            .member("stolenPercent", load.stolenPercent())
-            .endObject().toString();
+            .member("stolenPercent", load.stolenPercent());
+        if (outliers != null) {
+            outliers.writeTo(writer.name("outliers"));
+        }
+        return writer.endObject().toString();
     }
 
     /**
@@ -94,6 +105,9 @@ record PingPongResult(
             + " GB/s" : ""));
         if (load.isBusy()) {
             line(text, "machine busy", load + "; times are longer than on an idle one, and vary");
+        }
+        if (outliers != null) {
+            line(text, "outliers", outliers.toText().strip());
         }
         return text.toString();
     }

@@ -91,6 +91,104 @@ class DriverDirectoryTest {
         }
     }
 
+    /** The group of files that this process makes: it is in that one, root or not. */
+    private int ownGroup() throws IOException {
+        return (int) Files.getAttribute(temporary, "unix:gid");
+    }
+
+    private DriverConfig shared(Object group) {
+        return DriverConfig.builder().directory(path).set("jfabric.dir.group", group.toString()).build();
+    }
+
+    private static String mode(Path of) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(of)) + ' '
+            + Files.getAttribute(of, "unix:gid");
+    }
+
+    private void make(String baseMode, String pathMode) throws IOException {
+        Files.createDirectories(path);
+        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString(baseMode));
+        Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(pathMode));
+    }
+
+    @Test
+    void shouldLetAGroupReachItWithoutTheRightToWrite() throws IOException {
+        // root can give it to any group
+        int group = Libc.geteuid() == 0 ? 20100 : ownGroup();
+        try (DriverDirectory directory = DriverDirectory.open(shared(group))) {
+            assertEquals("rwxr-x--- " + group, mode(base));
+            assertEquals("rwxr-x--- " + group, mode(path));
+            assertEquals(group, directory.gid());
+            for (String name : List.of(DriverDirectory.LOCK_NAME, DriverDirectory.MARKER_NAME)) {
+                assertTrue(mode(path.resolve(name)).startsWith("rw------- "), name);
+            }
+        }
+        assertFalse(Files.exists(path));
+        assertEquals(-1, DriverDirectory.open(DriverConfig.builder().directory(temporary.resolve("b/private")).build())
+            .gid());
+    }
+
+    @Test
+    void shouldGiveItsDirectoryToTheGroupAndRefuseABaseThatTheGroupCannotReach() throws IOException {
+        make("rwx------", "rwx------");
+        FabricException closed = assertThrows(FabricException.class, () -> DriverDirectory.open(shared(ownGroup())));
+        assertEquals(FabricErrno.EACCES, closed.errno());
+        assertTrue(closed.getMessage().contains("chgrp " + ownGroup() + ' ' + base + " && chmod 0750 " + base),
+            closed.getMessage());
+        make("rwxrwx---", "rwx------");
+        FabricException wide = assertThrows(FabricException.class, () -> DriverDirectory.open(shared(ownGroup())));
+        assertTrue(wide.getMessage().contains(base + " has mode 0770, needed is 0750: others could replace"),
+            wide.getMessage());
+        for (String pathMode : List.of("rwxrwx---", "rwxr-xr-x")) {
+            make("rwxr-x---", pathMode);
+            FabricException open = assertThrows(FabricException.class, () -> DriverDirectory.open(shared(ownGroup())));
+            assertTrue(open.getMessage().contains(path + " has mode 07"), open.getMessage());
+            assertTrue(open.getMessage().contains("needed is 0750"), open.getMessage());
+        }
+        for (String pathMode : List.of("rwx------", "rwxr-x---")) {
+            make("rwxr-x--x", pathMode);
+            DriverDirectory directory = DriverDirectory.open(shared(ownGroup()));
+            assertEquals("rwxr-x--- " + ownGroup(), mode(path));
+            assertEquals("rwxr-x--x " + ownGroup(), mode(base), "what the user has chosen");
+            directory.close();
+        }
+    }
+
+    @Test
+    void shouldNotGiveTheDirectoryOfARunningDriverToAGroup() throws IOException {
+        make("rwx--x--x", "rwx------");
+        Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwx------"));
+        try (DriverDirectory first = DriverDirectory.open(config)) {
+            Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwx--x--x"));
+            FabricException busy = assertThrows(FabricException.class, () -> DriverDirectory.open(shared(ownGroup())));
+            assertEquals(FabricErrno.EBUSY, busy.errno());
+            assertEquals("rwx------ " + ownGroup(), mode(first.path()));
+        }
+    }
+
+    @Test
+    void shouldCleanTheDirectoryOfAGroupAndRefuseItForAPrivateDriver() throws IOException {
+        make("rwx------", "rwxr-x---");
+        Files.writeString(path.resolve(DriverDirectory.MARKER_NAME),
+            "JFabric: a driver deletes its own files in this directory.\n");
+        FabricException refused = assertThrows(FabricException.class, () -> DriverDirectory.open(config));
+        assertTrue(refused.getMessage().contains(path + " has mode 0750, needed is 0700"), refused.getMessage());
+        assertTrue(refused.getMessage().contains("jfabric.dir.group"), refused.getMessage());
+        Files.createFile(path.resolve("1.mr"));
+        assertEquals(DriverDirectory.Cleaned.REMOVED, DriverDirectory.clean(path));
+        assertFalse(Files.exists(path));
+    }
+
+    @Test
+    void shouldRefuseAGroupThatIsUnknown() {
+        for (String group : List.of("no-such-group-here", "4294967295", "99999999999999999999999")) {
+            FabricException refused = assertThrows(FabricException.class, () -> DriverDirectory.open(shared(group)));
+            assertEquals(FabricErrno.EINVAL, refused.errno());
+            assertTrue(refused.getMessage().contains(group), refused.getMessage());
+            assertFalse(Files.exists(base));
+        }
+    }
+
     @Test
     void shouldRefuseASymbolicLinkInItsPlace() throws IOException {
         for (Path link : List.of(base, path)) {

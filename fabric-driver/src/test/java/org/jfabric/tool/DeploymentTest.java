@@ -162,6 +162,8 @@ class DeploymentTest {
             assertTrue(lines.stream().noneMatch(each -> each.startsWith(begin)), begin);
         }
         assertTrue(text("systemd/cores.conf").contains("\nCPUAffinity="), "cores.conf");
+        String group = words(text("systemd/group.conf"), "SupplementaryGroups=").getFirst();
+        assertTrue(text("systemd/group.conf").contains("\nEnvironment=JFABRIC_DIR_GROUP=" + group + '\n'), group);
     }
 
     /** Slow: it starts processes. */
@@ -175,6 +177,9 @@ class DeploymentTest {
             text("systemd/jfabric@.service").replace("/usr/bin/java", TestJvm.java().toString()));
         Path cores = Files.createDirectory(folder.resolve("jfabric@root.service.d")).resolve("cores.conf");
         Files.copy(deploy("systemd/cores.conf"), cores);
+        // the group has to exist
+        Files.writeString(cores.resolveSibling("group.conf"),
+            text("systemd/group.conf").replace("SupplementaryGroups=fabric", "SupplementaryGroups=root"));
 
         String verified = TestProcess.run(analyze.toString(), "verify", "--man=no", unit.toString()).succeeded();
 

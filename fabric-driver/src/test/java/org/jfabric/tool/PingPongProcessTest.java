@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -66,6 +67,35 @@ class PingPongProcessTest {
         for (String stage : List.of("starting", "warming up", "comparing contents", "timing")) {
             assertTrue(run.err().contains(stage), run.err());
         }
+    }
+
+    /** From the median on, so that half of the round trips are outliers. */
+    @Test
+    void shouldExplainRoundTripsThatTookLong() {
+        ToolRun run = ToolRun.of(
+            "pingpong", "--link", "shm", "--mode", "daemon", "--count", "200", "--explain=1", "--json");
+
+        assertEquals(0, run.status(), run.err());
+        Map<?, ?> outliers = (Map<?, ?>) JsonText.object(run.out()).get("outliers");
+        double threshold = (Double) outliers.get("thresholdNs");
+        List<?> longest = (List<?>) outliers.get("longest");
+        double count = (Double) outliers.get("count");
+        assertTrue(threshold > 0 && !longest.isEmpty() && longest.size() <= count, run.out());
+        Set<String> kinds = Arrays.stream(Cause.Kind.values()).map(Cause.Kind::text).collect(Collectors.toSet());
+        for (Object each : longest) {
+            Map<?, ?> outlier = (Map<?, ?>) each;
+            assertTrue((Double) outlier.get("ns") > threshold, run.out());
+            for (Object cause : (List<?>) outlier.get("causes")) {
+                assertTrue(kinds.contains(((Map<?, ?>) cause).get("kind")), run.out());
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseOutliersBelowTheMedian() {
+        ToolRun run = ToolRun.of("pingpong", "--explain=0.5");
+        assertEquals(2, run.status());
+        assertTrue(run.err().contains("'--explain': 0.5 is not from 1 to"), run.err());
     }
 
     @ParameterizedTest

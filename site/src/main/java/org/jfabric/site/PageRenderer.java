@@ -54,7 +54,8 @@ final class PageRenderer {
         });
         String html = Page.renderer().attributeProviderFactory(context -> (AttributeProvider) this::attributes).build()
             .render(page.document());
-        return html.replace("<table>", "<div class=\"table\"><table>").replace("</table>", "</table></div>");
+        // a wide one has a class
+        return html.replaceAll("<table[^>]*>", "<div class=\"table\">$0").replace("</table>", "</table></div>");
     }
 
     /** Pictures that {@link #html()} has found, as paths from the folder of the repository. */

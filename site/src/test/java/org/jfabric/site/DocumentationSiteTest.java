@@ -90,6 +90,13 @@ class DocumentationSiteTest {
         });
     }
 
+    /** A table that is wider than the window must not make the page wider. */
+    @Test
+    void shouldLetEachTableScrollByItself() {
+        FILES.forEach((file, html) -> assertEquals(html.split("<table", -1).length,
+            html.split("<div class=\"table\"><table", -1).length, file::toString));
+    }
+
     @Test
     void shouldLoadNothingFromElsewhere() {
         FILES.forEach((file, html) -> assertTrue(

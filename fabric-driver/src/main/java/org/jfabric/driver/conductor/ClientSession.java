@@ -8,6 +8,7 @@ import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SharedFile;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -28,6 +29,7 @@ public final class ClientSession {
     private final String name;
     private final int fd;
     private final int pid;
+    private final long uid;
     private final SharedFile controlFile;
     private final long closesAddress;
     private final RecordConsumer commands;
@@ -75,6 +77,7 @@ public final class ClientSession {
         this.name = name;
         this.fd = fd;
         this.pid = pid(fd);
+        this.uid = fd == EMBEDDED ? Libc.geteuid() : UnixSocket.peerCredentials(fd);
         this.controlFile = controlFile;
         this.closesAddress = controlFile.address() + ControlFileDescriptor.closesOffset(ringLength);
         this.commands = commands;
@@ -121,6 +124,33 @@ public final class ClientSession {
      */
     int pid() {
         return pid;
+    }
+
+    /**
+     * Its user.
+     *
+     * @return user id, as the kernel recorded it when the process connected.
+     */
+    long uid() {
+        return uid;
+    }
+
+    /** Whether it is of the driver's own user, and not only of a user of the group that the driver serves. */
+    boolean isOfDriversUser() {
+        return uid == Libc.geteuid();
+    }
+
+    /**
+     * Refuses a command that concerns other clients than those of its user.
+     *
+     * @param what the command, for the message.
+     * @throws FabricException {@code FI_EACCES}.
+     */
+    void requireDriversUser(String what) {
+        if (!isOfDriversUser()) {
+            throw new FabricException(FabricErrno.EACCES, what + " for user " + uid + ", the driver is of user "
+                + Libc.geteuid(), "Run the command as that user.");
+        }
     }
 
     /**

@@ -36,6 +36,7 @@ final class ClientSocket {
     private static final int NO_DESCRIPTOR = -1;
     private static final byte[] NOTHING = {};
 
+    private final long uid;
     private final long deadlineNs;
     private int fd;
     /** The received bytes of an incomplete first message; as long as these. */
@@ -53,7 +54,13 @@ final class ClientSocket {
      */
     ClientSocket(int fd, long deadlineNs) {
         this.fd = fd;
+        this.uid = UnixSocket.peerCredentials(fd);
         this.deadlineNs = deadlineNs;
+    }
+
+    /** User of the process that connected, as the kernel recorded it; negative if it is not known. */
+    long uid() {
+        return uid;
     }
 
     /** The descriptor, or -1 once it was closed or handed over. */
@@ -174,6 +181,13 @@ final class ClientSocket {
      */
     boolean send(long address, int lengthBytes) {
         return isOpen() && UnixSocket.send(fd, address, lengthBytes, UnixSocket.MSG_DONTWAIT) == lengthBytes;
+    }
+
+    /** Sends a byte with a copy of a descriptor; ignored after the close. */
+    void pass(int descriptor) {
+        if (isOpen()) {
+            UnixSocket.sendDescriptor(fd, descriptor);
+        }
     }
 
     /**

@@ -13,6 +13,7 @@ import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.ClientHelloDecoder;
 import org.jfabric.codec.control.ClientWelcomeEncoder;
+import org.jfabric.codec.control.FileHelloDecoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
@@ -25,20 +26,19 @@ import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.TcpSocket;
-import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.OwnerId;
 
 /**
- * The driver's socket and its connections: clients of this user, and other drivers, whose connections are passed to the
- * link that connects drivers.
+ * The driver's socket and its connections: clients of this user and of the configured group, and other drivers of this
+ * user, whose connections are passed to the link that connects drivers.
  *
- * <p>A connection of another user, with another first message than a hello or with another version is refused, without
- * an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is closed, so
- * that a client is accepted however many processes only connect. Without a free descriptor the listening socket is not
- * watched until one was closed or some time has passed. Owner: conductor.
+ * <p>A connection of any other user, with another first message than a hello or with another version is refused,
+ * without an effect on others. Connections without a hello are bounded by number: beyond the limit the oldest one is
+ * closed, so that a client is accepted however many processes only connect. Without a free descriptor the listening
+ * socket is not watched until one was closed or some time has passed. Owner: conductor.
  */
 final class ClientSockets {
     private static final int ACCEPT_BATCH = 64;
@@ -53,6 +53,8 @@ final class ClientSockets {
     private final List<List<PeerAcceptor>> acceptors;
     private final NanoClock clock;
     private final WaitChannels waitChannels;
+    private final FileRequests fileRequests;
+    private final SocketAccess access;
     private final Int2ObjectHashMap<ClientSocket> sockets = new Int2ObjectHashMap<>();
     /** Connections without a complete first message, in the order of their arrival and so of their deadlines. */
     private final LinkedHashSet<ClientSocket> silent = new LinkedHashSet<>();
@@ -64,7 +66,6 @@ final class ClientSockets {
         ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + ClientSocket.MAX_MESSAGE, Long.BYTES)));
     private final UnsafeBuffer welcome = new UnsafeBuffer(ByteBuffer.allocateDirect(WELCOME_CAPACITY));
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
-    private final long uid = Libc.geteuid();
     private boolean acceptPaused;
     private long acceptAtNs;
     private boolean acceptFailed;
@@ -98,6 +99,8 @@ final class ClientSockets {
         this.silentLimit = context.config().liveness().silentLimit();
         this.helloTimeoutNs = context.config().liveness().helloTimeoutNs();
         this.waitChannels = new WaitChannels(context, conductor, this);
+        this.fileRequests = new FileRequests(context, conductor, this);
+        this.access = SocketAccess.of(context.gid());
     }
 
     /** The connections that are wait channels of clients' objects. */
@@ -232,14 +235,14 @@ final class ClientSockets {
     }
 
     private void onAccepted(int fd) {
-        long peer = UnixSocket.peerCredentials(fd);
-        if (peer != uid) {
-            refused(new FabricException(FabricErrno.EACCES,
-                "a connection of user " + peer + ", this driver serves user " + uid, "Run a driver for that user."));
-            Libc.close(fd);
+        ClientSocket socket = new ClientSocket(fd, clock.nanoTime() + helloTimeoutNs);
+        FabricException refusal = access.refusal(socket);
+        if (refusal != null) {
+            refused(refusal);
+            sendWelcome(socket, 0, null, refusal.errno(), refusal.getMessage());
+            socket.close();
             return;
         }
-        ClientSocket socket = new ClientSocket(fd, clock.nanoTime() + helloTimeoutNs);
         if (silent.size() >= silentLimit) {
             dropOldestSilent();
         }
@@ -316,6 +319,8 @@ final class ClientSockets {
             onHello(socket, buffer, length);
         } else if (schema == WaitChannelHelloDecoder.SCHEMA_ID && template == WaitChannelHelloDecoder.TEMPLATE_ID) {
             waitChannels.onHello(socket, buffer, length);
+        } else if (schema == FileHelloDecoder.SCHEMA_ID && template == FileHelloDecoder.TEMPLATE_ID) {
+            fileRequests.onHello(socket, buffer, length);
         } else if (schema == HelloDecoder.SCHEMA_ID && !acceptors.getFirst().isEmpty()) {
             onPeer(socket, buffer, length);
         } else {
@@ -331,6 +336,11 @@ final class ClientSockets {
     }
 
     private void onPeer(ClientSocket socket, DirectBuffer buffer, int length) {
+        if (!access.isOwn(socket)) {
+            refused(access.peerRefusal(socket));
+            close(socket);
+            return;
+        }
         forget(socket);
         int fd = socket.handOver();
         byte[] bytes = new byte[length];

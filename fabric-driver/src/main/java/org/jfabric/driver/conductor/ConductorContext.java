@@ -2,7 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.LinkProvider;
-import org.jfabric.driver.log.DriverLog;
+import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
@@ -17,25 +17,27 @@ import java.util.List;
  *
  * @param config       options of the driver.
  * @param directory    of the driver.
+ * @param gid          group whose users are served besides the driver's own user, -1 for none.
  * @param files        shared with clients.
  * @param resource     for slow work.
  * @param inbox        of the conductor.
  * @param threads      that make progress; their engines and agents only for calls made through their proxies.
  * @param providers    of the enabled links, the preferred one first.
  * @param counters     of the driver.
- * @param log          of the driver, also for errors.
+ * @param log          of the conductor, also for errors.
  * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
     DriverConfig config,
     Path directory,
+    long gid,
     SharedFiles files,
     ResourceAgent resource,
     Inbox inbox,
     ProgressThreads threads,
     List<LinkProvider> providers,
     SystemCounters counters,
-    DriverLog log,
+    AgentLog log,
     Drain drain) {
 
     /**

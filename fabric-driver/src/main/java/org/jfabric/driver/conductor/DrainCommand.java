@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jfabric.codec.control.DrainDriverDecoder;
 import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -35,6 +36,8 @@ final class DrainCommand extends Command {
     private State state = State.BEGIN;
     private boolean begun;
     private long beginNs;
+    /** As counted last. */
+    private long outstanding;
     /** By number of the progress thread. */
     private final Sends[] sends;
 
@@ -45,6 +48,7 @@ final class DrainCommand extends Command {
      */
     DrainCommand(CommandRequest request) {
         super(request);
+        session().requireDriversUser("a drain of the driver");
         DrainDriverDecoder decoder = new DrainDriverDecoder().wrap(
             request.body(), 0, DrainDriverDecoder.BLOCK_LENGTH, DrainDriverDecoder.SCHEMA_VERSION);
         OwnerId owner = new OwnerId(decoder.ownerIdHigh(), decoder.ownerIdLow());
@@ -92,28 +96,31 @@ final class DrainCommand extends Command {
         beginNs = nowNs;
         begun = true;
         announce(true);
+        context().log().event(EventKind.DRAIN_BEGAN, session().id(), 0, timeoutNs, 0, "");
     }
 
     private Step decide(long nowNs) {
-        long outstanding = Stream.of(sends).mapToLong(Sends::count).sum();
+        outstanding = Stream.of(sends).mapToLong(Sends::count).sum();
         if (outstanding == 0) {
             // the clients are notified of the end itself
             session().proxy().done(correlationId());
+            over(0, "the driver ends");
             drain.finish();
             return Step.ENDED;
         }
         if (session().isEnding()) {
+            over(outstanding, "given up: the tool has ended");
             announce(false);
             return Step.ENDED;
         }
         if (nowNs - beginNs >= timeoutNs) {
-            throw timedOut(outstanding);
+            throw timedOut();
         }
         state = State.COUNT;
         return Step.LATER;
     }
 
-    private FabricException timedOut(long outstanding) {
+    private FabricException timedOut() {
         String named = Stream.of(sends).flatMap(each -> each.named.stream()).limit(MAX_NAMED)
             .collect(Collectors.joining(", "));
         String seen = outstanding + " outstanding send(s) after " + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
@@ -130,10 +137,16 @@ final class DrainCommand extends Command {
             return;
         }
         if (force) {
+            over(outstanding, "the driver ends with outstanding sends");
             drain.finish();
         } else {
+            over(outstanding, "given up");
             announce(false);
         }
+    }
+
+    private void over(long sends, String text) {
+        context().log().event(EventKind.DRAIN_ENDED, session().id(), 0, sends, 0, text);
     }
 
     private void announce(boolean begins) {

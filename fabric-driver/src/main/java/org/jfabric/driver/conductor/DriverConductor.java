@@ -8,10 +8,12 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.jfabric.client.LentMessages;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.progress.FaultInspector;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Affinity;
@@ -234,9 +236,11 @@ public final class DriverConductor implements Agent {
                     "Find out why the process ended; its objects were taken back, others are not concerned.");
                 // the stack trace has no information here, and without it the log has space for many more entries
                 died.setStackTrace(new StackTraceElement[0]);
-                context.log().clientFailed("died", session.id(), session.name(), session.pid(), died);
+                context.log().clientFailed(
+                    EventKind.CLIENT_DIED, session.id(), session.name(), session.pid(), died);
             } else {
-                context.log().client("left", session.id(), session.name(), session.pid(), "it has closed");
+                context.log().client(
+                    EventKind.CLIENT_LEFT, session.id(), session.name(), session.pid(), "it has closed");
             }
             takeBack(session);
         }
@@ -251,10 +255,17 @@ public final class DriverConductor implements Agent {
         session.proxy().commandFailed(correlationId, cause.errno(), cause.getMessage());
     }
 
-    /** The wait resource of a client's object; null if there is no such client or object. */
-    WaitResource waitResource(long clientId, long objectId) {
+    /** The wait resource of a client's object; null if there is no such object of a client of that user. */
+    WaitResource waitResource(long clientId, long objectId, long uid) {
         ClientSession session = registry.session(clientId);
-        return session == null ? null : session.waitResource(objectId);
+        return session == null || session.uid() != uid ? null : session.waitResource(objectId);
+    }
+
+    /** A file of a client; null if there is no such file of a client of that user. */
+    SharedFile fileOf(long clientId, long number, long uid) {
+        ClientSession session = registry.session(clientId);
+        SharedFile file = session == null || session.uid() != uid ? null : context.files().find(number);
+        return file == null || file.clientId() != clientId ? null : file;
     }
 
     /** Whether a client embeds the driver. */
@@ -358,10 +369,11 @@ public final class DriverConductor implements Agent {
         }
         context.counters().add(SystemCounter.CLIENTS_ENDED, 1);
         if (errno != FabricErrno.ESHUTDOWN) {
-            context.log().clientFailed("ended", session.id(), session.name(), session.pid(), new FabricException(
-                errno, session + " was ended: " + reason, "Only this client is concerned; it can connect again."));
+            context.log().clientFailed(EventKind.CLIENT_ENDED, session.id(), session.name(), session.pid(),
+                new FabricException(errno, session + " was ended: " + reason,
+                    "Only this client is concerned; it can connect again."));
         } else {
-            context.log().client("ended", session.id(), session.name(), session.pid(), reason);
+            context.log().client(EventKind.CLIENT_ENDED, session.id(), session.name(), session.pid(), reason);
         }
         try {
             session.proxy().clientEnded(errno, reason);
@@ -414,7 +426,8 @@ public final class DriverConductor implements Agent {
         @Override
         public void onOpened(ClientSession session) {
             registry.add(session);
-            context.log().client("came", session.id(), session.name(), session.pid(), "it is attached");
+            context.log().client(EventKind.CLIENT_CAME, session.id(), session.name(), session.pid(),
+                session.isOfDriversUser() ? "it is attached" : "it is attached for user " + session.uid());
             if (session.isEmbedded()) {
                 embedded.add(session);
             }

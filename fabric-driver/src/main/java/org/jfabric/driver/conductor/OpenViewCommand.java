@@ -8,9 +8,9 @@ import org.jfabric.layout.FileType;
 import org.jfabric.layout.ViewDescriptor;
 
 /**
- * Opens a view of the queues of the endpoint with the next greater number, of the requesting client or of another: the
- * kernel controls access to the driver, for views as for all other objects. Creates the file, then lets the progress
- * thread write it. Owner: conductor.
+ * Opens a view of the queues of the endpoint with the next greater number, of the requesting client or of another one
+ * of its user; the driver's own user views those of all. Creates the file, then lets the progress thread write it.
+ * Owner: conductor.
  */
 final class OpenViewCommand extends Command {
     private enum State {
@@ -35,7 +35,7 @@ final class OpenViewCommand extends Command {
         super(request);
         OpenViewDecoder decoder = new OpenViewDecoder().wrap(
             request.body(), 0, OpenViewDecoder.BLOCK_LENGTH, OpenViewDecoder.SCHEMA_VERSION);
-        endpoint = registry().endpointAfter(decoder.afterEndpointId());
+        endpoint = registry().endpointAfter(decoder.afterEndpointId(), session());
         thread = endpoint == null ? 0 : endpoint.thread();
         id = registry().nextId();
     }

@@ -215,7 +215,7 @@ final class RegisterRegionCommand extends Command {
     }
 
     private void open() {
-        persistent = PersistentFile.open(context().files(), session().id(), passedFd, length);
+        persistent = PersistentFile.open(context().files(), session().id(), session().uid(), passedFd, length);
     }
 
     private void adopt() {

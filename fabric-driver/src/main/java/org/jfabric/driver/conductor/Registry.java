@@ -50,10 +50,13 @@ final class Registry {
         sessions.remove(session.id());
     }
 
-    /** The endpoint with the next greater number, of any client; null if there is none. */
-    EndpointResource endpointAfter(long endpointId) {
+    /** The endpoint with the next greater number, of a client whose queues the viewer may see, or null. */
+    EndpointResource endpointAfter(long endpointId, ClientSession viewer) {
         EndpointResource next = null;
         for (ClientSession session : sessions.values()) {
+            if (!viewer.isOfDriversUser() && session.uid() != viewer.uid()) {
+                continue;
+            }
             for (EndpointResource endpoint : session.endpoints().values()) {
                 if (endpoint.id() > endpointId && (next == null || endpoint.id() < next.id())) {
                     next = endpoint;

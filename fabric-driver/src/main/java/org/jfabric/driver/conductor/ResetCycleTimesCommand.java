@@ -11,6 +11,7 @@ final class ResetCycleTimesCommand extends Command {
      */
     ResetCycleTimesCommand(CommandRequest request) {
         super(request);
+        session().requireDriversUser("a reset of the driver's cycle times");
     }
 
     @Override

@@ -72,7 +72,7 @@ final class WaitChannels {
                 + " and version " + hello.majorVersion() + '.' + hello.minorVersion());
             return;
         }
-        WaitResource wait = conductor.waitResource(hello.clientId(), hello.objectId());
+        WaitResource wait = conductor.waitResource(hello.clientId(), hello.objectId(), socket.uid());
         if (wait == null || wait.token() == WaitResource.NO_CHANNEL || wait.token() != hello.token()) {
             // the same answer for all errors, so that a client cannot probe for objects of others
             refuse(socket, FabricErrno.EACCES, "a wait channel for object " + hello.objectId() + " of client "

@@ -33,7 +33,9 @@ public final class ConfigDoc {
         A daemon is what `./fabric driver` and the class `FabricDriver` start. An embedded driver reads 3 and
         `/etc/jfabric.properties` only if its application says `DriverConfig.builder().host()`. Clients find a driver by
         the system properties `jfabric.dir.base` and `jfabric.dir.name` or the variables `JFABRIC_DIR_BASE` and
-        `JFABRIC_DIR_NAME`, but not by the file; commands of `./fabric` also by the file.
+        `JFABRIC_DIR_NAME`, but not by the file; commands of `./fabric` also by the file. They take a driver of another
+        user, which serves a group (`jfabric.dir.group`), only if `jfabric.client.driverUser` or the variable
+        `JFABRIC_CLIENT_DRIVER_USER` names that user.
 
         `./fabric options` with the arguments of `./fabric driver` prints each option with its value and its origin;
         `--json` adds the variable's name. A running driver has printed the same at its start.

@@ -11,6 +11,8 @@ import java.util.regex.Pattern;
  * The place of the driver's shared files. Immutable.
  */
 public final class DirectoryConfig {
+    /** Value of {@link #USERS_GROUP} of a driver that serves its own user only. */
+    public static final String NO_GROUP = "off";
 
     /** {@code jfabric.dir.base}: the folder that holds the drivers' directories of one user. */
     public static final Option<Path> BASE = Option.directory(DefaultDirectory.BASE_PROPERTY)
@@ -32,6 +34,17 @@ public final class DirectoryConfig {
         .why("Change it to run several drivers of one user on one host; it is also the host part of the addresses "
             + "jfabric://<driver>/<endpoint>.");
 
+    /** {@code jfabric.dir.group}: the group of the system whose users the driver serves besides its own user. */
+    public static final Option<String> USERS_GROUP = Option.name("jfabric.dir.group")
+        .defaultsTo(NO_GROUP)
+        .rule(
+            "off, or the name or the number of a group of the system",
+            Pattern.compile("[^\\x00-\\x20/:,]{1,255}").asMatchPredicate())
+        .why("Set it to serve processes of other users: those in this group, which the driver's user has to be in too. "
+            + "The directory gets the mode 0750 and the socket 0660 for the group, all files stay 0600. Clients name "
+            + "the driver's user in jfabric.client.driverUser. Members of the group can use up the driver's memory, "
+            + "and read its counters and error log.");
+
     /** {@code jfabric.dir.reserveFreeBytes}: free space for clients after the driver has reserved its own files. */
     public static final Option<Long> RESERVE_FREE_BYTES = Option.bytes("jfabric.dir.reserveFreeBytes")
         .derived(-1L, "what one default client needs")
@@ -40,18 +53,20 @@ public final class DirectoryConfig {
             + "that a small tmpfs is noticed at start and not by the last client.");
 
     static final OptionGroup GROUP = new OptionGroup(
-        "dir", "Place of the shared files", List.of(BASE, NAME, RESERVE_FREE_BYTES));
+        "dir", "Place of the shared files", List.of(BASE, NAME, USERS_GROUP, RESERVE_FREE_BYTES));
 
     /** sun_path of a Unix-domain address has 108 bytes, one of them for the final zero. */
     private static final int SOCKET_PATH_MAX_BYTES = 107;
 
     private final Path base;
     private final String name;
+    private final String usersGroup;
     private final long reserveFreeBytes;
 
     DirectoryConfig(ConfigSource source) {
         base = source.value(BASE);
         name = source.value(NAME);
+        usersGroup = source.value(USERS_GROUP);
         reserveFreeBytes = source.value(RESERVE_FREE_BYTES);
         Path socket = path().resolve(DefaultDirectory.SOCKET_NAME);
         int socketPathBytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
@@ -77,6 +92,15 @@ public final class DirectoryConfig {
      */
     public String name() {
         return name;
+    }
+
+    /**
+     * The group whose users the driver serves.
+     *
+     * @return name or number, or null if it serves its own user only.
+     */
+    public String usersGroup() {
+        return usersGroup.equals(NO_GROUP) ? null : usersGroup;
     }
 
     /**

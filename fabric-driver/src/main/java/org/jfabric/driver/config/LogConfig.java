@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The log of a driver's rare events. Immutable.
+ * The log and the record of a driver's rare events. Immutable.
  */
 public final class LogConfig {
     /** {@code jfabric.log.target}. */
@@ -41,14 +41,23 @@ public final class LogConfig {
         .range(2, 1000)
         .why("With target FILE: number of files that are kept; the oldest one is deleted for a new one.");
 
-    static final OptionGroup GROUP = new OptionGroup(
-        "log", "Log of rare events", List.of(TARGET, FILE, FORMAT, FILE_LENGTH_BYTES, FILE_COUNT));
+    /** {@code jfabric.log.recordEvents}. */
+    public static final Option<Integer> RECORD_EVENTS = Option.count("jfabric.log.recordEvents")
+        .defaultsTo(128)
+        .rule("0, or a power of two up to 65536", count -> count >= 0 && count <= 1 << 16 && (count & count - 1) == 0)
+        .why("The last events of each agent that the file record of the driver's directory keeps, also when the "
+            + "driver is killed; fabric record shows them. 256 bytes each, in 2 rings for each progress thread and 3 "
+            + "others; 0 makes no file.");
+
+    static final OptionGroup GROUP = new OptionGroup("log", "Log and record of rare events",
+        List.of(TARGET, FILE, FORMAT, FILE_LENGTH_BYTES, FILE_COUNT, RECORD_EVENTS));
 
     private final LogTarget target;
     private final Path file;
     private final LogFormat format;
     private final int fileLengthBytes;
     private final int fileCount;
+    private final int recordEvents;
 
     LogConfig(ConfigSource source) {
         target = source.value(TARGET);
@@ -56,6 +65,7 @@ public final class LogConfig {
         format = source.value(FORMAT);
         fileLengthBytes = Math.toIntExact(source.value(FILE_LENGTH_BYTES));
         fileCount = source.value(FILE_COUNT);
+        recordEvents = source.value(RECORD_EVENTS);
     }
 
     /**
@@ -105,5 +115,14 @@ public final class LogConfig {
      */
     public int fileCount() {
         return fileCount;
+    }
+
+    /**
+     * Events that each ring of the record keeps.
+     *
+     * @return a power of two; 0 if there is no record.
+     */
+    public int recordEvents() {
+        return recordEvents;
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -106,17 +107,33 @@ public final class Sizing {
      * Bytes that the driver takes before any client connects.
      *
      * @param config the configuration.
-     * @return the {@code cnc} file's parts.
+     * @return the parts of the {@code cnc} file, and the {@code record} file.
      */
     public static Need forDriver(DriverConfig config) {
         long valuesBytes = config.cnc().countersLengthBytes();
-        return new Need(List.of(
+        List<Part> parts = new ArrayList<>(List.of(
             new Part("cnc: header", CNC_HEADER_BYTES),
             new Part("cnc: counters' values", valuesBytes),
             new Part(
                 "cnc: counters' metadata",
                 valuesBytes / CountersReader.COUNTER_LENGTH * CountersReader.METADATA_LENGTH),
             new Part("cnc: error log", config.cnc().errorLogLengthBytes())));
+        int events = config.log().recordEvents();
+        if (events > 0) {
+            parts.add(new Part("record: last events", pages(
+                EventRecordDescriptor.fileLength(recordRings(config), events))));
+        }
+        return new Need(parts);
+    }
+
+    /**
+     * Rings of the {@code record} file.
+     *
+     * @param config the configuration.
+     * @return two for each progress thread, one for conductor, resource threads and the driver itself.
+     */
+    public static int recordRings(DriverConfig config) {
+        return 2 * config.threading().progressThreads() + 3;
     }
 
     /**

@@ -11,21 +11,22 @@ package org.jfabric.driver.engine;
  * </pre>
  *
  * <p>It also counts the messages and their bytes, beyond the end of a channel: they change with the credit, in the same
- * line of memory. Owner: progress agent.
+ * line of memory, and both in one word, so that a message costs one addition. Owner: progress agent.
  */
 final class ByteCredit {
     private static final int LINE = 64;
     private static final int LINE_SHIFT = 6;
+    /** Counts have the bytes below and the messages above; more than either holds never comes between two readings. */
+    private static final int MESSAGE_SHIFT = 40;
+    private static final long ONE_MESSAGE = 1L << MESSAGE_SHIFT;
 
     // sending
     private long granted;
     private long spent;
-    private long sentMessages;
-    private long sentBytes;
+    private long sent;
 
     // receiving
-    private long receivedMessages;
-    private long receivedBytes;
+    private long received;
     private int epoch;
     /** First grant of this channel. */
     private long window;
@@ -55,30 +56,30 @@ final class ByteCredit {
 
     /** Counts a message that was given to the link, or announced. */
     void sent(long length) {
-        sentMessages++;
-        sentBytes += length;
+        sent += ONE_MESSAGE + length;
     }
 
     /** Counts a message that arrived, or was announced. */
     void received(long length) {
-        receivedMessages++;
-        receivedBytes += length;
+        received += ONE_MESSAGE + length;
     }
 
-    long sentMessages() {
-        return sentMessages;
+    /** All sent messages; {@link #messages} and {@link #bytes} take the difference of two values apart. */
+    long sent() {
+        return sent;
     }
 
-    long sentBytes() {
-        return sentBytes;
+    /** As {@link #sent()}. */
+    long received() {
+        return received;
     }
 
-    long receivedMessages() {
-        return receivedMessages;
+    static long messages(long counted) {
+        return counted >>> MESSAGE_SHIFT;
     }
 
-    long receivedBytes() {
-        return receivedBytes;
+    static long bytes(long counted) {
+        return counted & ONE_MESSAGE - 1;
     }
 
     /** Sets unlimited send credit, for a wire without credit. Only the link bounds what is sent. */

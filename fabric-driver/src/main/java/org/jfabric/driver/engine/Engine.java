@@ -5,6 +5,8 @@ import java.util.List;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.ResidentRing;
+import org.jfabric.driver.log.AgentLog;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -20,7 +22,7 @@ public final class Engine {
     private final EngineCounters counters;
     private final CycleClock clock;
     private final Link[] links;
-    private final ErrorHandler errorHandler;
+    private final AgentLog log;
     private final FlushList flushList = new FlushList();
     private final TrafficMeters meters;
     private Peer firstScheduled;
@@ -43,22 +45,22 @@ public final class Engine {
      * @param errorHandler notified of peers that violate the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
-        this(settings, links, errorHandler, EngineCounters.NONE, new CycleClock());
+        this(settings, links, new AgentLog(errorHandler), EngineCounters.NONE, new CycleClock());
     }
 
     /**
      * An engine without endpoints, whose state can be watched.
      *
-     * @param settings     limits.
-     * @param links        loaded links, the preferred ones first.
-     * @param errorHandler notified of peers that violate the protocol.
-     * @param counters     for counters that are opened and closed at run time.
-     * @param clock        of the duty cycle.
+     * @param settings limits.
+     * @param links    loaded links, the preferred ones first.
+     * @param log      of the agent, for rare events and for peers that violate the protocol.
+     * @param counters for counters that are opened and closed at run time.
+     * @param clock    of the duty cycle.
      */
     public Engine(
         EngineSettings settings,
         List<Link> links,
-        ErrorHandler errorHandler,
+        AgentLog log,
         EngineCounters counters,
         CycleClock clock) {
         this.counters = counters;
@@ -66,7 +68,7 @@ public final class Engine {
         this.clock = clock;
         this.settings = settings;
         this.links = links.toArray(new Link[0]);
-        this.errorHandler = errorHandler;
+        this.log = log;
     }
 
     /**
@@ -87,6 +89,11 @@ public final class Engine {
     public void numberRequests(int index, int engines) {
         lastRequestId = index;
         requestIdStep = engines;
+    }
+
+    /** The agent's log, for rare events. */
+    AgentLog log() {
+        return log;
     }
 
     EngineCounters counters() {
@@ -365,6 +372,7 @@ public final class Engine {
                 meters.open(result);
             }
             opened = true;
+            result.log(EventKind.ENDPOINT_ENABLED, 0, 0, endpoint.address());
         } finally {
             if (!opened) {
                 // detach it from the links that accepted it, and from the address vector
@@ -382,6 +390,7 @@ public final class Engine {
     public void removeEndpoint(EngineEndpoint endpoint) {
         if (endpoint.session().endpoints().remove(endpoint)) {
             endpoint.close(FabricErrno.ECONNRESET);
+            endpoint.log(EventKind.ENDPOINT_CLOSED, 0, 0, endpoint.settings().address());
             meters.close(endpoint);
         }
     }
@@ -517,7 +526,7 @@ public final class Engine {
         // the close of the channel may have to wait for space in the ring
         quickRing = null;
         violations++;
-        errorHandler.onError(new FabricException(
+        log.onError(new FabricException(
             FabricErrno.EIO,
             "peer " + peer.address() + " of " + endpoint.settings().address() + ' ' + reason,
             "Its channel was closed; both drivers should run the same version of JFabric"));

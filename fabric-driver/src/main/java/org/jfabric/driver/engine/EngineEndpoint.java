@@ -12,6 +12,7 @@ import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -482,6 +483,11 @@ public final class EngineEndpoint extends EndpointPort {
         return links.stream().map(Link::name).distinct().toList();
     }
 
+    /** Reports a rare event of this endpoint. */
+    void log(EventKind kind, long first, long second, String text) {
+        engine.log().event(kind, session.clientId(), settings.id(), first, second, text);
+    }
+
     /** What is counted without a peer; its row is the endpoint's. */
     Traffic traffic() {
         return traffic;
@@ -761,6 +767,21 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public void onPeerUp(Peer peer) {
+            log(EventKind.PEER_UP, peer.sourceAddress(), 0, peer.address());
+        }
+
+        @Override
+        public void onCreditWaitBegan(Peer peer, int sends) {
+            log(EventKind.CREDIT_WAIT_BEGAN, sends, 0, peer.address());
+        }
+
+        @Override
+        public void onCreditWaitEnded(Peer peer, long ns, int sends) {
+            log(EventKind.CREDIT_WAIT_ENDED, ns, sends, peer.address());
+        }
+
+        @Override
         public void onFailing(Channel channel) {
             peers.failure().begin(channel);
         }
@@ -778,6 +799,7 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public void onPeerDown(Peer peer, int errno) {
             int provErrno = peers.failure().of(errno);
+            log(EventKind.PEER_DOWN, errno, provErrno, peer.address());
             try {
                 if (connection != null) {
                     connection.onPeerDown(errno);
@@ -799,16 +821,19 @@ public final class EngineEndpoint extends EndpointPort {
     private final class Connected extends ConnectionListener {
         @Override
         public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
+            log(EventKind.CONNECTION_MADE, 0, 0, peerAddress);
             session.listener().onConnected(session.clientId(), settings.id(), localAddress, peerAddress, cmData);
         }
 
         @Override
         public void onFailed(int errno, byte[] cmData) {
+            log(EventKind.CONNECTION_FAILED, errno, 0, "");
             session.listener().onConnectionFailed(session.clientId(), settings.id(), errno, cmData);
         }
 
         @Override
         public void onShutdown(int errno) {
+            log(EventKind.CONNECTION_ENDED, errno, 0, "");
             session.listener().onConnectionEnded(session.clientId(), settings.id(), errno);
         }
 

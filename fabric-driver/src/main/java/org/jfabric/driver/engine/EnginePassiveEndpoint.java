@@ -6,6 +6,7 @@ import org.jfabric.driver.link.IncomingConnection;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
+import org.jfabric.driver.log.EventKind;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -102,6 +103,10 @@ public final class EnginePassiveEndpoint {
         waiting.clear();
     }
 
+    private void log(EventKind kind, long first, String text) {
+        engine.log().event(kind, session.clientId(), id, first, 0, text);
+    }
+
     private final class Handler extends ListenerHandler {
         private final String linkName;
         private final ConnectionManager manager;
@@ -116,6 +121,7 @@ public final class EnginePassiveEndpoint {
             if (!closed && --awaited == 0 && listening != null) {
                 Listening current = listening;
                 listening = null;
+                log(EventKind.LISTENING, 0, address);
                 current.onListening(address);
             }
         }
@@ -129,6 +135,7 @@ public final class EnginePassiveEndpoint {
             listening = null;
             listeners.forEach(Listener::close);
             listeners.clear();
+            log(EventKind.CONNECTION_FAILED, errno, linkName);
             if (current != null) {
                 current.onFailed(errno);
             } else {
@@ -143,6 +150,7 @@ public final class EnginePassiveEndpoint {
             }
             long requestId = engine.nextRequestId();
             waiting.put(requestId, new Waiting(request, manager));
+            log(EventKind.CONNECTION_REQUESTED, requestId, request.remoteAddress());
             session.listener().onConnectionRequest(
                 session.clientId(), id, requestId, linkName, request.remoteAddress(), request.cmData());
             return true;

@@ -19,6 +19,8 @@ final class Outbox {
 
     /** Longest time that a short message waits for credit before it is announced; a running peer needs much less. */
     private static final long MAX_CREDIT_WAIT_NS = 10_000_000L;
+    /** Shorter waits for credit are no event. */
+    private static final long LEAST_WAIT_NS = 100_000L;
 
     private final PeerContext context;
     private final OperationList pending = new OperationList();
@@ -44,6 +46,9 @@ final class Outbox {
     private boolean awaitsCredit;
     /** Time of the cycle in which that began. */
     private long awaitsCreditSinceNs;
+    /** Whether a wait for credit is timed. */
+    private boolean isWaiting;
+    private long waitingSinceNs;
 
     Outbox(PeerContext context) {
         this.context = context;
@@ -241,6 +246,10 @@ final class Outbox {
     }
 
     void add(TransmitOperation operation) {
+        if (pending.isEmpty()) {
+            // the sends that waited last may have been cancelled
+            isWaiting = false;
+        }
         operation.state = TransmitOperation.QUEUED;
         operation.sinceNs = context.nowNs();
         pending.addLast(operation);
@@ -337,6 +346,7 @@ final class Outbox {
         if (!awaitsCredit) {
             awaitsCredit = true;
             awaitsCreditSinceNs = context.nowNs();
+            timeWait();
             peer.traffic().awaitsCredit();
             channel.markSent();
         }
@@ -370,6 +380,9 @@ final class Outbox {
                 return work;
             }
             remove(operation);
+            if (isWaiting) {
+                endWait(peer);
+            }
             if (!context.sender().begin(peer, operation)) {
                 putFirst(operation);
                 peer.scheduleUnlessNotified();
@@ -386,8 +399,26 @@ final class Outbox {
         if (backPressureCounter == 0) {
             backPressureCounter = context.openBackPressureCounter(peer);
             peer.traffic().awaitsCredit();
+            timeWait();
+            context.onCreditWaitBegan(peer, waiting);
         }
         UnsafeApi.putLongRelease(null, backPressureCounter, waiting);
+    }
+
+    private void timeWait() {
+        if (!isWaiting) {
+            isWaiting = true;
+            // the time of the cycle is too old for short waits
+            waitingSinceNs = System.nanoTime();
+        }
+    }
+
+    private void endWait(Peer peer) {
+        isWaiting = false;
+        long ns = System.nanoTime() - waitingSinceNs;
+        if (ns >= LEAST_WAIT_NS) {
+            context.onCreditWaitEnded(peer, ns, waiting);
+        }
     }
 
     private void clearBackPressure() {
@@ -408,6 +439,7 @@ final class Outbox {
             remove(operation);
             context.sender().fail(operation, errno);
         }
+        isWaiting = false;
         clearBackPressure();
     }
 
@@ -421,6 +453,7 @@ final class Outbox {
         barriers = 0;
         fetches = 0;
         owned.clear();
+        isWaiting = false;
         clearBackPressure();
     }
 }

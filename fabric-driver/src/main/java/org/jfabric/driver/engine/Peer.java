@@ -554,6 +554,7 @@ final class Peer extends ChannelHandler {
         } else {
             eagerLimit = Math.min(context.eagerLimitBytes(), newChannel.limits().eagerLimitBytes());
         }
+        context.onPeerUp(this);
         if (outbox.onCredit()) {
             schedule();
         }

@@ -88,6 +88,30 @@ abstract class PeerContext {
     abstract void onForgotten(Peer peer);
 
     /**
+     * The channel to a peer is up.
+     *
+     * @param peer connected.
+     */
+    abstract void onPeerUp(Peer peer);
+
+    /**
+     * Sends to a peer wait, because it grants neither bytes nor announcements.
+     *
+     * @param peer  that holds them back.
+     * @param sends that wait.
+     */
+    abstract void onCreditWaitBegan(Peer peer, int sends);
+
+    /**
+     * A wait for credit that was not short has ended.
+     *
+     * @param peer  that held sends back.
+     * @param ns    length of the wait.
+     * @param sends that still wait.
+     */
+    abstract void onCreditWaitEnded(Peer peer, long ns, int sends);
+
+    /**
      * Operations of a peer are about to end with errors; {@link #onPeerDown} follows when they have.
      *
      * @param channel to the peer, or null.

@@ -58,12 +58,19 @@ final class Traffic {
      * @return false if there are none.
      */
     boolean take(long[] changes) {
-        long any = change(changes, 0, messages.sentMessages()) | change(changes, 1, messages.sentBytes())
-            | change(changes, 2, messages.receivedMessages()) | change(changes, 3, messages.receivedBytes())
+        long any = changeOfMessages(changes, 0, messages.sent()) | changeOfMessages(changes, 2, messages.received())
             | change(changes, 4, unexpectedMessages) | change(changes, 5, accesses)
             | change(changes, 6, accessedBytes) | change(changes, 7, errors)
             | change(changes, 8, retries) | change(changes, 9, creditWaits);
         return any != 0;
+    }
+
+    /** The number of messages, and their bytes behind it. */
+    private long changeOfMessages(long[] changes, int index, long counted) {
+        long change = change(changes, index, counted);
+        changes[index] = ByteCredit.messages(change);
+        changes[index + 1] = ByteCredit.bytes(change);
+        return change;
     }
 
     private long change(long[] changes, int index, long value) {

@@ -2,7 +2,6 @@ package org.jfabric.driver.log;
 
 import java.io.PrintStream;
 import java.lang.System.Logger.Level;
-import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -20,9 +19,10 @@ import org.jfabric.info.FabricException;
  *
  * <p>Any thread; no call waits: a thread of the log's own writes the lines, because a disk or a pipe may block. If
  * {@value #CAPACITY} lines wait, further ones are counted and left out, and a line has their number. An error with the
- * same text as one of the last minute is counted too, and its next line has that count.
+ * same text as one of the last minute is counted too, and its next line has that count. Agents report to an
+ * {@link AgentLog}.
  */
-public final class DriverLog implements ErrorHandler, AutoCloseable {
+public final class DriverLog implements AutoCloseable {
     static final int CAPACITY = 1024;
     static final int KNOWN_ERRORS = 256;
     static final long REPEAT_NS = TimeUnit.MINUTES.toNanos(1);
@@ -39,6 +39,10 @@ public final class DriverLog implements ErrorHandler, AutoCloseable {
     private final ErrorHandler recorder;
     private final LogSink sink;
     private final LongSupplier clock;
+    /** Null if no events are kept. */
+    private final EventRecord record;
+    /** Null without the module of the Java runtime's recorder. */
+    private final EventSink runtime;
     private final BlockingQueue<LogEntry> waiting = new ArrayBlockingQueue<>(CAPACITY);
     private final AtomicLong lost = new AtomicLong();
     private final Map<String, Known> known = new LinkedHashMap<>() {
@@ -52,22 +56,18 @@ public final class DriverLog implements ErrorHandler, AutoCloseable {
     private final Thread thread;
     private volatile boolean closed;
 
-    /**
-     * No log: errors are only recorded.
-     *
-     * @param recorder receives each error, on the thread that reports it.
-     */
-    public DriverLog(ErrorHandler recorder) {
-        this(recorder, null, System::nanoTime);
+    /** No log: errors are only recorded. */
+    DriverLog(ErrorHandler recorder) {
+        this(recorder, null, System::nanoTime, null, null);
     }
 
-    /**
-     * A log that writes to a sink, or nowhere if that is null.
-     */
-    DriverLog(ErrorHandler recorder, LogSink sink, LongSupplier clock) {
+    /** A log that writes to a sink, or nowhere if that is null. */
+    DriverLog(ErrorHandler recorder, LogSink sink, LongSupplier clock, EventRecord record, EventSink runtime) {
         this.recorder = recorder;
         this.sink = sink;
         this.clock = clock;
+        this.record = record;
+        this.runtime = runtime;
         this.thread = sink == null ? null : Thread.ofPlatform().daemon().name("jfabric-log").start(this::run);
     }
 
@@ -78,73 +78,42 @@ public final class DriverLog implements ErrorHandler, AutoCloseable {
      * @param isDaemon whether the driver is the purpose of its process.
      * @param recorder receives each error, on the thread that reports it.
      * @param err      of the process.
+     * @param record   keeps the last events, null for none; closed by the caller.
      * @return an open log.
      * @throws FabricException {@code FI_EACCES} if the file cannot be written.
      */
-    public static DriverLog open(DriverConfig config, boolean isDaemon, ErrorHandler recorder, PrintStream err) {
+    public static DriverLog open(
+        DriverConfig config, boolean isDaemon, ErrorHandler recorder, PrintStream err, EventRecord record) {
         LogSink sink = switch (config.log().target(isDaemon)) {
             case STDERR -> LogSink.stream(err, config.log().format());
             case FILE -> LogSink.files(config.log());
             case LOGGER -> LogSink.logger(System.getLogger("org.jfabric.driver"));
             default -> null;
         };
-        return new DriverLog(recorder, sink, System::nanoTime);
+        return new DriverLog(recorder, sink, System::nanoTime, record, RuntimeEvents.openIfPresent());
     }
 
     /**
-     * An event of the driver itself.
+     * Gives an agent its place to report events to; by the thread that launches the driver.
      *
-     * @param event its kind, such as {@code ready}.
-     * @param text  a sentence.
+     * @param name  of the agent, ASCII.
+     * @param waits whether its duty cycles and waits are timed.
+     * @return writes to this log and to all other places where events go.
      */
-    public void driver(String event, String text) {
-        if (sink != null) {
-            add(new LogEntry(Level.INFO, "driver-" + event, text));
-        }
+    public AgentLog agent(String name, boolean waits) {
+        return new AgentLog(this, record == null ? null : record.ring(name),
+            record == null || !waits ? null : record.ring(name), runtime);
     }
 
-    /**
-     * An event of a client's life that is no error.
-     *
-     * @param event its kind, such as {@code came}.
-     * @param id    number of the client.
-     * @param name  of the client.
-     * @param pid   its process, 0 if unknown.
-     * @param text  a sentence.
-     */
-    public void client(String event, long id, String name, int pid, String text) {
-        if (sink != null) {
-            add(new LogEntry(Instant.now(), Level.INFO, "client-" + event, id, name, pid, text));
-        }
-    }
-
-    /**
-     * The end of a client by an error, which is also recorded.
-     *
-     * @param event its kind, such as {@code died}.
-     * @param id    number of the client.
-     * @param name  of the client.
-     * @param pid   its process, 0 if unknown.
-     * @param cause of the end.
-     */
-    public void clientFailed(String event, long id, String name, int pid, Throwable cause) {
-        recorder.onError(cause);
-        if (sink != null) {
-            add(new LogEntry(
-                Instant.now(), Level.WARNING, "client-" + event, id, name, pid, text(cause)));
-        }
-    }
-
-    /**
-     * Records an error and logs it.
-     *
-     * @param error of any kind.
-     */
-    @Override
-    public void onError(Throwable error) {
+    /** Records an error. */
+    void record(Throwable error) {
         recorder.onError(error);
-        if (sink != null) {
-            add(new LogEntry(Level.ERROR, "error", text(error)));
+    }
+
+    /** Has an entry written, unless too many wait. */
+    void add(LogEntry entry) {
+        if (sink != null && !closed && !waiting.offer(entry)) {
+            lost.incrementAndGet();
         }
     }
 
@@ -165,12 +134,6 @@ public final class DriverLog implements ErrorHandler, AutoCloseable {
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private void add(LogEntry entry) {
-        if (!closed && !waiting.offer(entry)) {
-            lost.incrementAndGet();
         }
     }
 
@@ -216,11 +179,5 @@ public final class DriverLog implements ErrorHandler, AutoCloseable {
         known.put(entry.text(), now);
         sink.write(before == null || before.since == 0 ? entry
             : entry.with(entry.text() + " (and " + before.since + " times before this line)"));
-    }
-
-    private static String text(Throwable error) {
-        // the message of the errors that the driver describes is complete; others need their class
-        String message = error.getMessage();
-        return error instanceof FabricException && message != null ? message : error.toString();
     }
 }

@@ -1,4 +1,4 @@
 /**
- * The log of a driver's rare events. Nothing here is called for a message.
+ * The rare events of a driver: one place to report them to, and where they go. Nothing here is called for a message.
  */
 package org.jfabric.driver.log;

@@ -4,6 +4,8 @@ import java.math.BigDecimal;
 import java.util.Arrays;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.engine.EngineCounters;
+import org.jfabric.driver.log.AgentLog;
+import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.layout.MetricLabel;
@@ -28,6 +30,7 @@ public final class CycleTimes {
     private final long sumAddress;
     private final SystemCounters counters;
     private final long slowNs;
+    private final AgentLog log;
     private long sumNs;
     private long longestNs;
 
@@ -37,8 +40,10 @@ public final class CycleTimes {
      * @param counters of the driver.
      * @param system   for the longest cycle and the slow ones.
      * @param slowNs   time from which a cycle is slow, exclusive.
+     * @param log      of the agent, for slow cycles.
      */
-    public CycleTimes(EngineCounters counters, SystemCounters system, long slowNs) {
+    public CycleTimes(EngineCounters counters, SystemCounters system, long slowNs, AgentLog log) {
+        this.log = log;
         this.counters = system;
         this.slowNs = slowNs;
         for (int i = 0; i < BUCKETS; i++) {
@@ -72,7 +77,13 @@ public final class CycleTimes {
         return 5L + (bucket - 1 & 3) << bits - 2;
     }
 
-    void record(long ns) {
+    /**
+     * Records a time.
+     *
+     * @param ns     between two reads of the clock.
+     * @param cycles that share it.
+     */
+    void record(long ns, long cycles) {
         counts[bucket(ns)]++;
         sumNs += ns;
         if (ns > longestNs) {
@@ -82,6 +93,7 @@ public final class CycleTimes {
         if (ns > slowNs) {
             counters.add(SystemCounter.SLOW_CYCLES, 1);
             counters.set(SystemCounter.SLOW_CYCLE_TIME_MS, System.currentTimeMillis());
+            log.event(EventKind.SLOW_CYCLE, 0, 0, ns, cycles, "");
         }
     }
 

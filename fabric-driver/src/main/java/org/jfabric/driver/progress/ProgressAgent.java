@@ -10,6 +10,7 @@ import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.engine.QueueViews;
 import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
@@ -98,7 +99,8 @@ public final class ProgressAgent implements Agent {
         this.counters = counters;
         this.cncAddress = cncAddress;
         this.cpu = cpu;
-        this.times = new CycleTimes(EngineCounters.NONE, counters, Long.MAX_VALUE);
+        this.times = new CycleTimes(
+            EngineCounters.NONE, counters, Long.MAX_VALUE, new AgentLog(error -> { }));
     }
 
     /**
@@ -483,7 +485,7 @@ public final class ProgressAgent implements Agent {
         shortLeft = 0;
         if (last != 0) {
             long elapsedNs = nowNs - last;
-            times.record(elapsedNs);
+            times.record(elapsedNs, cycles - wholeCycle);
             fast = elapsedNs <= FAST_PERIOD_NS;
             shortLeft = elapsedNs <= FAST_NS * (cycles - wholeCycle) ? SHORT_CYCLES : 0;
         }

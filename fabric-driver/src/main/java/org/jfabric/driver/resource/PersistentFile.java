@@ -24,6 +24,7 @@ public final class PersistentFile implements StableStorage {
      *
      * @param files       watch it for truncation.
      * @param clientId    the client that has passed it.
+     * @param uid         user of the client, whose the file has to be.
      * @param fd          descriptor, which belongs to the new object, and after an exception still to the caller.
      * @param lengthBytes of the region.
      * @return the mapped file.
@@ -31,7 +32,7 @@ public final class PersistentFile implements StableStorage {
      *     written, {@code FI_EOPNOTSUPP} on a file system without stable storage, {@code FI_EACCES} for a file of
      *     another user.
      */
-    public static PersistentFile open(SharedFiles files, long clientId, int fd, long lengthBytes) {
+    public static PersistentFile open(SharedFiles files, long clientId, long uid, int fd, long lengthBytes) {
         String path = "the file of client " + clientId;
         if (!Libc.isReadWrite(fd)) {
             throw new FabricException(FabricErrno.EINVAL, path + " is not open for reading and writing");
@@ -41,7 +42,7 @@ public final class PersistentFile implements StableStorage {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 path + " is in a " + unstable + ", which keeps files in memory only", "Use a file on a disk.");
         }
-        return new PersistentFile(fd, files.adopt(clientId, MappedFile.ofDescriptor(fd, path, lengthBytes)));
+        return new PersistentFile(fd, files.adopt(clientId, MappedFile.ofDescriptor(fd, path, lengthBytes, uid)));
     }
 
     /**

@@ -82,6 +82,33 @@ public final class SharedFile {
         return mapping.lengthBytes();
     }
 
+    /**
+     * Type of its contents.
+     *
+     * @return as in the file's header.
+     */
+    public FileType type() {
+        return type;
+    }
+
+    /**
+     * Opens the file once more, to be passed to its client: for reading only if the client only reads it. Resource
+     * thread.
+     *
+     * @return descriptor, which the caller closes.
+     * @throws NativeCallException if it has no name any more, or no descriptor is free.
+     */
+    public int open() {
+        boolean isRead = type == FileType.SLAB || type == FileType.VIEW;
+        int fd = files.open(name(), isRead ? Libc.O_RDONLY : Libc.O_RDWR);
+        if (!FileStatus.of(fd).isSameFile(mapping.status())) {
+            Libc.close(fd);
+            throw new NativeCallException("check of file", FabricErrno.ENOENT,
+                mapping.path() + " was replaced by another file");
+        }
+        return fd;
+    }
+
     /** Deletes the name; processes that have the file mapped keep it. Any thread. */
     public void delete() {
         Libc.unlinkat(files.directoryFd(), name());

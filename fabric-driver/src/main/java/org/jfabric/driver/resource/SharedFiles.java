@@ -1,7 +1,10 @@
 package org.jfabric.driver.resource;
 
 import org.agrona.collections.LongHashSet;
+import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
@@ -123,6 +126,34 @@ public final class SharedFiles {
         fileByNumber.put(file.number(), file);
         counters.add(SystemCounter.MAPPED_BYTES, mapping.lengthBytes());
         return file;
+    }
+
+    /**
+     * Finds a mapped file.
+     *
+     * @param number in its name.
+     * @return null if there is none.
+     */
+    public SharedFile find(long number) {
+        return fileByNumber.get(number);
+    }
+
+    /**
+     * Opens the driver's {@code cnc}, to be passed to a client that only reads it. Resource thread.
+     *
+     * @return descriptor, which the caller closes.
+     * @throws NativeCallException if no descriptor is free.
+     */
+    public int openCnc() {
+        return open(CncDescriptor.FILE_NAME, Libc.O_RDONLY);
+    }
+
+    int open(String name, int flags) {
+        int fd = Libc.openat(directoryFd, name, flags | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
+        if (fd < 0) {
+            throw new NativeCallException("openat", -fd, name + ", to be passed to a client");
+        }
+        return fd;
     }
 
     /**

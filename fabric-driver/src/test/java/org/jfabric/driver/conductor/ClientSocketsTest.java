@@ -13,7 +13,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
-import org.jfabric.driver.log.DriverLog;
+import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SystemCounters;
@@ -62,8 +62,8 @@ class ClientSocketsTest {
             DriverConfig.builder().directory(folder.resolve("driver"))
                 .set(LivenessConfig.SILENT_LIMIT, LIMIT)
                 .set(LivenessConfig.HELLO_TIMEOUT_NS, TIMEOUT_NS)
-                .build(), folder, null, null, inbox, null, List.of(), new SystemCounters(counters),
-            new DriverLog(errors::add), new Drain());
+                .build(), folder, -1, null, null, inbox, null, List.of(), new SystemCounters(counters),
+            new AgentLog(errors::add), new Drain());
         sockets = new ClientSockets(context, null, watcher, listenFd, List.of(List.of()), clock, this::accept);
         sockets.open();
     }

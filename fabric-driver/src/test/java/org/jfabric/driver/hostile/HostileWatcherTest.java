@@ -15,6 +15,7 @@ import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
+import org.jfabric.client.DriverUser;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.kit.DriverProcess;
@@ -50,8 +51,8 @@ class HostileWatcherTest {
 
         Watcher(Path directory) {
             conductor = new ClientConductor(
-                DriverConnection.connect(directory, TIMEOUT_NS, "hostile"), new DriverState(), this, TIMEOUT_NS,
-                Long.MAX_VALUE);
+                DriverConnection.connect(directory, DriverUser.own(), TIMEOUT_NS, "hostile"), new DriverState(), this,
+                TIMEOUT_NS, Long.MAX_VALUE);
             conductor.start();
         }
 

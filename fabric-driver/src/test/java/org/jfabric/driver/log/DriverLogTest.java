@@ -58,7 +58,7 @@ class DriverLogTest {
     }
 
     private DriverLog log() {
-        return new DriverLog(recorded::add, new Kept(), clockNs::get);
+        return new DriverLog(recorded::add, new Kept(), clockNs::get, null, null);
     }
 
     private static FabricException error(String text) {
@@ -70,11 +70,13 @@ class DriverLogTest {
         mayWrite.countDown();
         FabricException died = error("client 1 died");
         FabricException lost = error("peer\n  is gone");
-        try (DriverLog log = log()) {
-            log.driver("ready", "/dev/shm/d");
-            log.client("came", 1, "a \"b\"", 77, "it is attached");
+        try (DriverLog lines = log()) {
+            AgentLog log = lines.agent("test", true);
+            log.driver(EventKind.DRIVER_READY, "/dev/shm/d");
+            log.event(EventKind.ENDPOINT_ENABLED, 1, 2, 0, 0, "has no line");
+            log.client(EventKind.CLIENT_CAME, 1, "a \"b\"", 77, "it is attached");
             log.onError(lost);
-            log.clientFailed("died", 1, "", 77, died);
+            log.clientFailed(EventKind.CLIENT_DIED, 1, "", 77, died);
         }
         assertEquals(List.of(
             "driver-ready: /dev/shm/d",
@@ -87,10 +89,11 @@ class DriverLogTest {
 
     @Test
     void shouldNeverHoldUpTheDriverAndSayHowManyLinesAreMissing() {
-        try (DriverLog log = log()) {
+        try (DriverLog lines = log()) {
+            AgentLog log = lines.agent("test", true);
             // the writer waits with one of them
             for (int i = 0; i < DriverLog.CAPACITY + 100; i++) {
-                log.driver("event", "" + i);
+                log.driver(EventKind.DRIVER_READY, "" + i);
             }
             mayWrite.countDown();
         }
@@ -103,7 +106,8 @@ class DriverLogTest {
     @Test
     void shouldCountAnErrorThatComesAgainAndAgain() {
         mayWrite.countDown();
-        DriverLog log = log();
+        DriverLog lines = log();
+        AgentLog log = lines.agent("test", true);
         for (int i = 0; i < 10; i++) {
             log.onError(error("refused"));
         }
@@ -112,7 +116,7 @@ class DriverLogTest {
         Deadline.await("two lines", () -> written.size() == 2, () -> written);
         clockNs.addAndGet(DriverLog.REPEAT_NS);
         log.onError(error("refused"));
-        log.close();
+        lines.close();
         assertEquals(List.of(
             "error: " + error("refused").getMessage(),
             "error: " + error("another").getMessage(),
@@ -122,14 +126,13 @@ class DriverLogTest {
 
     @Test
     void shouldOnlyRecordWithoutASinkAndAfterItsEnd() {
-        DriverLog none = new DriverLog(recorded::add);
-        none.driver("ready", "x");
+        AgentLog none = new AgentLog(recorded::add);
+        none.driver(EventKind.DRIVER_READY, "x");
         none.onError(error("first"));
-        none.close();
         mayWrite.countDown();
         DriverLog ended = log();
         ended.close();
-        ended.onError(error("late"));
+        ended.agent("test", true).onError(error("late"));
         ended.close();
         assertEquals(2, recorded.size());
         assertEquals(List.of("closed"), written);
@@ -141,9 +144,10 @@ class DriverLogTest {
             .set(LogConfig.TARGET, LogTarget.FILE).set(LogConfig.FILE, folder.resolve("50%u.log"))
             .set(LogConfig.FILE_LENGTH_BYTES, 1024L).set(LogConfig.FILE_COUNT, 3).build();
         for (int round = 0; round < 2; round++) {
-            try (DriverLog log = DriverLog.open(config, false, recorded::add, System.err)) {
+            try (DriverLog lines = DriverLog.open(config, false, recorded::add, System.err, null)) {
+                AgentLog log = lines.agent("test", true);
                 for (int i = 0; i < 50; i++) {
-                    log.driver("event", round + " " + "x".repeat(50) + i);
+                    log.driver(EventKind.DRIVER_READY, round + " " + "x".repeat(50) + i);
                 }
             }
         }
@@ -153,7 +157,7 @@ class DriverLogTest {
         }
         List<String> newest = new ArrayList<>(Files.readAllLines(folder.resolve("50%u.log.1")));
         newest.addAll(Files.readAllLines(folder.resolve("50%u.log.0")));
-        assertTrue(newest.getLast().endsWith("x49") && newest.getLast().contains("driver-event: 1 "), newest::toString);
+        assertTrue(newest.getLast().endsWith("x49") && newest.getLast().contains("driver-ready: 1 "), newest::toString);
         for (int i = 0; i < 3; i++) {
             long length = Files.size(folder.resolve("50%u.log." + i));
             assertTrue(length < 1024 + 120 && (length > 0 || i == 0), "length " + length);

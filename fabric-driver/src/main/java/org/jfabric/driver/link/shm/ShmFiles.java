@@ -19,7 +19,8 @@ import org.jfabric.layout.OwnerId;
  * progress thread.
  */
 final class ShmFiles {
-    private static final int GROUP_AND_OTHERS = 0077;
+    /** The group of {@code jfabric.dir.group} may list a directory and reach the socket in it. */
+    private static final int BEYOND_GROUP_MODE = 0027;
 
     private final int ownDirectoryFd;
     private int fd = -1;
@@ -77,8 +78,8 @@ final class ShmFiles {
     }
 
     /**
-     * Opens the peer's directory. It must belong to this user, be inaccessible to others, and not be a symbolic link;
-     * resource thread.
+     * Opens the peer's directory. It must belong to this user, be inaccessible to others but for a group that cannot
+     * change it, and not be a symbolic link; resource thread.
      */
     void openDirectory(Path directory) {
         peerDirectoryFd = Libc.openDirectory(directory);
@@ -90,12 +91,12 @@ final class ShmFiles {
                 "Start that driver: ./fabric driver --dir " + directory);
         }
         FileStatus status = FileStatus.of(peerDirectoryFd);
-        if (!status.isDirectory() || status.uid() != Libc.geteuid() || (status.mode() & GROUP_AND_OTHERS) != 0) {
+        if (!status.isDirectory() || status.uid() != Libc.geteuid() || (status.mode() & BEYOND_GROUP_MODE) != 0) {
             throw new FabricException(
                 FabricErrno.EACCES,
                 "directory " + directory + " has uid " + status.uid() + " and mode "
                     + Integer.toOctalString(status.mode() & 07777) + ", needed are uid " + Libc.geteuid()
-                    + " and no access for others",
+                    + " and no access for others than a group that cannot write",
                 "Different users cannot share memory; use the tcp link");
         }
     }

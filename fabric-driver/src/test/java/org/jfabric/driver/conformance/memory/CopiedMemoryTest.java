@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AtomicRequest;
 import org.jfabric.Counter;
@@ -351,18 +356,53 @@ class CopiedMemoryTest {
         }
     }
 
+    /** The application frees the memory then. */
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = ".*_DAEMON", mode = EnumSource.Mode.MATCH_ALL)
-    void shouldEndWithAnErrorWhenTheMemoryIsGone(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
+    void shouldLeaveTheMemoryAloneOnceTheFabricIsClosed(Setup setup) {
+        int messages = 32;
+        int length = 65_536;
+        for (int round = 0; round < 4; round++) {
+            try (FabricPair pair = new FabricPair(setup)) {
+                MemoryRegion to = pair.b.domain.register(arena.allocate((long) messages * length, 64));
+                MemorySegment bytes = to.segment();
+                for (int i = 0; i < messages; i++) {
+                    assertEquals(0, pair.b.endpoint.trecv(to.address((long) i * length), length, -1L, i, 0, i));
+                }
+                pair.b.awaitRead(messages);
+                for (int i = 0; i < messages; i++) {
+                    assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), length, pair.toB, i, i));
+                }
+                pair.b.await(0);
+                pair.b.fabric.close();
+                bytes.fill(UNTOUCHED);
+                for (int i = 0; i < messages; i++) {
+                    // those that are not received end with an error
+                    pair.a.await();
+                }
+                assertEquals(-1, bytes.mismatch(MemorySegment.ofArray(filled((int) bytes.byteSize()))));
+            }
+        }
+    }
+
+    private static byte[] filled(int length) {
+        byte[] bytes = new byte[length];
+        Arrays.fill(bytes, UNTOUCHED);
+        return bytes;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = ".*_DAEMON", mode = EnumSource.Mode.MATCH_ALL)
+    void shouldEndWithAnErrorWhenTheMemoryIsGone(Setup setup) throws Exception {
+        try (FabricPair pair = new FabricPair(setup); FileChannel file = file()) {
             long length = 16 * Libc.pageBytes();
-            MemorySegment mapped = map(length);
+            MemorySegment mapped = map(file, length);
             MemoryRegion gone = pair.b.domain.register(mapped);
             assertEquals(0, pair.b.endpoint.trecv(gone.address(), 100, -1L, 3, 0, 1));
             assertEquals(0, pair.b.endpoint.trecvv(new IoVec().add(pair.b.memory.address(), 10)
                 .add(gone.address(200), 90), -1L, 4, 0, 2));
             pair.b.awaitRead(2);
-            assertEquals(0, Libc.munmap(mapped.address(), length));
+            file.truncate(0);
             assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 100, pair.toB, 3, 3));
             assertError(pair.b, 1, FabricErrno.EFAULT);
             // the message was taken: its sender has done its part
@@ -383,15 +423,15 @@ class CopiedMemoryTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
-    void shouldAnswerPeersWhenTheMemoryIsGone(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+    void shouldAnswerPeersWhenTheMemoryIsGone(Setup setup) throws Exception {
+        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup); FileChannel file = file()) {
             long length = 64 * Libc.pageBytes();
-            MemorySegment mapped = map(length);
+            MemorySegment mapped = map(file, length);
             MemoryRegion gone = pair.b.domain.register(
                 mapped, new MemoryRegionAttr().access(RemoteMemoryPair.BOTH).requestedKey(KEY));
             // only the second half goes: an access across the border fails, one in front of it does not
             long kept = length / 2;
-            assertEquals(0, Libc.munmap(mapped.address() + kept, length - kept));
+            file.truncate(kept);
             for (int bytes : new int[] {8, 4096, (int) kept - 64}) {
                 pair.a.fill(0, bytes, 51);
                 long offset = kept - bytes + 1;
@@ -404,7 +444,6 @@ class CopiedMemoryTest {
                 FabricNode.assertPattern(bytes(gone), (int) kept - bytes, bytes, 51, 0);
             }
             gone.close();
-            assertEquals(0, Libc.munmap(mapped.address(), kept));
         }
     }
 
@@ -447,11 +486,17 @@ class CopiedMemoryTest {
         return node.domain.register(arena.allocate(LENGTH, 1), new MemoryRegionAttr().access(access).requestedKey(KEY));
     }
 
-    private static MemorySegment map(long length) {
-        long address = Libc.mmap(
-            length, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS, -1, 0);
-        assertTrue(address > 0);
-        return at(address, length);
+    private static FileChannel file() throws IOException {
+        return FileChannel.open(Files.createTempFile("jfabric", "copied"), StandardOpenOption.READ,
+            StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE);
+    }
+
+    /**
+     * Memory that goes when its file is cut, while its addresses stay taken: after an unmapping another thread of this
+     * process could get them, and the driver would write there.
+     */
+    private MemorySegment map(FileChannel file, long length) throws IOException {
+        return file.map(FileChannel.MapMode.READ_WRITE, 0, length, arena);
     }
 
     @SuppressWarnings("restricted")

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Domains whose objects several threads use at a time. */
 @Tag("conformance")
@@ -309,29 +310,71 @@ class ThreadSafeDomainTest {
         }
     }
 
-    @Test
+    @ParameterizedTest(name = "{0} first")
+    @EnumSource(value = Threading.class, names = {"SAFE", "DOMAIN"})
     @Requirement("REF-013")
-    void shouldKeepADomainForOneThreadApartFromOneForSeveral() throws Exception {
+    void shouldKeepADomainForOneThreadApartFromOneForSeveral(Threading firstOpened) throws Exception {
+        Threading secondOpened = firstOpened == Threading.SAFE ? Threading.DOMAIN : Threading.SAFE;
         Path directory = TestDirectory.create();
         try (FabricDriver driver = embed(directory.resolve("a"));
-             FabricNode shared = new FabricNode(driver.fabric(), "loopback", hints(Threading.SAFE), 64, 0, () -> { });
-             FabricNode single = new FabricNode(
-                 driver.fabric(), "loopback", hints(Threading.DOMAIN), 64, 0, () -> { })) {
-            List<Thread> threads = new ArrayList<>();
-            for (FabricNode node : List.of(shared, single)) {
-                long self = node.av.insert(node.endpoint.name());
-                threads.add(start("owner of " + node.info.domainAttr().threading(), () -> {
-                    for (int i = 0; i < MESSAGES * THREADS; i++) {
-                        node.memory.buffer().putLong(0, i);
-                        assertEquals(0, node.endpoint.trecv(node.memory.address() + 64, 8, ANY, i, 0, i));
-                        assertEquals(0, node.endpoint.tsend(node.memory.address(), 8, self, i, i));
-                        assertEquals(i, node.await().context());
-                        assertEquals(i, node.await().context());
-                        assertEquals(i, node.memory.buffer().getLong(64));
-                    }
+             FabricNode first = new FabricNode(driver.fabric(), "loopback", hints(firstOpened), 64, 0, () -> { })) {
+            long firstSelf = first.av.insert(first.endpoint.name());
+            // begun before the other domain is there
+            assertEquals(0, first.endpoint.trecv(first.memory.address() + 64, 8, ANY, 0, 0, 0));
+            exchange(first, firstSelf, 1, WINDOW);
+            try (FabricNode second = new FabricNode(
+                driver.fabric(), "loopback", hints(secondOpened), 64, 0, () -> { })) {
+                long toSecond = first.av.insert(second.endpoint.name());
+                long toFirst = second.av.insert(first.endpoint.name());
+                List<Thread> threads = new ArrayList<>();
+                threads.add(start("owner of " + firstOpened, () -> {
+                    assertEquals(0, first.endpoint.tsend(first.memory.address(), 8, firstSelf, 0, 0));
+                    assertEquals(0, first.await().context());
+                    assertEquals(0, first.await().context());
+                    exchange(first, toSecond, WINDOW, MESSAGES * THREADS);
                 }));
+                threads.add(start("owner of " + secondOpened,
+                    () -> exchange(second, toFirst, WINDOW, MESSAGES * THREADS)));
+                join(threads);
             }
-            join(threads);
+        } finally {
+            TestDirectory.delete(directory);
+        }
+    }
+
+    /** Sends messages to a peer that does the same, one after the other. */
+    private static void exchange(FabricNode node, long peer, int from, int to) {
+        for (int i = from; i < to; i++) {
+            node.memory.buffer().putLong(0, i);
+            assertEquals(0, node.endpoint.trecv(node.memory.address() + 64, 8, ANY, i, 0, 2 * i));
+            assertEquals(0, node.endpoint.tsend(node.memory.address(), 8, peer, i, 2 * i + 1));
+            assertEquals(4 * i + 1, node.await().context() + node.await().context());
+            assertEquals(i, node.memory.buffer().getLong(64));
+        }
+    }
+
+    @Test
+    void shouldRefuseTheFirstDomainForSeveralThreadsInAHandlerOfAnother() throws Exception {
+        Path directory = TestDirectory.create();
+        try (FabricDriver driver = embed(directory.resolve("a"));
+             FabricNode node = new FabricNode(
+                 driver.fabric(), "loopback", hints(Threading.DOMAIN), 64, 0, () -> { })) {
+            long self = node.av.insert(node.endpoint.name());
+            Info safe = node.fabric.info(hints(Threading.SAFE)).best();
+            assertEquals(0, node.endpoint.trecv(node.memory.address() + 64, 8, ANY, 1, 0, 1));
+            assertEquals(0, node.endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, self, 1));
+            AtomicInteger handled = new AtomicInteger();
+            while (handled.get() == 0 && goesOn()) {
+                node.cq.poll(completion -> {
+                    handled.incrementAndGet();
+                    FabricException refused = assertThrows(FabricException.class, () -> node.fabric.domain(safe));
+                    assertEquals(FabricErrno.EOPBADSTATE, refused.errno());
+                    assertTrue(refused.getMessage().contains("handler"), refused.getMessage());
+                }, 1);
+            }
+            assertEquals(1, handled.get());
+            node.fabric.domain(safe).close();
+            exchange(node, self, 2, WINDOW);
         } finally {
             TestDirectory.delete(directory);
         }
@@ -345,32 +388,18 @@ class ThreadSafeDomainTest {
     @Tag("link")
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    void shouldGrantTheThreadingLevelAskedForAndKeepUnlikeDomainsApart(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup, hints(Threading.UNSPEC), 64)) {
-            for (Threading threading : Threading.values()) {
-                Info info = pair.a.fabric.info(hints(threading)).best();
-                assertEquals(threading == Threading.UNSPEC ? Threading.DOMAIN : threading,
-                    info.domainAttr().threading());
-                boolean locks = threading == Threading.SAFE || threading == Threading.FID
-                    || threading == Threading.ENDPOINT || threading == Threading.COMPLETION && !setup.daemon;
-                if (locks && !setup.daemon) {
-                    FabricException refused = assertThrows(FabricException.class, () -> pair.a.fabric.domain(info));
-                    assertEquals(FabricErrno.EOPNOTSUPP, refused.errno());
-                    assertTrue(refused.getMessage().contains("threading"), refused.getMessage());
-                } else {
+    void shouldGrantTheThreadingLevelAskedForBesideOtherDomains(Setup setup) {
+        for (Threading opened : List.of(Threading.UNSPEC, Threading.FID)) {
+            try (FabricPair pair = new FabricPair(setup, hints(opened), 64)) {
+                for (Threading threading : Threading.values()) {
+                    Info info = pair.a.fabric.info(hints(threading)).best();
+                    assertEquals(threading == Threading.UNSPEC ? Threading.DOMAIN : threading,
+                        info.domainAttr().threading());
                     Domain domain = pair.a.fabric.domain(info);
                     assertEquals(info.domainAttr().threading(), domain.info().domainAttr().threading());
                     domain.close();
                 }
             }
-        }
-        // the other way round, and again once the first kind is gone
-        try (FabricPair pair = new FabricPair(setup, hints(Threading.FID), 64)) {
-            pair.a.fabric.domain(pair.a.fabric.info(hints(Threading.SAFE)).best()).close();
-            Info plain = pair.a.fabric.info(hints(Threading.DOMAIN)).best();
-            Domain after = pair.a.fabric.domain(plain);
-            assertEquals(Threading.DOMAIN, after.info().domainAttr().threading());
-            after.close();
         }
     }
 

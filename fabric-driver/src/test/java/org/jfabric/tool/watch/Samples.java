@@ -1,0 +1,44 @@
+package org.jfabric.tool.watch;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** Samples as a sampler takes them. */
+final class Samples {
+    private Samples() {
+    }
+
+    static Sample.Endpoint endpoint(String id, String address, QueueState state, double sent, Sample.Peer... peers) {
+        return new Sample.Endpoint(id, "1", address, state, new Meters(
+            Map.of("sent_messages", 1_000_000L, "outstanding_sends", 3L, "posted_receives", 16L, "waiting_messages", 0L,
+                "errors", 2L),
+            Map.of("sent_messages", sent, "received_messages", 2 * sent)), List.of(peers));
+    }
+
+    static Sample.Peer peer(String address, QueueState state, long waitingSends) {
+        return new Sample.Peer(address, "shm", state, new Meters(
+            Map.of("waiting_sends", waitingSends, "up", 1L), Map.of("sent_messages", 5.0)));
+    }
+
+    /** A driver with three endpoints, and a killed one. */
+    static Sample of(double rate) {
+        return new Sample(3_600_000, 1, List.of(
+            new Sample.Driver(Path.of("/base/alpha"), Sample.State.RUNNING, null, 42, 0,
+                Map.of("errors", 1L, "cycle_max_seconds", 4_100_000L, "slow_cycles", 2L),
+                new Sample.Cycles(1_000, 320, 1_280, 20_480),
+                List.of(new Sample.Client("1", "quotes", "77")),
+                List.of(
+                    endpoint("5", "jfabric://alpha/slow", QueueState.STUCK, 1,
+                        peer("jfabric://beta/b", QueueState.STUCK, 12)),
+                    endpoint("6", "jfabric://alpha/fast", QueueState.FLOWING, rate,
+                        peer("jfabric://alpha/slow", QueueState.FLOWING, 0)),
+                    endpoint("7", "jfabric://alpha/middle", QueueState.IDLE, 5)),
+                List.of(), List.of()),
+            new Sample.Driver(Path.of("/base/beta"), Sample.State.DEAD, null, 43, 0, Map.of(), null, List.of(),
+                List.of(), List.of(), List.of()),
+            new Sample.Driver(Path.of("/base/gamma"), Sample.State.UNREADABLE, "/base/gamma belongs to user 7.", 0, 0,
+                Map.of(), null, List.of(), List.of(), List.of(), List.of())),
+            List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "sends without credit: 12", 65)));
+    }
+}

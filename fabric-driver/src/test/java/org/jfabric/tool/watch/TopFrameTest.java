@@ -1,0 +1,90 @@
+package org.jfabric.tool.watch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TopFrameTest {
+    private static final TopView BY_SENT = new TopView(TopColumn.SENT, false, "", true);
+
+    private static List<String> frame(TopView view, int width) {
+        return TopFrame.of(Samples.of(1_200_000), view, width).stream().map(TopFrame.Line::text).toList();
+    }
+
+    private static int at(List<String> lines, String begin) {
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).startsWith(begin)) {
+                return i;
+            }
+        }
+        throw new AssertionError(begin + " in " + lines);
+    }
+
+    @Test
+    void shouldShowDriversWaitsAndEndpointsWithTheirPeers() {
+        List<String> lines = frame(BY_SENT, 120);
+
+        assertEquals("1970-01-01T01:00:00Z  3 drivers, 1 client, 3 endpoints; over 1.0 s", lines.getFirst());
+        assertTrue(lines.get(at(lines, "alpha ")).matches(
+            "alpha +running +1h00m +0 +1 +320ns +1.28us +20.5us +4.10ms +2 +1 +3 +42"), () -> String.join("\n", lines));
+        assertTrue(lines.get(at(lines, "beta ")).matches("beta +dead +- .* 43"), () -> String.join("\n", lines));
+        assertTrue(lines.contains("gamma: /base/gamma belongs to user 7."), lines::toString);
+        assertTrue(lines.contains(
+            "jfabric://alpha/slow waits for jfabric://beta/b: sends without credit: 12, 1m05s"), lines::toString);
+        assertTrue(lines.get(at(lines, "jfabric://alpha/fast")).matches(
+            "jfabric://alpha/fast +flowing +1.20M +2.40M +0 +0 +3 +16 +- +- +2 quotes"),
+            () -> String.join("\n", lines));
+        int slow = at(lines, "jfabric://alpha/slow  ");
+        assertTrue(lines.get(slow + 1).matches(" {2}> jfabric://beta/b +stuck +5 .* +12 .*"),
+            () -> String.join("\n", lines));
+    }
+
+    @Test
+    void shouldSortByAnyColumnBothWays() {
+        List<String> lines = frame(BY_SENT, 120);
+        assertTrue(at(lines, "jfabric://alpha/fast") < at(lines, "jfabric://alpha/middle"), lines::toString);
+        assertTrue(at(lines, "jfabric://alpha/middle") < at(lines, "jfabric://alpha/slow  "), lines::toString);
+        assertTrue(lines.stream().anyMatch(line -> line.contains(" SENT/Sv ")), lines::toString);
+
+        List<String> reverse = frame(BY_SENT.reversed(), 120);
+        assertTrue(at(reverse, "jfabric://alpha/slow  ") < at(reverse, "jfabric://alpha/middle"), reverse::toString);
+
+        List<String> byState = frame(BY_SENT.sortedBy(TopColumn.STATE), 120);
+        assertTrue(at(byState, "jfabric://alpha/slow  ") < at(byState, "jfabric://alpha/fast"), byState::toString);
+        assertTrue(at(byState, "jfabric://alpha/fast") < at(byState, "jfabric://alpha/middle"), byState::toString);
+    }
+
+    @ParameterizedTest
+    @EnumSource(TopColumn.class)
+    void shouldKnowEachColumnByItsWord(TopColumn column) {
+        assertEquals(column, TopColumn.of(column.word()));
+        assertEquals(3 + 3 + 2, frame(BY_SENT.sortedBy(column), 200).stream()
+            .filter(line -> line.startsWith("jfabric://") || line.startsWith("  > ") || line.startsWith("alpha ")
+                || line.startsWith("beta ") || line.startsWith("gamma")).count() - 1);
+    }
+
+    @Test
+    void shouldShowOnlyWhatContainsTheFilterAndNoPeersIfNotWanted() {
+        List<String> byPeer = frame(BY_SENT.filteredBy("BETA/b"), 120);
+        at(byPeer, "jfabric://alpha/slow  ");
+        assertFalse(byPeer.stream().anyMatch(line -> line.startsWith("jfabric://alpha/fast")), byPeer::toString);
+        List<String> none = frame(BY_SENT.filteredBy("nowhere"), 120);
+        assertEquals("no endpoint contains \"nowhere\"", none.getLast());
+        List<String> alone = frame(BY_SENT.withOrWithoutPeers(), 120);
+        assertFalse(alone.stream().anyMatch(line -> line.startsWith("  > ")), alone::toString);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {40, 60, 80, 120, 200})
+    void shouldFitIntoTheWidth(int width) {
+        for (String line : frame(BY_SENT, width)) {
+            assertTrue(line.length() <= width, () -> width + ": " + line);
+        }
+    }
+}
