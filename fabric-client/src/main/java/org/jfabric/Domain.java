@@ -910,7 +910,7 @@ public final class Domain implements Fid {
     void endCopies() {
         for (Endpoint endpoint : endpoints) {
             if (endpoint.state() == Endpoint.ENABLED) {
-                closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+                fabric.endCopies(ObjectKind.ENDPOINT, endpoint.id());
             }
         }
         regions.endCopies();

@@ -176,7 +176,7 @@ final class DomainRegions {
     void endCopies() {
         for (MemoryRegion region : regions) {
             if (region.isCopied()) {
-                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
+                domain.fabric().endCopies(ObjectKind.MEMORY_REGION, region.index());
             }
         }
     }

@@ -623,6 +623,21 @@ public final class Fabric implements Fid {
         }
     }
 
+    /**
+     * As {@link #closeInDriver}, for one of many: an object that the driver has closed already, or that others still
+     * use, does not keep it from the next ones.
+     */
+    void endCopies(ObjectKind kind, long objectId) {
+        try {
+            closeInDriver(kind, objectId);
+        } catch (FabricException failed) {
+            // each further one would wait as long
+            if (failed.errno() == FabricErrno.ETIMEDOUT) {
+                throw failed;
+            }
+        }
+    }
+
     void onDomainClosed(Domain domain) {
         domains.remove(domain);
     }

@@ -31,10 +31,14 @@ public final class Doorbell implements AutoCloseable {
      * Wakes the driver. A full socket needs no further byte, and a dead driver shows elsewhere.
      */
     public void ring() {
-        if (users.getAndIncrement() < CLOSED) {
-            UnixSocket.ring(fd);
+        try {
+            if (users.getAndIncrement() < CLOSED) {
+                UnixSocket.ring(fd);
+            }
+        } finally {
+            // a late fault of a file that was cut may be raised anywhere
+            users.getAndDecrement();
         }
-        users.getAndDecrement();
     }
 
     /**
@@ -44,20 +48,23 @@ public final class Doorbell implements AutoCloseable {
      * @return 0 or a negative errno.
      */
     int pass(int descriptor) {
-        int result = -FabricErrno.ECONNRESET;
-        if (users.getAndIncrement() < CLOSED) {
-            result = UnixSocket.sendDescriptor(fd, descriptor);
+        try {
+            return users.getAndIncrement() < CLOSED ? UnixSocket.sendDescriptor(fd, descriptor)
+                : -FabricErrno.ECONNRESET;
+        } finally {
+            users.getAndDecrement();
         }
-        users.getAndDecrement();
-        return result;
     }
 
     /** Ends both directions, so that a thread asleep on the socket wakes and the driver sees the end. */
     public void shutdown() {
-        if (users.getAndIncrement() < CLOSED) {
-            UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
+        try {
+            if (users.getAndIncrement() < CLOSED) {
+                UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
+            }
+        } finally {
+            users.getAndDecrement();
         }
-        users.getAndDecrement();
     }
 
     /**

@@ -39,7 +39,6 @@ final class RecordCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Path path = directory.path();
-        CncView.requireDirectory(path);
         List<RecordView> records = new ArrayList<>();
         add(records, RecordView.read(path, EventRecordDescriptor.PREVIOUS_FILE_NAME));
         add(records, RecordView.read(path, EventRecordDescriptor.FILE_NAME));

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -145,9 +146,15 @@ class PingPongProcessTest {
         assertFalse(Files.exists(folders.getFirst()), folders::toString);
     }
 
-    /** The run's folder in shared memory, where all its drivers have theirs. */
+    /** The run's folder in shared memory, where all its drivers have theirs; null as long as that is not known. */
     private static Path folder(ProcessHandle process) {
-        List<String> arguments = List.of(process.info().arguments().orElse(new String[0]));
+        List<String> arguments;
+        try {
+            // the Java runtime knows no arguments of a process whose command line is longer than a page
+            arguments = List.of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+        } catch (IOException gone) {
+            return null;
+        }
         int name = arguments.indexOf("--dir");
         return name < 0 ? null : Path.of(arguments.get(name + 1)).getParent();
     }

@@ -95,7 +95,7 @@ public final class FabricPair implements AutoCloseable {
         return !setup.daemon ? null : isOwn ? Daemons.own() : Daemons.shared();
     }
 
-    private static Info usualHints() {
+    public static Info usualHints() {
         return new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     }
 

@@ -27,8 +27,6 @@ import org.openqa.selenium.logging.LoggingPreferences;
 final class Browser implements AutoCloseable {
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
-    /** Whether it is an error that it is missing, as in continuous integration. */
-    private static final boolean IS_REQUIRED = "required".equals(System.getenv("JFABRIC_PEERS"));
     private static final Pattern REQUEST = Pattern.compile(
         "\"method\":\"Network.requestWillBeSent\".*?\"request\":\\{.*?\"url\":\"([^\"]*)\"");
 
@@ -55,12 +53,8 @@ final class Browser implements AutoCloseable {
 
     /** Starts it; skips the test, with the reason, where it is not installed. */
     static Browser start() {
-        String missing = "needs the packages chromium and chromium-driver";
-        boolean isThere = Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER);
-        if (!isThere && IS_REQUIRED) {
-            throw new AssertionError(missing);
-        }
-        Assumptions.assumeTrue(isThere, missing);
+        Assumptions.assumeTrue(Files.isExecutable(CHROMIUM) && Files.isExecutable(DRIVER),
+            "needs the packages chromium and chromium-driver");
         return new Browser();
     }
 

@@ -364,20 +364,26 @@ class CopiedMemoryTest {
         int length = 65_536;
         for (int round = 0; round < 4; round++) {
             try (FabricPair pair = new FabricPair(setup)) {
-                MemoryRegion to = pair.b.domain.register(arena.allocate((long) messages * length, 64));
+                // in a domain of its own, behind one whose send the close waits for
+                FabricNode receiver = pair.sibling(pair.b, FabricPair.usualHints(), 0xB2);
+                long toReceiver = pair.a.av.insert(receiver.endpoint.name());
+                assertEquals(0, pair.a.endpoint.trecv(pair.a.memory.address(length), 8, -1L, messages, 0, messages));
+                MemoryRegion to = receiver.domain.register(arena.allocate((long) messages * length, 64));
                 MemorySegment bytes = to.segment();
                 for (int i = 0; i < messages; i++) {
-                    assertEquals(0, pair.b.endpoint.trecv(to.address((long) i * length), length, -1L, i, 0, i));
+                    assertEquals(0, receiver.endpoint.trecv(to.address((long) i * length), length, -1L, i, 0, i));
                 }
-                pair.b.awaitRead(messages);
+                receiver.awaitRead(messages);
                 for (int i = 0; i < messages; i++) {
-                    assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), length, pair.toB, i, i));
+                    assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), length, toReceiver, i, i));
                 }
-                pair.b.await(0);
+                // long messages may arrive in any order
+                receiver.await();
+                assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), 8, pair.toA, messages, messages));
                 pair.b.fabric.close();
                 bytes.fill(UNTOUCHED);
-                for (int i = 0; i < messages; i++) {
-                    // those that are not received end with an error
+                for (int i = 0; i <= messages; i++) {
+                    // sends that are not received end with an error
                     pair.a.await();
                 }
                 assertEquals(-1, bytes.mismatch(MemorySegment.ofArray(filled((int) bytes.byteSize()))));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -216,16 +217,35 @@ class SecondProfileTest {
                 boolean isUnified = match.domainAttr().controlProgress() == Progress.CONTROL_UNIFIED
                     || match.domainAttr().dataProgress() == Progress.CONTROL_UNIFIED;
                 assertEquals(!setup.daemon, isUnified, "a daemon has threads of its own, and needs no call");
-                // beside the pair's domain, which has no locks, there is room for others without
                 match.domainAttr().threading(Threading.COMPLETION);
-                pair.a.fabric.domain(match).close();
                 Info manual = match.copy();
                 manual.domainAttr().controlProgress(Progress.MANUAL).dataProgress(Progress.MANUAL);
-                if (!setup.daemon) {
-                    assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> pair.a.fabric.domain(manual)));
-                }
+                // in a handler of a domain without locks only such domains can be opened
+                inHandler(pair.a, () -> {
+                    pair.a.fabric.domain(match).close();
+                    if (!setup.daemon) {
+                        assertEquals(FabricErrno.EOPBADSTATE, errno(() -> pair.a.fabric.domain(manual)));
+                    }
+                });
             }
         }
+    }
+
+    /** Makes calls in the handler of the first of two entries. */
+    private static void inHandler(FabricNode node, Runnable calls) {
+        long self = node.av.insert(node.endpoint.name());
+        assertEquals(0, node.endpoint.trecv(node.memory.address(), 8, ANY, 77, 0, 1));
+        assertEquals(0, node.endpoint.tsend(node.memory.address(LENGTH), 8, self, 77, 2));
+        AtomicInteger handled = new AtomicInteger();
+        Deadline.awaitParked(() -> "entries: " + handled, () -> {
+            node.cq.poll(entry -> {
+                if (handled.getAndIncrement() == 0) {
+                    calls.run();
+                }
+            }, 1);
+            return handled.get() == 2;
+        });
+        node.av.remove(self);
     }
 
     @ParameterizedTest(name = "{0}")
