@@ -5,6 +5,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
 import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
 import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
@@ -85,11 +86,29 @@ class CompletionReader implements Waitable {
 
     /** Begins at the start of a fresh file. */
     final void begin(MemorySegment memory, int capacity, CompletionCredits credits) {
-        this.memory = memory;
         this.credits = credits;
-        this.mask = capacity - 1L;
         this.position = 0;
         this.emptyPosition = 0;
+        readFrom(memory, capacity);
+    }
+
+    /** Continues at the same position of a copy of the file, in which no entry follows the ones that are there. */
+    final void readCopy() {
+        long end = end();
+        int capacity = capacity();
+        MemorySegment copy = Arena.ofAuto().allocate(CompletionQueueDescriptor.fileLength(capacity), Long.BYTES);
+        copy.copyFrom(memory.asSlice(0, copy.byteSize()));
+        if (end - position <= mask) {
+            // the driver may have written it meanwhile; of a full ring this slot has the entry at the position
+            UnsafeApi.putLong(
+                copy.address() + CompletionQueueDescriptor.RECORDS_OFFSET + (end & mask) * RECORD_LENGTH, 0);
+        }
+        readFrom(copy, capacity);
+    }
+
+    private void readFrom(MemorySegment memory, int capacity) {
+        this.memory = memory;
+        this.mask = capacity - 1L;
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
         this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
         this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;

@@ -361,7 +361,7 @@ public final class Counter implements Fid {
         return attr;
     }
 
-    /** The next driver has opened it, and its values go on there. */
+    /** The next driver has opened it, which continues with its values. */
     void reopen(long newId, MemorySegment memory) {
         id = newId;
         values.moveTo(memory);

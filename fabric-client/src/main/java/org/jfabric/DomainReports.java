@@ -205,8 +205,9 @@ final class DomainReports {
                 + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");
         }
         domain.fabric().requireShareable(waitObject);
-        domain.fabric().requireRestartable(waitObject == WaitObject.NONE,
-            "a queue or counter with wait object " + waitObject, "Use NONE, and poll");
+        domain.fabric().requireRestartable(waitObject == WaitObject.NONE || waitObject == WaitObject.UNSPEC
+            || waitObject == WaitObject.YIELD, "a queue or counter with wait object " + waitObject,
+            "Use NONE, UNSPEC or YIELD");
     }
 
     /** Makes the client's object of one that the driver has opened; closes it there if that fails. */

@@ -23,7 +23,8 @@ final class LineWait extends WaitLoop {
     /** Longest sleep without a check of interrupt and driver. */
     static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private WaitLine line;
+    /** Volatile, because the thread that connects to the next driver changes that of a counter. */
+    private volatile WaitLine line;
     private final boolean counts;
     private final long sliceNs;
     private NativeWait nativeWait;

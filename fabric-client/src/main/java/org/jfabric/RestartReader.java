@@ -69,7 +69,7 @@ final class RestartReader extends CompletionReader {
     /** All of them were read, too. */
     private volatile boolean isEmptied;
     private volatile Era era;
-    /** Other threads may still be looking for entries there. */
+    /** Other threads may still search for entries there. */
     private Era previous;
     /** Where operations are posted to. */
     private volatile Era last;
@@ -110,6 +110,8 @@ final class RestartReader extends CompletionReader {
             return;
         }
         isSettled = true;
+        // a driver that is closing may still end operations, which count as lost from here on
+        readCopy();
         CompletionCredits credits = credits();
         credits.enter();
         try {

@@ -131,7 +131,7 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
-     * Goes on with the next driver; what the calling thread commands from now on is not refused because the one before
+     * Continues with the next driver; what the calling thread commands from now on is not refused because the one before
      * is gone.
      *
      * @param next a fresh connection, which the conductor closes in the end.

@@ -1,6 +1,7 @@
 package org.jfabric.driver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -17,7 +18,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.AtomicRequest;
@@ -54,6 +58,7 @@ import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestProcess;
+import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -225,9 +230,9 @@ class RestartTest {
             }
             domain = fabric.domain(info);
             queue = domain.openCompletionQueue(new CompletionQueueAttr().size(QUEUE)
-                .format(CompletionFormat.TAGGED));
+                .format(CompletionFormat.TAGGED).waitObject(WaitObject.UNSPEC));
             reader = new QueueReader(queue, () -> { });
-            sends = domain.openCounter(new CounterAttr());
+            sends = domain.openCounter(new CounterAttr().waitObject(WaitObject.UNSPEC));
             vector = domain.openAddressVector(new AddressVectorAttr());
             events = fabric.openEventQueue(new EventQueueAttr());
             endpoint = domain.openEndpoint(info);
@@ -415,7 +420,6 @@ class RestartTest {
                 () -> client.fabric.domain(unmanaged),
                 () -> client.fabric.openWaitSet(new WaitSetAttr()),
                 () -> client.domain.openCompletionQueue(new CompletionQueueAttr().waitObject(WaitObject.FD)),
-                () -> client.domain.openCompletionQueue(new CompletionQueueAttr().waitObject(WaitObject.UNSPEC)),
                 () -> client.domain.openCounter(new CounterAttr().waitObject(WaitObject.FD)),
                 () -> client.domain.openSharedTransmitContext(client.domain.info().txAttr(), 0),
                 () -> client.domain.openSharedReceiveContext(client.domain.info().rxAttr(), 0),
@@ -426,6 +430,90 @@ class RestartTest {
                 assertEquals(FabricErrno.EOPNOTSUPP, refused.errno(), refused::getMessage);
                 assertTrue(refused.getMessage().contains("does not outlive the driver"), refused::getMessage);
             }
+        }
+    }
+
+    /** What a thread of its own has returned. */
+    private static <T> CompletableFuture<T> inThread(Supplier<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                result.complete(call.get());
+            } catch (Throwable failed) {
+                result.completeExceptionally(failed);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return result;
+    }
+
+    @Test
+    void shouldWakeReadersThatSleepOverTheRestart() throws Exception {
+        start();
+        try (Client client = new Client(directory, null)) {
+            long self = client.vector.insert(client.endpoint.name());
+            UnsafeBuffer entry = new UnsafeBuffer(new byte[64]);
+            CompletableFuture<Integer> read = inThread(() -> client.queue.sread(entry, 0, 1, 0, -1));
+            CompletableFuture<Integer> counted = inThread(() -> client.sends.await(1, -1));
+            driver.close();
+            start();
+            awaitBack(1, client);
+            assertFalse(read.isDone());
+            assertFalse(counted.isDone());
+            assertEquals(0, client.endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, self, 9));
+            assertEquals(0, counted.get(20, TimeUnit.SECONDS));
+            assertEquals(0, client.endpoint.trecv(client.made.address(), 8, -1, 9, 0, 91));
+            assertEquals(1, read.get(20, TimeUnit.SECONDS));
+            assertEquals(91, entry.getLong(0));
+        }
+    }
+
+    /** A driver beside the one that is restarted, whose client does not connect again. */
+    @Test
+    void shouldBeReachedByPeersOfAnotherDriverAsBefore() {
+        start();
+        Side peer = new Side();
+        Side restarted = new Side();
+        try (DriverProcess other = DriverProcess.start(
+            directory.resolveSibling("beside"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")) {
+            restarted.node = new FabricNode(Fabric.connect(config(directory, restarted)), "shm",
+                new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
+            nodes.add(restarted.node);
+            peer.node = new FabricNode(Fabric.connect(new FabricConfig().directory(other.directory()).listener(peer)),
+                "shm", new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
+            nodes.add(peer.node);
+            peer.peer = peer.node.av.insert(restarted.node.endpoint.name());
+            restarted.peer = restarted.node.av.insert(peer.node.endpoint.name());
+            long next = exchange(restarted, peer, exchange(peer, restarted, 1, 20), 20);
+            driver.kill();
+            start();
+            awaitBack(1, restarted);
+            next = exchange(restarted, peer, exchange(peer, restarted, next, 20), 20);
+            assertEquals(81, next);
+            assertEquals(Set.of(0), new HashSet<>(restarted.ended.values()));
+            assertEquals(0, peer.away.get());
+            assertNull(peer.gone);
+        }
+    }
+
+    @Test
+    void shouldConnectAgainAfterADrain() throws Exception {
+        start();
+        try (Client client = new Client(directory, null)) {
+            long self = client.vector.insert(client.endpoint.name());
+            ToolRun drained = ToolRun.of("drain", "--dir", directory.toString());
+            assertEquals(0, drained.status(), drained::err);
+            assertEquals(0, driver.process().waitFor(), driver.output());
+            Deadline.awaitParked(() -> "it is away: " + client, () -> client.away.get() == 1);
+            start();
+            awaitBack(1, client);
+            assertEquals(0, client.endpoint.trecv(client.made.address(8), 8, -1, 1, 0, 11));
+            client.made.buffer().putLong(0, 77);
+            assertEquals(0, client.endpoint.tsend(client.made.address(), 8, self, 1, 12));
+            assertEquals(0, client.reader.await().err());
+            assertEquals(0, client.reader.await().err());
+            assertEquals(77, client.made.buffer().getLong(8));
         }
     }
 
