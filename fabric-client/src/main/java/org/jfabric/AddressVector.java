@@ -349,7 +349,7 @@ public final class AddressVector implements Fid {
     }
 
     /** Opens it with the next driver, with the same addresses under the same numbers. */
-    void reopen(DriverProxy commands, String driverName) {
+    void reopen(DriverProxy commands) {
         id = commands.openAddressVector(attr).avId();
         long[] numbers;
         synchronized (addresses) {
@@ -360,7 +360,7 @@ public final class AddressVector implements Fid {
         for (long number : numbers) {
             for (; next < number; next++) {
                 // a driver gives the lowest free number: what was removed is inserted and removed again
-                insertAgain(commands, "jfabric://" + driverName + "/removed-" + id + '-' + next, next);
+                insertAgain(commands, addressOf(number), next);
                 holes.add(next);
             }
             insertAgain(commands, addressOf(number), number);

@@ -478,13 +478,11 @@ public final class Domain implements Fid {
     }
 
     private void requireRestartable(Info wanted) {
-        boolean isKept = wanted.epAttr().type() == EndpointType.RDM && !usesSocketNames()
-            && !BufferedMode.isAskedFor(wanted) && (wanted.caps() & (Flags.TRIGGER | Flags.MULTICAST)) == 0
+        boolean isKept = wanted.epAttr().type() == EndpointType.RDM && !BufferedMode.isAskedFor(wanted) && (wanted.caps() & (Flags.TRIGGER | Flags.MULTICAST)) == 0
             && wanted.epAttr().txCtxCnt() != FabricAddress.SHARED_CONTEXT
             && wanted.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT;
         fabric.requireRestartable(isKept, "an endpoint of type " + wanted.epAttr().type() + " with these capabilities",
-            "Open one of type RDM over a link whose addresses are names, without BUFFERED_RECV, TRIGGER and MULTICAST,"
-                + " with contexts of its own");
+            "Open one of type RDM without BUFFERED_RECV, TRIGGER and MULTICAST, with contexts of its own");
     }
 
     private Info settled(Info endpointInfo) {
@@ -761,6 +759,10 @@ public final class Domain implements Fid {
     void enable(Endpoint endpoint) {
         EndpointBindings bindings = endpoint.bindings();
         Info wanted = endpoint.requested();
+        if (endpoint.state() == Endpoint.ENABLED) {
+            // a client that comes back keeps the names and ports that drivers have chosen
+            wanted = wanted.copy().srcAddr(endpoint.name());
+        }
         EnableRequest request = new EnableRequest(
             endpoint.context(),
             bindings.txCq() == null ? 0 : bindings.txCq().id(),
@@ -776,8 +778,7 @@ public final class Domain implements Fid {
             endpoint.connection().passiveId(),
             endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place(),
             bindings.receiveContextId(),
-            // a client that comes back keeps the names that drivers have chosen
-            endpointName(endpoint.state() == Endpoint.ENABLED ? endpoint.name() : wanted.srcAddr()),
+            endpointName(wanted.srcAddr()),
             null);
         DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
         boolean enabled = false;
@@ -998,7 +999,7 @@ public final class Domain implements Fid {
     void reopen() {
         reports.reopen();
         for (AddressVector vector : addressVectors) {
-            vector.reopen(commands(), fabric.driverName());
+            vector.reopen(commands());
         }
         regions.reopen();
         for (Endpoint endpoint : endpoints) {

@@ -63,6 +63,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients whose daemon ends in each way and is started again in its directory. */
 @Tag("slow") // runs daemons
@@ -469,30 +471,32 @@ class RestartTest {
         }
     }
 
-    /** A driver beside the one that is restarted, whose client does not connect again. */
-    @Test
-    void shouldBeReachedByPeersOfAnotherDriverAsBefore() {
-        start();
+    /** The peer's driver lives beside the one that is restarted, and its client does not connect again. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp", "rxm"})
+    void shouldBeReachedByPeersOfAnotherDriverAsBefore(String link) {
+        String[] options = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "jfabric.tcp.interface=lo"};
+        driver = DriverProcess.start(directory, options);
         Side peer = new Side();
         Side restarted = new Side();
-        try (DriverProcess other = DriverProcess.start(
-            directory.resolveSibling("beside"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")) {
-            restarted.node = new FabricNode(Fabric.connect(config(directory, restarted)), "shm",
+        try (DriverProcess other = DriverProcess.start(directory.resolveSibling("beside"), options)) {
+            restarted.node = new FabricNode(Fabric.connect(config(directory, restarted)), link,
                 new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
             nodes.add(restarted.node);
             peer.node = new FabricNode(Fabric.connect(new FabricConfig().directory(other.directory()).listener(peer)),
-                "shm", new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
+                link, new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
             nodes.add(peer.node);
-            peer.peer = peer.node.av.insert(restarted.node.endpoint.name());
+            String name = restarted.node.endpoint.name();
+            peer.peer = peer.node.av.insert(name);
             restarted.peer = restarted.node.av.insert(peer.node.endpoint.name());
             long next = exchange(restarted, peer, exchange(peer, restarted, 1, 20), 20);
             driver.kill();
-            start();
+            driver = DriverProcess.start(directory, options);
             awaitBack(1, restarted);
-            next = exchange(restarted, peer, exchange(peer, restarted, next, 20), 20);
+            assertEquals(name, restarted.node.endpoint.name());
+            next = exchange(peer, restarted, exchange(restarted, peer, next, 20), 20);
             assertEquals(81, next);
             assertEquals(Set.of(0), new HashSet<>(restarted.ended.values()));
-            assertEquals(0, peer.away.get());
             assertNull(peer.gone);
         }
     }
