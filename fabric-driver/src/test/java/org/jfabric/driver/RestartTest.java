@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
@@ -36,6 +37,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.Messenger;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.QueueReader;
@@ -57,11 +59,13 @@ import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -501,14 +505,96 @@ class RestartTest {
         }
     }
 
+    /**
+     * The steps of an upgrade. Needs the runnable jar of an older build, see {@code config/upgrade/check}: two drivers of
+     * it with clients of this build, of which first one and then the other is replaced.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    @EnabledIfSystemProperty(named = "jfabric.test.older", matches = ".+")
+    void shouldServeClientsOfTwoBuildsOverAnUpgrade(String link) throws Exception {
+        Path older = Path.of(System.getProperty("jfabric.test.older"));
+        Path beside = directory.resolveSibling("beside");
+        String loopback = "jfabric.tcp.interface=lo";
+        driver = DriverProcess.startOf(older, directory, loopback);
+        DriverProcess other = DriverProcess.startOf(older, beside, loopback);
+        Side first = new Side();
+        Side second = new Side();
+        try {
+            first.node = new FabricNode(Fabric.connect(config(directory, first)), link,
+                new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
+            nodes.add(first.node);
+            second.node = new FabricNode(Fabric.connect(config(beside, second)), link,
+                new Info().caps(Flags.TAGGED), QUEUE, 0, () -> { });
+            nodes.add(second.node);
+            first.peer = first.node.av.insert(second.node.endpoint.name());
+            second.peer = second.node.av.insert(first.node.endpoint.name());
+            long next = exchange(first, second, exchange(second, first, 1, 20), 20);
+            drain(driver);
+            driver = DriverProcess.start(directory, loopback);
+            awaitBack(1, first);
+            // drivers of two builds, then two of this one
+            next = exchange(first, second, exchange(second, first, next, 20), 20);
+            drain(other);
+            other = DriverProcess.start(beside, loopback);
+            awaitBack(1, second);
+            next = exchange(first, second, exchange(second, first, next, 20), 20);
+            assertEquals(121, next);
+            // the library of the older build with this driver
+            try (TestProcess client = TestProcess.start(List.of(TestJvm.java().toString(),
+                "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+                "-cp", older + File.pathSeparator + Path.of(EchoMain.class.getProtectionDomain().getCodeSource()
+                    .getLocation().toURI()), EchoMain.class.getName(), directory.toString()))) {
+                client.awaitLine("exchanged 1000");
+            }
+        } finally {
+            other.close();
+        }
+    }
+
+    private static void drain(DriverProcess ended) throws InterruptedException {
+        ToolRun drained = ToolRun.of("drain", "--dir", ended.directory().toString());
+        assertEquals(0, drained.status(), drained::err);
+        assertEquals(0, ended.process().waitFor(), ended.output());
+    }
+
+    /** An application that sends messages to itself. */
+    static final class EchoMain {
+        private EchoMain() {
+        }
+
+        /** Takes the driver's directory, and uses nothing of the tests: it runs with the library of another build. */
+        public static void main(String[] args) {
+            try (Fabric fabric = Fabric.connect(new FabricConfig().directory(Path.of(args[0])));
+                Messenger messenger = fabric.messenger().open()) {
+                long self = messenger.peers().insert(messenger.endpoint().name());
+                MemoryRegion memory = messenger.memory();
+                for (long number = 1; number <= 1000; number++) {
+                    memory.buffer().putLong(0, number);
+                    int posted = messenger.endpoint().trecv(memory.address(8), 8, self, number, 0, number)
+                        | messenger.endpoint().tsend(memory.address(), 8, self, number, -number);
+                    for (int read = 0; read < 2;) {
+                        int count = messenger.queue().poll(entry -> { }, 1);
+                        if (posted != 0 || count < 0 && count != -FabricErrno.EAGAIN) {
+                            throw new IllegalStateException("message " + number + ": " + posted + ", " + count);
+                        }
+                        read += Math.max(count, 0);
+                    }
+                    if (memory.buffer().getLong(8) != number) {
+                        throw new IllegalStateException("message " + number + " has " + memory.buffer().getLong(8));
+                    }
+                }
+            }
+            System.out.println("exchanged 1000");
+        }
+    }
+
     @Test
     void shouldConnectAgainAfterADrain() throws Exception {
         start();
         try (Client client = new Client(directory, null)) {
             long self = client.vector.insert(client.endpoint.name());
-            ToolRun drained = ToolRun.of("drain", "--dir", directory.toString());
-            assertEquals(0, drained.status(), drained::err);
-            assertEquals(0, driver.process().waitFor(), driver.output());
+            drain(driver);
             Deadline.awaitParked(() -> "it is away: " + client, () -> client.away.get() == 1);
             start();
             awaitBack(1, client);
