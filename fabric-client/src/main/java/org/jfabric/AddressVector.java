@@ -360,7 +360,7 @@ public final class AddressVector implements Fid {
         for (long number : numbers) {
             for (; next < number; next++) {
                 // a driver gives the lowest free number: what was removed is inserted and removed again
-                insertAgain(commands, addressOf(number), next);
+                insertAgain(commands, filler(next), next);
                 holes.add(next);
             }
             insertAgain(commands, addressOf(number), number);
@@ -369,6 +369,13 @@ public final class AddressVector implements Fid {
         for (long hole : holes) {
             commands.removeAddress(id, hole);
         }
+    }
+
+    /** An address that no peer has: a name that no driver gives, or a place in the range of IPv4 that is not in use. */
+    private String filler(long number) {
+        return !domain.usesSocketNames() ? "jfabric://" + domain.fabric().driverName() + "/ep-0-" + number
+            : SocketName.IN_SCHEME + "240." + (number >> 16 & 0xFF) + '.' + (number >> 8 & 0xFF) + '.' + (number & 0xFF)
+                + ":1";
     }
 
     private void insertAgain(DriverProxy commands, String address, long number) {

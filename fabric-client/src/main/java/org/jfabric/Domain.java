@@ -478,7 +478,8 @@ public final class Domain implements Fid {
     }
 
     private void requireRestartable(Info wanted) {
-        boolean isKept = wanted.epAttr().type() == EndpointType.RDM && !BufferedMode.isAskedFor(wanted) && (wanted.caps() & (Flags.TRIGGER | Flags.MULTICAST)) == 0
+        boolean isKept = wanted.epAttr().type() == EndpointType.RDM
+            && !BufferedMode.isAskedFor(wanted) && (wanted.caps() & (Flags.TRIGGER | Flags.MULTICAST)) == 0
             && wanted.epAttr().txCtxCnt() != FabricAddress.SHARED_CONTEXT
             && wanted.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT;
         fabric.requireRestartable(isKept, "an endpoint of type " + wanted.epAttr().type() + " with these capabilities",

@@ -64,7 +64,13 @@ final class Reconnection {
         FabricException last = why;
         while (fabric.isOpen()) {
             long leftNs = deadlineNs - System.nanoTime();
-            if (leftNs <= 0 || isFinal(last)) {
+            if (isFinal(last)) {
+                conductor.giveUp(new FabricException(last.errno(),
+                    "the client cannot continue with the next driver in " + directory + ": " + last.getMessage(),
+                    "Close this fabric, and connect again.", last));
+                return;
+            }
+            if (leftNs <= 0) {
                 conductor.giveUp(new FabricException(last == why ? FabricErrno.ENODEV : last.errno(),
                     "the client did not get back to a driver within "
                         + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms: " + last.getMessage(),

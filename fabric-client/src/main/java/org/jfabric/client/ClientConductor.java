@@ -131,8 +131,8 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
-     * Continues with the next driver; what the calling thread commands from now on is not refused because the one before
-     * is gone.
+     * Continues with the next driver; what the calling thread commands from now on is not refused because the one
+     * before is gone.
      *
      * @param next a fresh connection, which the conductor closes in the end.
      * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed.

@@ -413,6 +413,19 @@ class RestartTest {
     }
 
     @Test
+    void shouldCloseWhileNoDriverIsThere() {
+        start();
+        Client client = new Client(directory, null);
+        driver.kill();
+        Deadline.awaitParked(() -> "it is away: " + client, () -> client.away.get() == 1);
+        client.close();
+        assertEquals(-FabricErrno.EOPBADSTATE, client.queue.read(new UnsafeBuffer(new byte[64]), 0, 1));
+        Deadline.awaitParked("no thread waits for a driver", () -> Thread.getAllStackTraces().keySet().stream()
+            .noneMatch(thread -> thread.getName().equals("jfabric-reconnect")));
+        assertNull(client.gone);
+    }
+
+    @Test
     void shouldRefuseWhatCannotBeOpenedAgain() {
         start();
         try (Client client = new Client(directory, null)) {
@@ -479,7 +492,8 @@ class RestartTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp", "rxm"})
     void shouldBeReachedByPeersOfAnotherDriverAsBefore(String link) {
-        String[] options = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "jfabric.tcp.interface=lo"};
+        String[] options = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "jfabric.tcp.interface=lo",
+            "jfabric.link.enabled=loopback,shm,tcp,rxm"};
         driver = DriverProcess.start(directory, options);
         Side peer = new Side();
         Side restarted = new Side();
