@@ -520,8 +520,8 @@ class RestartTest {
     }
 
     /**
-     * The steps of an upgrade. Needs the runnable jar of an older build, see {@code config/upgrade/check}: two drivers of
-     * it with clients of this build, of which first one and then the other is replaced.
+     * The steps of an upgrade. Needs the runnable jar of an older build, see {@code config/upgrade/check}: two drivers
+     * of it with clients of this build, of which first one and then the other is replaced.
      */
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp"})
