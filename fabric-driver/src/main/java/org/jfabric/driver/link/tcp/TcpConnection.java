@@ -209,6 +209,10 @@ final class TcpConnection extends Watched {
             link.services().submit(new HandshakeTask(this, tls));
         }
         if (result == TlsPort.SECURED) {
+            if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
+                end(FabricErrno.EACCES);
+                return;
+            }
             state = GREETING;
         }
         updateInterest();
@@ -223,10 +227,7 @@ final class TcpConnection extends Watched {
     /** A slow step of the handshake has ended. */
     void onTaskDone(Throwable failure) {
         tls.onTaskDone();
-        FabricException problem = link.takeProblemOfKeys();
-        if (problem != null) {
-            link.onError(problem);
-        }
+        link.reportProblemsOfFiles();
         if (state != SECURING) {
             return;
         }

@@ -20,6 +20,7 @@ final class TcpCounters {
     private long stalled;
     private long accessRefused;
     private long insecure;
+    private long notAdmitted;
     private int logged;
 
     TcpCounters(LinkServices services) {
@@ -54,6 +55,15 @@ final class TcpCounters {
             accessRefused = services.counterAddress("tcp: connections closed because a remote access was refused");
         }
         add(accessRefused);
+        log(error);
+    }
+
+    /** A peer is not in the access list. */
+    void onNotAdmitted(Throwable error) {
+        if (notAdmitted == 0) {
+            notAdmitted = services.counterAddress("tcp: connections refused by the access list");
+        }
+        add(notAdmitted);
         log(error);
     }
 

@@ -23,6 +23,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.driver.tls.AccessList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.info.FabricErrno;
@@ -55,6 +56,8 @@ final class TcpLink extends Link {
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
     private final String name;
+    /** The peers that are admitted, or null. */
+    private final AccessList access;
     /** What encrypted connections share, or null. */
     private final TlsResources tls;
     private final LinkServices services;
@@ -90,10 +93,13 @@ final class TcpLink extends Link {
     /**
      * A link without endpoints.
      *
-     * @param tls what its encrypted connections share, owned by the link; null if they are plain.
+     * @param access the peers that are admitted, null for all.
+     * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
      */
-    TcpLink(String name, LinkServices services, TcpConfig config, ChannelLimits limits, TlsResources tls) {
+    TcpLink(String name, LinkServices services, TcpConfig config, ChannelLimits limits, AccessList access,
+        TlsResources tls) {
         this.name = name;
+        this.access = access;
         this.tls = tls;
         this.services = services;
         this.config = config;
@@ -316,9 +322,51 @@ final class TcpLink extends Link {
         return tls == null ? socket : new TlsPort(socket, tls, isClient);
     }
 
-    /** As {@link org.jfabric.driver.tls.TlsIdentity#takeProblem}. */
-    FabricException takeProblemOfKeys() {
-        return tls == null ? null : tls.identity().takeProblem();
+    /** Reports files that have changed and cannot be used. */
+    void reportProblemsOfFiles() {
+        FabricException ofKeys = tls == null ? null : tls.takeProblem();
+        FabricException ofAccess = access == null ? null : access.takeProblem();
+        if (ofKeys != null) {
+            onError(ofKeys);
+        }
+        if (ofAccess != null) {
+            onError(ofAccess);
+        }
+    }
+
+    /** The peers that are admitted, or null if all are. */
+    AccessList access() {
+        return access;
+    }
+
+    /**
+     * Whether the access list admits a peer; a refusal is counted and logged.
+     *
+     * @param key fingerprint of its certificate, null if the connection is plain.
+     */
+    boolean admits(InetAddress host, String key) {
+        boolean isAdmitted = access == null || access.admits(host, key);
+        if (!isAdmitted) {
+            refused(host, key == null ? "a plain connection" : "the key " + key);
+        }
+        return isAdmitted;
+    }
+
+    /** Whether the access list admits connections of a host; the key of an encrypted one is checked later. */
+    boolean admits(InetAddress host) {
+        if (tls == null) {
+            return admits(host, null);
+        }
+        if (access != null && !access.admits(host)) {
+            refused(host, "any key");
+            return false;
+        }
+        return true;
+    }
+
+    private void refused(InetAddress host, String what) {
+        counters.onNotAdmitted(new FabricException(FabricErrno.EACCES, "host " + host.getHostAddress() + " with " + what
+            + " is not in the access list " + access, "If it is to connect, add a line for it."));
     }
 
     /** What encrypted connections share, or null. */
@@ -363,6 +411,7 @@ final class TcpLink extends Link {
     void remove(TcpAcceptor acceptor) {
         watched.remove(acceptor);
         acceptors.remove(acceptor);
+        acceptor.close();
     }
 
     /** Polls an endpoint with each check, as long as it has waiting channels or requests. */

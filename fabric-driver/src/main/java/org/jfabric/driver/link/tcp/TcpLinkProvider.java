@@ -8,6 +8,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.tls.AccessList;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -64,8 +65,9 @@ public final class TcpLinkProvider extends SocketLinkProvider {
                 + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
                 "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
-        return new TcpLink(name(), services, tcp, limits(config),
-            isEncrypted ? new TlsResources(new TlsIdentity(config.tls())) : null);
+        AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
+        return new TcpLink(name(), services, tcp, limits(config), access,
+            isEncrypted ? new TlsResources(new TlsIdentity(config.tls()), access) : null);
     }
 
     @Override

@@ -10,8 +10,10 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
@@ -177,7 +179,7 @@ final class TlsPort extends TcpPort {
     void runTask() throws SSLException {
         SSLEngine made = engine;
         if (made == null) {
-            made = resources.identity().engine(isClient);
+            made = resources.engine(isClient);
             made.beginHandshake();
             engine = made;
             return;
@@ -190,6 +192,15 @@ final class TlsPort extends TcpPort {
     /** The result of {@link #runTask()} has arrived. */
     void onTaskDone() {
         isTasking = false;
+    }
+
+    /** The fingerprint of the peer's certificate, once the handshake is done. */
+    String peerKey() {
+        try {
+            return TlsIdentity.fingerprint(engine.getSession().getPeerCertificates()[0]);
+        } catch (SSLPeerUnverifiedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     private void violated(SSLException failed) {

@@ -1,8 +1,11 @@
 package org.jfabric.driver.link.tcp;
 
 import java.util.ArrayDeque;
+import javax.net.ssl.SSLEngine;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.tls.AccessList;
 import org.jfabric.driver.tls.TlsIdentity;
+import org.jfabric.info.FabricException;
 
 /**
  * What the encrypted connections of a link have in common: the driver's identity, buffers of connections that are not
@@ -14,16 +17,32 @@ final class TlsResources implements AutoCloseable {
     private static final int KEPT = 64;
 
     private final TlsIdentity identity;
+    private final AccessList access;
     private final ArrayDeque<TlsBuffers> free = new ArrayDeque<>();
     private final long scratch = UnsafeApi.allocateMemory(TlsBuffers.WIRE_BYTES);
     private int taken;
 
-    TlsResources(TlsIdentity identity) {
+    /**
+     * Without buffers.
+     *
+     * @param access the peers that are admitted, null for all with a trusted key.
+     */
+    TlsResources(TlsIdentity identity, AccessList access) {
         this.identity = identity;
+        this.access = access;
     }
 
-    TlsIdentity identity() {
-        return identity;
+    /** Makes the engine of a connection by the newest files; a resource thread. */
+    SSLEngine engine(boolean isClient) {
+        if (access != null) {
+            access.refresh();
+        }
+        return identity.engine(isClient);
+    }
+
+    /** As {@link TlsIdentity#takeProblem}. */
+    FabricException takeProblem() {
+        return identity.takeProblem();
     }
 
     /** Native memory of {@link TlsBuffers#WIRE_BYTES}, which keeps nothing from one call to the next. */

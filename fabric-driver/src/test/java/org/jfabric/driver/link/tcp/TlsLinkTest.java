@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import org.jfabric.driver.kit.TestKeys;
+import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
@@ -259,6 +261,73 @@ class TlsLinkTest {
         FabricException refused = assertThrows(FabricException.class, () -> TcpNode.tls(files));
         assertEquals(FabricErrno.EACCES, refused.errno());
         assertTrue(refused.getMessage().contains("chmod 600"), refused.getMessage());
+    }
+
+    private Path access(String... lines) throws IOException {
+        Path file = Files.createTempFile(folder, "access", "");
+        Files.write(file, List.of(lines));
+        return file;
+    }
+
+    private static String fingerprint(String key) {
+        return TlsIdentity.fingerprint(TestKeys.key(key).certificate());
+    }
+
+    @Test
+    void shouldAdmitOnlyPeersOfTheAccessList() throws IOException {
+        Path file = access("# one key of a network", "127.0.0.0/8 " + fingerprint("c"));
+        TcpNode right = add(TcpNode.tls(TestKeys.files(folder, "b", "a", "c"), "jfabric.tcp.accessFile",
+            file.toString()));
+        TcpNode left = node("a", "b");
+        Recorder refused = left.connect(right.address());
+        await(() -> refused.downs == 1 && !right.errors.isEmpty());
+        assertEquals(FabricErrno.ECONNREFUSED, refused.downErrno);
+        assertTrue(log(right).contains("127.0.0.1 with the key " + fingerprint("a") + " is not in the access list"),
+            log(right));
+        assertEquals(1, right.counter("tcp: connections refused by the access list"));
+        up(node("c", "b"), right);
+        // the list is read again for the next connection
+        Path next = access("* " + fingerprint("a"));
+        Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
+        up(node("a", "b"), right);
+    }
+
+    /** The side that connects demands the right key at the address, too. */
+    @Test
+    void shouldConnectOnlyToPeersOfTheAccessList() throws IOException {
+        TcpNode right = node("b", "a");
+        TcpNode left = add(TcpNode.tls(TestKeys.files(folder, "a", "b"), "jfabric.tcp.accessFile",
+            access("* " + fingerprint("c")).toString()));
+        Recorder refused = left.connect(right.address());
+        await(() -> refused.downs == 1);
+        assertEquals(FabricErrno.EACCES, refused.downErrno);
+        assertEquals(0, right.handler(left.address()).ups);
+    }
+
+    @Test
+    void shouldAdmitPlainPeersByTheirNetworkAlone() throws IOException {
+        Path file = access("127.0.0.1 " + fingerprint("a"), "192.0.2.0/24 *", "::1 *");
+        TcpNode right = add(new TcpNode("127.0.0.1", "jfabric.tcp.accessFile", file.toString()));
+        TcpNode left = add(new TcpNode());
+        Recorder refused = left.connect(right.address());
+        await(() -> refused.downs == 1);
+        assertEquals(FabricErrno.ECONNREFUSED, refused.downErrno);
+        Files.writeString(file, "127.0.0.1 *\n");
+        up(add(new TcpNode()), right);
+        // a list that cannot be read leaves the last one in use
+        Files.writeString(file, "127.0.0.1/33 *\n");
+        up(add(new TcpNode()), right);
+        assertTrue(log(right).contains("line 1 of the access list"), log(right));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10.0.0.0/8", "10.0.0.0/33 *", "host.example *", "* sha256:12", "* * *"})
+    void shouldRefuseAWrongAccessList(String line) throws IOException {
+        Path file = access("# first line", line);
+        FabricException refused = assertThrows(FabricException.class,
+            () -> new TcpNode("127.0.0.1", "jfabric.tcp.accessFile", file.toString()));
+        assertEquals(FabricErrno.EINVAL, refused.errno());
+        assertTrue(refused.getMessage().contains("line 2"), refused.getMessage());
     }
 
     private Relay relay(TcpNode to) throws IOException {
