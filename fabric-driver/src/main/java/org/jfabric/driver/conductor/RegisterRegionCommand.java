@@ -209,7 +209,7 @@ final class RegisterRegionCommand extends Command {
         file = files.createRegion(
             session().id(),
             files.nextNumber(),
-            SharedFiles.randomGeneration(),
+            files.randomGeneration(),
             Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, length),
             length);
         if (memory != null) {
@@ -221,7 +221,7 @@ final class RegisterRegionCommand extends Command {
         ConductorContext context = context();
         copies = new RegisteredRegion[context.threads().count()];
         indices = new int[copies.length];
-        long generation = file != null ? file.generation() : SharedFiles.randomGeneration();
+        long generation = file != null ? file.generation() : context.files().randomGeneration();
         Runnable release = release(copies.length);
         for (int thread = 0; thread < copies.length; thread++) {
             copies[thread] = copy(generation, release);

@@ -12,6 +12,7 @@ import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
@@ -34,6 +35,7 @@ public final class DriverLinkServices extends LinkServices {
     private final DescriptorWatcher watcher;
     private final Inbox inbox;
     private final CycleClock clock;
+    private final Environment environment;
     private final CountersManager counters;
     private final ErrorHandler errorHandler;
     private int thread;
@@ -50,6 +52,7 @@ public final class DriverLinkServices extends LinkServices {
      * @param watcher      of descriptors.
      * @param inbox        of the progress agent.
      * @param clock        of the progress agent.
+     * @param environment  of the driver.
      * @param counters     of the {@code cnc} file.
      * @param errorHandler the driver's error log.
      */
@@ -60,6 +63,7 @@ public final class DriverLinkServices extends LinkServices {
         DescriptorWatcher watcher,
         Inbox inbox,
         CycleClock clock,
+        Environment environment,
         CountersManager counters,
         ErrorHandler errorHandler) {
         this.directory = directory;
@@ -69,6 +73,7 @@ public final class DriverLinkServices extends LinkServices {
         this.watcher = watcher;
         this.inbox = inbox;
         this.clock = clock;
+        this.environment = environment;
         this.counters = counters;
         this.errorHandler = errorHandler;
     }
@@ -224,6 +229,11 @@ public final class DriverLinkServices extends LinkServices {
                 counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
             }
         }
+    }
+
+    @Override
+    public Environment environment() {
+        return environment;
     }
 
     @Override

@@ -29,9 +29,22 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     /** A message is injected into the socket's buffers; the peer acknowledges that it has received the message. */
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
 
+    /** Null for the sockets of the driver's options. */
+    private final TcpNetwork network;
+
     /** Makes a provider, which has no state. */
     public TcpLinkProvider() {
+        this(null);
+    }
+
+    /** Makes a provider of links whose sockets are those of a network. */
+    TcpLinkProvider(TcpNetwork network) {
         super(NAME, Protocol.XNET, SCORE, LEVELS);
+        this.network = network;
+    }
+
+    private TcpNetwork network(TcpConfig config) {
+        return network != null ? network : TcpNetwork.of(config.sockets());
     }
 
     @Override
@@ -42,7 +55,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
                 + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
                 "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
-        return new TcpLink(services, tcp, limits(config));
+        return new TcpLink(services, tcp, network(tcp), limits(config));
     }
 
     @Override
@@ -79,9 +92,9 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         if (connects && SocketName.isName(wanted.srcAddr())
             && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
             // an endpoint may listen for connections at every address; a datagram endpoint is identified by its address
-            return TcpReservation.open(SocketName.parse(wanted.srcAddr()));
+            return network(tcp).reserve(SocketName.parse(wanted.srcAddr()));
         }
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return connects ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
+        return connects ? network(tcp).reserve(name) : network(tcp).listen(name, tcp.backlog());
     }
 }
