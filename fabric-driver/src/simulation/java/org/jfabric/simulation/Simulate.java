@@ -1,0 +1,172 @@
+package org.jfabric.simulation;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
+ * runs.
+ */
+public final class Simulate {
+    private static final long NS_PER_S = 1_000_000_000L;
+    private static final Duration END_LIMIT = Duration.ofSeconds(300);
+
+    /**
+     * What a seed chooses.
+     *
+     * @param nodes        number of nodes.
+     * @param link         of all nodes.
+     * @param options      of all drivers.
+     * @param faults       in the order of their times.
+     * @param remoteAccess whether nodes access each other's memory.
+     */
+    record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess) {
+    }
+
+    /**
+     * What a run has done.
+     *
+     * @param hash      of all events.
+     * @param sent      messages.
+     * @param failed    messages that ended with an error.
+     * @param received  messages.
+     * @param accesses  remote accesses.
+     * @param virtualNs length of the run in virtual time.
+     * @param errors    errors that drivers have recorded.
+     */
+    public record Result(
+        long hash, long sent, long failed, long received, long accesses, long virtualNs, List<Throwable> errors) {
+    }
+
+    private Simulate() {
+    }
+
+    /** Chooses nodes, link, options and faults. */
+    static Plan plan(long seed, Duration duration, String wantedLink) {
+        SplittableRandom random = new SplittableRandom(seed ^ 0x5DEECE66DL);
+        int nodes = 2 + random.nextInt(4);
+        String[] links = {"tcp", "shm", "rxm", "tcp"};
+        String link = links[random.nextInt(links.length)];
+        link = wantedLink == null ? link : wantedLink;
+        Map<String, String> options = new HashMap<>();
+        options.put("jfabric.link.enabled", "loopback," + link);
+        options.put("jfabric.engine.eagerLimitBytes", Integer.toString(256 << random.nextInt(6)));
+        int budget = 16 + random.nextInt(6);
+        options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
+        options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
+        options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
+        int ring = 16 + random.nextInt(4);
+        options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
+        options.put("jfabric.shm.segmentLengthBytes", Integer.toString(1 << 10 + random.nextInt(ring - 13)));
+        Faults faults = new Faults();
+        if (random.nextInt(4) != 0) {
+            for (Fault.Kind kind : Fault.Kind.values()) {
+                boolean isOfNetwork = kind == Fault.Kind.RESET || kind == Fault.Kind.CUT;
+                double rate = Math.pow(10, -1 + 2.5 * random.nextDouble());
+                if (random.nextBoolean() && !(isOfNetwork && "shm".equals(link))) {
+                    faults.add(kind, kind == Fault.Kind.KILL ? rate / 10 : rate,
+                        1 + random.nextLong(3 * NS_PER_S));
+                }
+            }
+        }
+        return new Plan(nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean());
+    }
+
+    /**
+     * Runs a simulation.
+     *
+     * @param seed     determines everything.
+     * @param duration of virtual time in which operations are posted.
+     * @param link     null for a link that the seed chooses.
+     * @return what it has done.
+     * @throws SimulationFailure if something is wrong.
+     */
+    public static Result run(long seed, Duration duration, String link) {
+        return run(seed, duration, plan(seed, duration, link));
+    }
+
+    static Result run(long seed, Duration duration, Plan plan) {
+        Ledger ledger = new Ledger(plan.nodes);
+        Traffic[] programs = new Traffic[plan.nodes];
+        List<Throwable> errors = new ArrayList<>();
+        Result result;
+        try (Simulation simulation = new Simulation(seed)) {
+            for (int i = 0; i < plan.nodes; i++) {
+                simulation.add("n" + i, plan.options, node ->
+                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess));
+            }
+            simulation.start();
+            simulation.faults(plan.faults);
+            simulation.run(duration);
+            ledger.end();
+            simulation.heal();
+            boolean ended = simulation.runUntil(() -> isOver(simulation, programs, ledger, plan), END_LIMIT);
+            if (!ended) {
+                List<Ledger.Message> unfinished = ledger.unfinished();
+                List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
+                throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
+                    + missing.size() + " messages did not arrive: " + some(missing), null);
+            }
+            simulation.nodes().forEach(node -> errors.addAll(node.errors()));
+            if (plan.faults.isEmpty() && !errors.isEmpty()) {
+                throw simulation.failure("a driver has recorded an error without a cause", errors.getFirst());
+            }
+            result = new Result(simulation.hash(), ledger.sent, ledger.failed, ledger.received, ledger.accesses,
+                simulation.elapsedNs(), errors);
+        }
+        return result;
+    }
+
+    private static List<Ledger.Message> some(List<Ledger.Message> messages) {
+        return messages.subList(0, Math.min(5, messages.size()));
+    }
+
+    private static boolean isOver(Simulation simulation, Traffic[] programs, Ledger ledger, Plan plan) {
+        if ((simulation.steps() & 63) != 0) {
+            return false;
+        }
+        for (Node node : simulation.nodes()) {
+            if (node.isUp() && programs[node.index()].isBusy()) {
+                return false;
+            }
+        }
+        return ledger.pending() == 0 && ledger.missing(!plan.faults.isEmpty()).isEmpty();
+    }
+
+    /**
+     * Runs seeds.
+     *
+     * @param args {@code --seed S}, {@code --seeds N}, {@code --seconds V}, {@code --link L}, {@code --shrink}.
+     */
+    public static void main(String[] args) {
+        Map<String, String> values = new HashMap<>();
+        for (int i = 0; i + 1 < args.length; i += 2) {
+            values.put(args[i], args[i + 1]);
+        }
+        long first = Long.parseLong(values.getOrDefault("--seed", "1"));
+        long count = Long.parseLong(values.getOrDefault("--seeds", "1"));
+        Duration duration = Duration.ofMillis(
+            (long) (1000 * Double.parseDouble(values.getOrDefault("--seconds", "1"))));
+        int bad = 0;
+        for (long seed = first; seed < first + count; seed++) {
+            long startNs = System.nanoTime();
+            try {
+                Result result = run(seed, duration, values.get("--link"));
+                double tookS = (System.nanoTime() - startNs) / 1e9;
+                System.out.printf("seed %d: %s, hash %016x, %d sent, %d failed, %d received, %d accesses, %d errors,"
+                    + " %.3f virtual s in %.3f s, %.0f operations/s%n", seed, plan(seed, duration, values.get("--link")).link,
+                    result.hash, result.sent, result.failed, result.received, result.accesses, result.errors.size(),
+                    result.virtualNs / 1e9, tookS, (result.sent + result.received + result.accesses) / tookS);
+            } catch (SimulationFailure failure) {
+                bad++;
+                System.out.println("FAILED " + plan(seed, duration, values.get("--link")));
+                failure.printStackTrace(System.out);
+            }
+        }
+        System.exit(bad == 0 ? 0 : 1);
+    }
+}
