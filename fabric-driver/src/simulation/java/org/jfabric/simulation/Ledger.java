@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import org.agrona.collections.Long2ObjectHashMap;
-import org.agrona.collections.Object2ObjectHashMap;
 
 /** What all nodes have sent and received, against which each event is checked. */
 final class Ledger {
@@ -42,14 +41,11 @@ final class Ledger {
         }
     }
 
-    private record Pair(int from, int fromLife, int to, int toLife) {
-    }
-
     private final int[] lives;
     private final String[] names;
     private final long[] remoteAddresses;
     private final Long2ObjectHashMap<Message> messages = new Long2ObjectHashMap<>();
-    private final Object2ObjectHashMap<Pair, TreeMap<Long, Long>> orders = new Object2ObjectHashMap<>();
+    private final Long2ObjectHashMap<TreeMap<Long, Long>> orders = new Long2ObjectHashMap<>();
     private int version;
     private long lastId;
     private boolean isActive = true;
@@ -138,7 +134,7 @@ final class Ledger {
         message.isReceived = true;
         received++;
         TreeMap<Long, Long> order = orders.computeIfAbsent(
-            new Pair(message.from, message.fromLife, node.index(), node.life()), pair -> new TreeMap<>());
+            pair(message), pair -> new TreeMap<>());
         var before = order.lowerEntry(receive);
         var after = order.higherEntry(receive);
         require(before == null || before.getValue() < id, message + " came behind message "
@@ -152,6 +148,11 @@ final class Ledger {
         if (!message.isPending) {
             messages.remove(id);
         }
+    }
+
+    /** Both ends and their lives. */
+    private static long pair(Message message) {
+        return (((long) message.from << 8 | message.to) << 24 | message.fromLife) << 24 | message.toLife;
     }
 
     /** Messages whose senders have no entry yet. */

@@ -31,6 +31,7 @@ public final class Node {
     private Program program;
     private int life;
     private long stoppedUntilNs;
+    private long wakeNs;
     /** Its driver or program is being run. */
     private boolean isInside;
 
@@ -124,6 +125,19 @@ public final class Node {
      */
     public List<Throwable> errors() {
         return errors;
+    }
+
+    /**
+     * Has time pass no further than to a moment at which the program wants to run, if all nodes are idle.
+     *
+     * @param timeNs of the clock of the simulation; a later call replaces it.
+     */
+    public void wakeAt(long timeNs) {
+        wakeNs = timeNs;
+    }
+
+    long wakeNs() {
+        return isUp() ? wakeNs : 0;
     }
 
     Path directory() {

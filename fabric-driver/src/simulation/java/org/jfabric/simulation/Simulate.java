@@ -1,5 +1,6 @@
 package org.jfabric.simulation;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,6 +14,7 @@ import java.util.SplittableRandom;
  */
 public final class Simulate {
     private static final long NS_PER_S = 1_000_000_000L;
+    private static final double MOST_FAULTS = 8;
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
 
     /**
@@ -23,8 +25,10 @@ public final class Simulate {
      * @param options      of all drivers.
      * @param faults       in the order of their times.
      * @param remoteAccess whether nodes access each other's memory.
+     * @param paceNs       mean time between operations of one node, 0 for none.
      */
-    record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess) {
+    record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
+        long paceNs) {
     }
 
     /**
@@ -66,14 +70,16 @@ public final class Simulate {
         if (random.nextInt(4) != 0) {
             for (Fault.Kind kind : Fault.Kind.values()) {
                 boolean isOfNetwork = kind == Fault.Kind.RESET || kind == Fault.Kind.CUT;
-                double rate = Math.pow(10, -1 + 2.5 * random.nextDouble());
+                double rate = MOST_FAULTS * random.nextDouble() * NS_PER_S / duration.toNanos();
+                long longestNs = (long) Math.pow(10, 4 + 6 * random.nextDouble());
                 if (random.nextBoolean() && !(isOfNetwork && "shm".equals(link))) {
-                    faults.add(kind, kind == Fault.Kind.KILL ? rate / 10 : rate,
-                        1 + random.nextLong(3 * NS_PER_S));
+                    faults.add(kind, rate, longestNs);
                 }
             }
         }
-        return new Plan(nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean());
+        long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
+        return new Plan(
+            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs);
     }
 
     /**
@@ -97,7 +103,7 @@ public final class Simulate {
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
                 simulation.add("n" + i, plan.options, node ->
-                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess));
+                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs));
             }
             simulation.start();
             simulation.faults(plan.faults);
@@ -137,6 +143,10 @@ public final class Simulate {
         return ledger.pending() == 0 && ledger.missing(!plan.faults.isEmpty()).isEmpty();
     }
 
+    private static long cpuNs() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
+
     /**
      * Runs seeds.
      *
@@ -153,10 +163,10 @@ public final class Simulate {
             (long) (1000 * Double.parseDouble(values.getOrDefault("--seconds", "1"))));
         int bad = 0;
         for (long seed = first; seed < first + count; seed++) {
-            long startNs = System.nanoTime();
+            long startNs = cpuNs();
             try {
                 Result result = run(seed, duration, values.get("--link"));
-                double tookS = (System.nanoTime() - startNs) / 1e9;
+                double tookS = (cpuNs() - startNs) / 1e9;
                 System.out.printf("seed %d: %s, hash %016x, %d sent, %d failed, %d received, %d accesses, %d errors,"
                     + " %.3f virtual s in %.3f s, %.0f operations/s%n", seed, plan(seed, duration, values.get("--link")).link,
                     result.hash, result.sent, result.failed, result.received, result.accesses, result.errors.size(),

@@ -18,6 +18,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
 
 /**
@@ -183,7 +184,7 @@ public final class Simulation implements AutoCloseable {
     }
 
     private void passTime() {
-        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents()) {
+        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)) {
             return;
         }
         idleSteps = 0;
@@ -191,6 +192,9 @@ public final class Simulation implements AutoCloseable {
         for (Node node : nodes) {
             if (node.hasTimers()) {
                 next = Math.min(next, nowNs + TIMER_STEP_NS);
+            }
+            if (node.wakeNs() > nowNs) {
+                next = Math.min(next, node.wakeNs());
             }
             if (node.stoppedUntilNs() > nowNs) {
                 next = Math.min(next, node.stoppedUntilNs());
@@ -203,6 +207,15 @@ public final class Simulation implements AutoCloseable {
             next = Math.min(next, START_NS + faults.peek().timeNs());
         }
         nowNs = Math.max(nowNs, next);
+    }
+
+    private boolean runs(String host) {
+        for (Node node : nodes) {
+            if (node.address().equals(host)) {
+                return node.isRunning();
+            }
+        }
+        return false;
     }
 
     private void fire() {
@@ -412,14 +425,21 @@ public final class Simulation implements AutoCloseable {
             }
             for (Node node : nodes) {
                 int sockets = network.openSockets(node.address());
-                if (sockets != 0 || Files.exists(node.directory())) {
-                    throw failure(node + " has left " + sockets + " sockets" + (Files.exists(node.directory())
-                        ? " and its directory" : ""), null);
+                List<String> files = filesOf(node);
+                if (sockets != 0 || !files.isEmpty()) {
+                    throw failure(node + " has left " + sockets + " sockets and the files " + files, null);
                 }
             }
         } finally {
             remove(base);
         }
+    }
+
+    /** Files that should be gone: of a driver that was killed, its error logs stay. */
+    private static List<String> filesOf(Node node) {
+        String[] names = node.directory().toFile().list();
+        return names == null ? List.of() : Stream.of(names).sorted()
+            .filter(name -> !name.startsWith("errors-") && !name.equals(DefaultDirectory.MARKER_NAME)).toList();
     }
 
     private static void killQuietly(Node node) {

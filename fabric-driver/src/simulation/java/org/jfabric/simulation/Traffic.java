@@ -50,6 +50,9 @@ final class Traffic implements Program {
     private final int[] known;
     private final long accessOffset;
     private final boolean remoteAccess;
+    /** Mean time between two batches of operations, 0 for no pause. */
+    private final long paceNs;
+    private long nextNs;
     private int version;
     private long receives;
     /** 0 none, 1 writing, 2 reading. */
@@ -59,10 +62,11 @@ final class Traffic implements Program {
     private int accessLength;
     private long accessSeed;
 
-    Traffic(Node node, Ledger ledger, String link, boolean remoteAccess) {
+    Traffic(Node node, Ledger ledger, String link, boolean remoteAccess, long paceNs) {
         this.node = node;
         this.ledger = ledger;
         this.remoteAccess = remoteAccess;
+        this.paceNs = paceNs;
         random = node.random();
         int nodes = node.simulation().nodes().size();
         addresses = new long[nodes];
@@ -91,7 +95,11 @@ final class Traffic implements Program {
     public int run() {
         learn();
         int work = postReceives() + read();
-        if (ledger.isActive()) {
+        if (ledger.isActive() && nextNs <= node.simulation().nanoTime()) {
+            if (paceNs > 0) {
+                nextNs = node.simulation().nanoTime() + random.nextLong(2 * paceNs);
+                node.wakeAt(nextNs);
+            }
             for (int i = random.nextInt(4); i > 0 && !freeSends.isEmpty(); i--) {
                 work += send();
             }

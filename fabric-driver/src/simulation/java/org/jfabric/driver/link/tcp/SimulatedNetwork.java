@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Predicate;
 import org.agrona.concurrent.NanoClock;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.Epoll;
@@ -175,11 +176,13 @@ public final class SimulatedNetwork extends TcpNetwork {
     /**
      * Whether an event has occurred that its driver has not noticed yet.
      *
+     * @param isRunning whether the driver of a host notices anything.
      * @return false if time can pass until {@link #nextEventNs()}.
      */
-    public boolean hasEvents() {
+    public boolean hasEvents(Predicate<String> isRunning) {
         for (int i = 0; i < sets.size(); i++) {
-            if (sets.get(i).isReady()) {
+            SimulatedSet set = sets.get(i);
+            if (set.host() != null && isRunning.test(set.host()) && set.isReady()) {
                 return true;
             }
         }
@@ -300,6 +303,11 @@ public final class SimulatedNetwork extends TcpNetwork {
         }
         SimulatedListener listener = listeners.get(fd);
         return listener != null && listener.hasWaiting(nowNs) ? Epoll.EPOLLIN : 0;
+    }
+
+    String hostOf(int fd) {
+        SimulatedPort port = ports.get(fd);
+        return hostOf(port != null ? port.name() : listeners.get(fd).name());
     }
 
     int random(int bound) {

@@ -10,6 +10,8 @@ final class SimulatedSet extends WatchedSet {
 
     private final SimulatedNetwork network;
     private final List<Watched> watched = new ArrayList<>();
+    /** Of the host that watches; null before the first socket. */
+    private String host;
 
     SimulatedSet(SimulatedNetwork network) {
         this.network = network;
@@ -18,6 +20,7 @@ final class SimulatedSet extends WatchedSet {
     @Override
     boolean begin(Watched item, int events) {
         item.slot(0);
+        host = host == null ? network.hostOf(item.fd()) : host;
         watched.add(item);
         return true;
     }
@@ -51,6 +54,10 @@ final class SimulatedSet extends WatchedSet {
             }
         }
         return count;
+    }
+
+    String host() {
+        return host;
     }
 
     /** Whether a poll would find something. */
