@@ -403,8 +403,7 @@ final class DriverWiring implements AutoCloseable {
             CycleClock threadClock = i == 0 ? clock : new CycleClock(environment);
             AgentLog threadLog = logs.agent("progress-" + i, true);
             DriverLinkServices services = new DriverLinkServices(
-                directory.path(), files, resource, watcher, inbox, threadClock, environment, cnc.countersManager(),
-                threadLog);
+                directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), threadLog);
             if (config.threading().progressThreads() > 1) {
                 services.onThread(i, threadsByAddress);
             }

@@ -29,6 +29,10 @@ public final class Simulate {
      */
     record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
         long paceNs) {
+        /** The same with other faults. */
+        Plan with(List<Fault> others) {
+            return new Plan(nodes, link, options, others, remoteAccess, paceNs);
+        }
     }
 
     /**
@@ -143,40 +147,111 @@ public final class Simulate {
         return ledger.pending() == 0 && ledger.missing(!plan.faults.isEmpty()).isEmpty();
     }
 
+    /**
+     * Drops faults from a plan as long as the run still fails.
+     *
+     * @param failure of the run with all faults.
+     */
+    static SimulationFailure shrink(long seed, Duration duration, Plan plan, SimulationFailure failure) {
+        SimulationFailure least = failure;
+        List<Fault> needed = new ArrayList<>(plan.faults);
+        // what comes behind the failure has nothing to do with it
+        needed.removeIf(fault -> fault.timeNs() > failure.timeNs());
+        for (int part = Math.max(1, needed.size() / 2); part > 0; part /= 2) {
+            for (int i = 0; i + part <= needed.size();) {
+                List<Fault> fewer = new ArrayList<>(needed);
+                fewer.subList(i, i + part).clear();
+                SimulationFailure again = fails(seed, duration, plan.with(fewer));
+                if (again == null) {
+                    i += part;
+                } else {
+                    needed = fewer;
+                    least = again;
+                }
+            }
+        }
+        System.out.println("faults that are needed: " + needed);
+        return least;
+    }
+
+    private static SimulationFailure fails(long seed, Duration duration, Plan plan) {
+        try {
+            run(seed, duration, plan);
+            return null;
+        } catch (SimulationFailure failure) {
+            return failure;
+        }
+    }
+
     private static long cpuNs() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
+    /** What the command line asks for. */
+    private record Options(long seed, long seeds, Duration duration, String link, boolean shrinks) {
+        static Options of(String[] args) {
+            Map<String, String> values = new HashMap<>();
+            boolean shrinks = false;
+            for (int i = 0; i < args.length; i++) {
+                if (args[i].equals("--shrink")) {
+                    shrinks = true;
+                } else if (List.of("--seed", "--seeds", "--seconds", "--minutes", "--link").contains(args[i])
+                    && i + 1 < args.length) {
+                    values.put(args[i], args[++i]);
+                } else {
+                    throw new IllegalArgumentException(args[i]);
+                }
+            }
+            double seconds = values.containsKey("--minutes") ? 60 * Double.parseDouble(values.get("--minutes"))
+                : Double.parseDouble(values.getOrDefault("--seconds", "0.1"));
+            return new Options(Long.parseLong(values.getOrDefault("--seed", "1")),
+                Long.parseLong(values.getOrDefault("--seeds", "1")),
+                Duration.ofNanos((long) (seconds * NS_PER_S)), values.get("--link"), shrinks);
+        }
+    }
+
     /**
-     * Runs seeds.
+     * Runs seeds and prints a line for each, or its failure. Exit status 0 if none fails, 1 if one fails, 2 for wrong
+     * arguments.
      *
-     * @param args {@code --seed S}, {@code --seeds N}, {@code --seconds V}, {@code --link L}, {@code --shrink}.
+     * @param args {@code --seed S --seeds N --seconds V --minutes V --link L --shrink}.
      */
     public static void main(String[] args) {
-        Map<String, String> values = new HashMap<>();
-        for (int i = 0; i + 1 < args.length; i += 2) {
-            values.put(args[i], args[i + 1]);
+        Options options;
+        try {
+            options = Options.of(args);
+        } catch (IllegalArgumentException wrong) {
+            System.err.println("unknown or incomplete: " + wrong.getMessage() + "\nusage: simulate [--seed S] [--seeds N]"
+                + " [--seconds V | --minutes V] [--link tcp|rxm|shm|loopback] [--shrink]");
+            System.exit(2);
+            return;
         }
-        long first = Long.parseLong(values.getOrDefault("--seed", "1"));
-        long count = Long.parseLong(values.getOrDefault("--seeds", "1"));
-        Duration duration = Duration.ofMillis(
-            (long) (1000 * Double.parseDouble(values.getOrDefault("--seconds", "1"))));
         int bad = 0;
-        for (long seed = first; seed < first + count; seed++) {
-            long startNs = cpuNs();
-            try {
-                Result result = run(seed, duration, values.get("--link"));
-                double tookS = (cpuNs() - startNs) / 1e9;
-                System.out.printf("seed %d: %s, hash %016x, %d sent, %d failed, %d received, %d accesses, %d errors,"
-                    + " %.3f virtual s in %.3f s, %.0f operations/s%n", seed, plan(seed, duration, values.get("--link")).link,
-                    result.hash, result.sent, result.failed, result.received, result.accesses, result.errors.size(),
-                    result.virtualNs / 1e9, tookS, (result.sent + result.received + result.accesses) / tookS);
-            } catch (SimulationFailure failure) {
-                bad++;
-                System.out.println("FAILED " + plan(seed, duration, values.get("--link")));
-                failure.printStackTrace(System.out);
-            }
+        for (long seed = options.seed; seed < options.seed + options.seeds; seed++) {
+            bad += show(seed, options) ? 0 : 1;
         }
         System.exit(bad == 0 ? 0 : 1);
+    }
+
+    private static boolean show(long seed, Options options) {
+        Plan plan = plan(seed, options.duration, options.link);
+        long startNs = cpuNs();
+        try {
+            Result result = run(seed, options.duration, plan);
+            double tookS = (cpuNs() - startNs) / 1e9;
+            System.out.printf("seed %d: %d nodes, %s, %d faults, hash %016x, %d sent, %d failed, %d received,"
+                + " %d accesses, %d errors recorded, %.3f s in %.3f s of the processor, %.0f operations/s%n", seed,
+                plan.nodes, plan.link, plan.faults.size(), result.hash, result.sent, result.failed, result.received,
+                result.accesses, result.errors.size(), result.virtualNs / 1e9, tookS,
+                (result.sent + result.received + result.accesses) / tookS);
+            return true;
+        } catch (SimulationFailure failure) {
+            System.out.println("seed " + seed + " FAILED with " + plan);
+            SimulationFailure shown = options.shrinks ? shrink(seed, options.duration, plan, failure) : failure;
+            shown.printStackTrace(System.out);
+            System.out.printf("repeat it with --seed %d --seconds %s%s%n", seed, options.duration.toNanos() / 1e9,
+                options.link == null ? "" : " --link " + options.link);
+            return false;
+        }
     }
 }

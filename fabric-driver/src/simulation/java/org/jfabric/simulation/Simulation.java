@@ -312,8 +312,9 @@ public final class Simulation implements AutoCloseable {
     public SimulationFailure failure(String reason, Throwable cause) {
         failed = true;
         return new SimulationFailure(seed, nowNs - START_NS, "seed " + seed + ", step " + steps + ", "
-            + "%.9f s: %s%nLast events:%n%s".formatted((nowNs - START_NS) / 1e9, reason,
-                String.join(System.lineSeparator(), log.tail(SHOWN))), cause);
+            + "%.9f s: %s%nLast events:%n%s%nSockets:%n%s".formatted((nowNs - START_NS) / 1e9, reason,
+                String.join(System.lineSeparator(), log.tail(SHOWN)),
+                String.join(System.lineSeparator(), network.describe())), cause);
     }
 
     /**

@@ -35,7 +35,6 @@ public final class DriverLinkServices extends LinkServices {
     private final DescriptorWatcher watcher;
     private final Inbox inbox;
     private final CycleClock clock;
-    private final Environment environment;
     private final CountersManager counters;
     private final ErrorHandler errorHandler;
     private int thread;
@@ -47,12 +46,11 @@ public final class DriverLinkServices extends LinkServices {
      * Wiring.
      *
      * @param directory    of the driver.
-     * @param files        its descriptor, identity and numbers.
+     * @param files        its descriptor, identity, numbers and environment.
      * @param resource     for slow work.
      * @param watcher      of descriptors.
      * @param inbox        of the progress agent.
      * @param clock        of the progress agent.
-     * @param environment  of the driver.
      * @param counters     of the {@code cnc} file.
      * @param errorHandler the driver's error log.
      */
@@ -63,7 +61,6 @@ public final class DriverLinkServices extends LinkServices {
         DescriptorWatcher watcher,
         Inbox inbox,
         CycleClock clock,
-        Environment environment,
         CountersManager counters,
         ErrorHandler errorHandler) {
         this.directory = directory;
@@ -73,7 +70,6 @@ public final class DriverLinkServices extends LinkServices {
         this.watcher = watcher;
         this.inbox = inbox;
         this.clock = clock;
-        this.environment = environment;
         this.counters = counters;
         this.errorHandler = errorHandler;
     }
@@ -233,7 +229,7 @@ public final class DriverLinkServices extends LinkServices {
 
     @Override
     public Environment environment() {
-        return environment;
+        return files.environment();
     }
 
     @Override

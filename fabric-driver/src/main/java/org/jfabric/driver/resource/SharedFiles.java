@@ -66,6 +66,15 @@ public final class SharedFiles {
     }
 
     /**
+     * Clock, random numbers and threads of the driver.
+     *
+     * @return as given.
+     */
+    public Environment environment() {
+        return environment;
+    }
+
+    /**
      * A number for a new file.
      *
      * @return from 1; never twice.

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.Listener;

@@ -9,7 +9,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;

@@ -189,6 +189,18 @@ public final class SimulatedNetwork extends TcpNetwork {
         return false;
     }
 
+    /**
+     * Describes all sockets, for failures.
+     *
+     * @return a line for each.
+     */
+    public List<String> describe() {
+        List<String> lines = new ArrayList<>();
+        listeners.values().forEach(listener -> lines.add(listener.name() + " listens, waiting " + listener.waiting));
+        ports.values().forEach(port -> lines.add(port.toString()));
+        return lines;
+    }
+
     // ---- calls of the link ----
 
     @Override

@@ -347,6 +347,10 @@ final class SimulatedPort extends TcpPort {
 
     @Override
     public String toString() {
-        return local + " to " + remote;
+        long nowNs = network.nowNs();
+        return local + " to " + remote + (isConnecting ? " connecting" : "") + (closed ? " closed" : "")
+            + (isOver ? " over" : "") + (isCut() ? " cut" : "") + (in.hasEnd(nowNs) ? " ended" : "") + (peer == null
+            ? " without peer" : peer.closed ? " with a closed peer" : "") + (answerNs > nowNs ? " unanswered" : "")
+            + ", " + in.arrived() + " bytes unread, room " + in.room();
     }
 }
