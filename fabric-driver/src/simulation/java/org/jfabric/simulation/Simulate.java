@@ -221,8 +221,9 @@ public final class Simulate {
         try {
             options = Options.of(args);
         } catch (IllegalArgumentException wrong) {
-            System.err.println("unknown or incomplete: " + wrong.getMessage() + "\nusage: simulate [--seed S] [--seeds N]"
-                + " [--seconds V | --minutes V] [--link tcp|rxm|shm|loopback] [--shrink]");
+            System.err.println("unknown or incomplete: " + wrong.getMessage());
+            System.err.println("usage: simulate [--seed S] [--seeds N] [--seconds V | --minutes V]"
+                + " [--link tcp|rxm|shm|loopback] [--shrink]");
             System.exit(2);
             return;
         }
