@@ -82,7 +82,7 @@ public final class IoVector implements AutoCloseable {
     /**
      * Number of ranges.
      *
-     * @return 0 to the capacity.
+     * @return at most the capacity.
      */
     public int count() {
         return count;
@@ -91,8 +91,8 @@ public final class IoVector implements AutoCloseable {
     /**
      * Address of a range.
      *
-     * @param index from 0.
-     * @return as added.
+     * @param index below {@link #count()}.
+     * @return native address.
      */
     public long address(int index) {
         return UnsafeApi.getLong(header + HEADER_BYTES + (long) index * PLACE_BYTES);
@@ -101,10 +101,10 @@ public final class IoVector implements AutoCloseable {
     /**
      * Length of a range.
      *
-     * @param index from 0.
-     * @return bytes, as added.
+     * @param index below {@link #count()}.
+     * @return bytes.
      */
-    public long length(int index) {
+    public long lengthBytes(int index) {
         return UnsafeApi.getLong(header + HEADER_BYTES + (long) index * PLACE_BYTES + Long.BYTES);
     }
 

@@ -74,8 +74,8 @@ final class TcpConnector extends MessageConnector {
         TcpPort port;
         try {
             // a reserved address belongs to this endpoint alone, so that its port is free
-            port = link.network().connect(local(endpoint, remote), remote,
-                endpoint.bound() instanceof TcpReservation, TrafficMarks.of(endpoint.trafficClass()));
+            port = link.secured(link.network().connect(local(endpoint, remote), remote,
+                endpoint.bound() instanceof TcpReservation, TrafficMarks.of(endpoint.trafficClass())), true);
         } catch (FabricException e) {
             link.later(() -> fail(channel, e.errno(), NO_DATA));
             return channel;

@@ -249,7 +249,7 @@ final class SimulatedPort extends TcpPort {
     long sendVector(IoVector vector) {
         long sent = 0;
         for (int i = 0; i < vector.count(); i++) {
-            long length = vector.length(i);
+            long length = vector.lengthBytes(i);
             long count = sendRange(vector.address(i), length);
             if (count < 0) {
                 return sent > 0 ? sent : count;
@@ -272,7 +272,7 @@ final class SimulatedPort extends TcpPort {
     long receiveError(IoVector vector) {
         long received = 0;
         for (int i = 0; i < vector.count(); i++) {
-            long length = vector.length(i);
+            long length = vector.lengthBytes(i);
             if (received > 0 && in.arrived() == 0) {
                 return received;
             }
