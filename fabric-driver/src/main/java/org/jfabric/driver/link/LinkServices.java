@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.layout.OwnerId;
 
@@ -141,6 +142,15 @@ public abstract class LinkServices {
      */
     public void closed(String address) {
         // as above
+    }
+
+    /**
+     * Clock, random numbers and threads of the driver.
+     *
+     * @return the same object always.
+     */
+    public Environment environment() {
+        return Environment.SYSTEM;
     }
 
     /**

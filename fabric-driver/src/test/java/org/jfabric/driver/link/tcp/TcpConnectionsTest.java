@@ -287,7 +287,7 @@ class TcpConnectionsTest {
     /** The socket options by which the system detects the loss of the peer's host. */
     @Test
     void shouldKeepBothSidesAliveAsConfigured() {
-        boolean isNative = a.link.sockets() == Sockets.NATIVE;
+        boolean isNative = a.link.network() == TcpNetwork.of(Sockets.NATIVE);
         Connecting[] usual = connected();
         for (Connecting side : usual) {
             assertArrayEquals(new int[] {1, 5, 2, 3, 0}, liveness(side));
