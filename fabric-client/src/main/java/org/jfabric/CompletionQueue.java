@@ -119,6 +119,11 @@ public final class CompletionQueue implements Fid {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
+        int sampleDistance = invoker == null ? 0
+            : UnsafeApi.getInt(memory.address() + CompletionQueueDescriptor.SAMPLE_DISTANCE_OFFSET);
+        if (sampleDistance > 0) {
+            credits.sampleEvery(sampleDistance);
+        }
         this.reader = new CompletionReader(
             memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
         this.waitObject = attr.waitObject();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The first message of a connection, as it comes out of a socket. */
 class ShmHelloTest {
-    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, ShmHello.threads(1, 2));
+    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, ShmHello.threads(1, 2), false);
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment bytes = arena.allocate(16);
     @TempDir
