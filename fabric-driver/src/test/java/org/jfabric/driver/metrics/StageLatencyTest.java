@@ -194,7 +194,6 @@ class StageLatencyTest {
         }
     }
 
-    /** A peer that wants no time stamps gets none; what concerns the own clients is measured nevertheless. */
     @Test
     void shouldSampleTheOwnStagesIfThePeerSamplesNothing() {
         alpha = launch("alpha", ThreadingMode.SHARED, INTERVAL);

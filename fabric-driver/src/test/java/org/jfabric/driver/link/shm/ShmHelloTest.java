@@ -38,6 +38,13 @@ class ShmHelloTest {
     }
 
     @Test
+    void shouldAskForTimeStampsOnlyIfTheDriverSamples() {
+        assertEquals(0, hello.features() & ShmHello.FEATURE_STAMPS);
+        assertEquals(ShmHello.FEATURE_STAMPS,
+            ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, 0, true).features() ^ hello.features());
+    }
+
+    @Test
     void shouldReceiveWhatWasSent() {
         connect();
         assertNull(ShmHello.receive(theirs));
