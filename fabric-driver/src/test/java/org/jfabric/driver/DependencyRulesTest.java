@@ -46,6 +46,7 @@ class DependencyRulesTest {
 
     /** Superclasses with a single subclass in their package, and why. */
     private static final Map<String, String> SINGLE_SUBCLASS = new TreeMap<>(Map.of(
+        "CompletionReader", "queues that end with their driver pay nothing for those that outlive it",
         "ConnectionListener", "callbacks of a connection, which needs no more of its endpoint",
         "PeerContext", "all that peers may use of their endpoint",
         "PayloadHandler", "wires that have a payload to pull, but no credit, need no more",
