@@ -1,0 +1,109 @@
+package org.jfabric.driver.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * Files that are opened and closed all the time in a process of a driver or client, so that they get the numbers of
+ * descriptors that the product has closed. A product that used such a number once more would close or write one of
+ * these, which is noticed.
+ */
+final class Canaries {
+    private static final int COUNT = 12;
+    private static final long PAUSE_NS = 20_000_000;
+    private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
+
+    /** An open file without a byte in it. */
+    private record Canary(Path path, FileChannel channel, Path descriptor) {
+    }
+
+    private final Path folder;
+    private final Consumer<String> faults;
+    private final SplittableRandom random = new SplittableRandom(ProcessHandle.current().pid());
+    private final List<Canary> canaries = new ArrayList<>();
+    private int made;
+
+    private Canaries(Path folder, Consumer<String> faults) {
+        this.folder = folder;
+        this.faults = faults;
+    }
+
+    /** In a thread of its own, until the process ends. */
+    static void start(Path folder, Consumer<String> faults) {
+        Thread thread = new Thread(new Canaries(folder, faults)::run, "canaries");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            while (true) {
+                LockSupport.parkNanos(PAUSE_NS);
+                if (canaries.size() < COUNT) {
+                    canaries.add(open());
+                }
+                check();
+                if (canaries.size() == COUNT) {
+                    Canary old = canaries.remove(random.nextInt(COUNT));
+                    old.channel.close();
+                    Files.delete(old.path);
+                }
+            }
+        } catch (IOException e) {
+            // no descriptor is left: that is done on purpose
+            if (e.getMessage() == null || !e.getMessage().contains("Too many open files")) {
+                faults.accept("canaries: " + e);
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+            if (!Thread.currentThread().isInterrupted()) {
+                run();
+            }
+        }
+    }
+
+    private Canary open() throws IOException {
+        Path path = folder.resolve("canary-" + ProcessHandle.current().pid() + '-' + made++);
+        FileChannel channel = FileChannel.open(
+            path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try (Stream<Path> descriptors = Files.list(DESCRIPTORS)) {
+            return new Canary(path, channel, descriptors.filter(each -> path.equals(target(each))).findFirst()
+                .orElseThrow(() -> new IOException("the descriptor of " + path + " was closed at once")));
+        } catch (UncheckedIOException e) {
+            channel.close();
+            throw e.getCause();
+        } catch (IOException e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    private void check() throws IOException {
+        for (Canary each : canaries) {
+            Path target = target(each.descriptor);
+            if (!each.path.equals(target)) {
+                faults.accept("descriptor " + each.descriptor.getFileName() + " of another owner was closed, it is now "
+                    + target);
+            } else if (Files.size(each.path) != 0 || each.channel.position() != 0) {
+                faults.accept("descriptor " + each.descriptor.getFileName() + " of another owner was used");
+            }
+        }
+    }
+
+    private static Path target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}

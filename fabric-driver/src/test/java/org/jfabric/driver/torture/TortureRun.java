@@ -1,0 +1,154 @@
+package org.jfabric.driver.torture;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
+
+/**
+ * The controller: worlds one after the other, in an order that the seed determines, until the time is over. It ends only
+ * processes that it has started.
+ */
+final class TortureRun implements AutoCloseable {
+    private static final int SPARE = 1;
+    private static final int MOST_FAULTS = 5;
+    private static final long NS_PER_S = TimeUnit.SECONDS.toNanos(1);
+
+    private final List<Cell> cells;
+    private final long seed;
+    private final PrintStream out;
+    private final Tally tally = new Tally();
+    private final Path root = TestDirectory.create();
+    /** Of ledgers and memory, where there is stable storage. */
+    private final Path folder;
+    /** Processes that have no endpoint yet: to start one takes longer than most of what is done to it. */
+    private final Deque<TestProcess> spare = new ArrayDeque<>();
+    private Fleet fleet;
+    /** Of the drivers, another one after each fault. */
+    private Path base;
+    private int numbers;
+    private int faults;
+
+    TortureRun(List<Cell> cells, long seed, PrintStream out) {
+        this.cells = new ArrayList<>(cells);
+        this.seed = seed;
+        this.out = out;
+        try {
+            folder = Files.createTempDirectory("jfabric-torture");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    Fleet fleet() {
+        return fleet;
+    }
+
+    Tally tally() {
+        return tally;
+    }
+
+    Path base() {
+        return base;
+    }
+
+    Worker open(Cell cell, Path directory, long workerSeed) {
+        while (spare.size() <= SPARE) {
+            spare.add(Worker.spawn());
+        }
+        return Worker.open(spare.remove(), cell, directory, folder, ++numbers, workerSeed);
+    }
+
+    Conversation begin(Worker from, Worker to) {
+        return Conversation.begin(folder, ++numbers, from, to);
+    }
+
+    /** Runs for that time; returns the number of faults. */
+    int run(long seconds, long sliceSeconds) {
+        long end = System.nanoTime() + seconds * NS_PER_S;
+        for (int round = 0; faults < MOST_FAULTS && (round == 0 || System.nanoTime() - end < 0); round++) {
+            Collections.shuffle(cells, new Random(seed + round));
+            for (int i = 0; i < cells.size() && faults < MOST_FAULTS
+                && (i == 0 && round == 0 || System.nanoTime() - end < 0); i++) {
+                long left = end - System.nanoTime();
+                world(cells.get(i), seed * 1_000_003 + round * 1_009L + i, Math.min(left, sliceSeconds * NS_PER_S));
+            }
+        }
+        if (fleet != null) {
+            try {
+                fleet.end();
+            } catch (AssertionError | RuntimeException e) {
+                fault("the end of the drivers", seed, e);
+            }
+        }
+        return faults;
+    }
+
+    private void world(Cell cell, long worldSeed, long sliceNs) {
+        World world = null;
+        try {
+            if (fleet == null) {
+                base = Files.createTempDirectory(root, "fleet");
+                fleet = new Fleet(base, folder, tally);
+            }
+            world = new World(this, cell, new SplittableRandom(worldSeed));
+            world.run(System.nanoTime() + sliceNs);
+            tally.add("worlds", 1);
+            if (Files.list(folder).count() > 100) {
+                throw new AssertionError("files left in " + folder);
+            }
+        } catch (AssertionError | RuntimeException | IOException e) {
+            fault(cell.toString(), worldSeed, e);
+            if (world != null) {
+                world.dump();
+                out.println(world);
+            }
+            if (fleet != null) {
+                out.println("alpha:\n" + fleet.alpha().output() + "\nbeta:\n" + fleet.beta().output()
+                    + "\nerrors of alpha: " + fleet.view().errors());
+                fleet.close();
+                fleet = null;
+            }
+        } finally {
+            if (world != null) {
+                world.close();
+            }
+            deleteLedgers();
+        }
+    }
+
+    private void fault(String where, long worldSeed, Throwable fault) {
+        faults++;
+        out.println("FAULT in " + where + ", seed " + worldSeed + ": " + fault);
+        fault.printStackTrace(out);
+    }
+
+    private void deleteLedgers() {
+        try (var files = Files.list(folder)) {
+            files.filter(each -> each.toString().endsWith(".ledger")).forEach(each -> each.toFile().delete());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        spare.forEach(TestProcess::close);
+        if (fleet != null) {
+            fleet.close();
+        }
+        TestDirectory.delete(root);
+        TestDirectory.delete(folder);
+    }
+}

@@ -1,0 +1,316 @@
+package org.jfabric.driver.torture;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
+
+/** Two workers that send to each other over the link of a {@link Cell}, and what happens to them. */
+final class World implements AutoCloseable {
+    /** Every operation ends within that time after what it waits for. */
+    static final long LIMIT_S = 2;
+
+    private static final int SLACK = 3;
+    private static final long HEAP_SLACK = 2 << 20;
+
+    private final TortureRun run;
+    private final Fleet fleet;
+    private final Cell cell;
+    private final SplittableRandom random;
+    /** Of loopback: whether both are clients of beta. */
+    private final boolean isAtBeta;
+    private final Worker[] workers = new Worker[2];
+    /** The one with index i is of worker i. */
+    private final Conversation[] conversations = new Conversation[2];
+    private final Census[] first = new Census[2];
+    private final long[] firstHeap = new long[2];
+    private final int[] survived = new int[2];
+
+    World(TortureRun run, Cell cell, SplittableRandom random) {
+        this.run = run;
+        this.fleet = run.fleet();
+        this.cell = cell;
+        this.random = random;
+        isAtBeta = random.nextBoolean();
+        for (int i = 0; i < 2; i++) {
+            workers[i] = open(i);
+        }
+        converse();
+    }
+
+    /** The driver of a worker's daemon. */
+    private DriverProcess daemon(int side) {
+        return (cell.isLocal() ? isAtBeta : side == 1) ? fleet.beta() : fleet.alpha();
+    }
+
+    private Worker open(int side) {
+        first[side] = null;
+        survived[side] = 0;
+        return run.open(cell, cell.isDaemon() ? daemon(side).directory() : run.base().resolve("own-" + side),
+            random.nextLong());
+    }
+
+    private void converse() {
+        for (int i = 0; i < 2; i++) {
+            conversations[i] = run.begin(workers[i], workers[1 - i]);
+        }
+    }
+
+    void run(long untilNs) {
+        while (System.nanoTime() - untilNs < 0) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20 + random.nextInt(300)));
+            check();
+            harm();
+            check();
+            fleet.bystanders().assertUnharmed();
+        }
+        end(0);
+        end(1);
+        for (int i = 0; i < 2; i++) {
+            workers[i].check();
+            quit(i);
+        }
+        if (cell.isDaemon()) {
+            fleet.checkAtRest(cell.toString());
+        }
+    }
+
+    private void harm() {
+        int dice = random.nextInt(100);
+        int side = random.nextInt(2);
+        if (dice < 45) {
+            kill(side);
+        } else if (dice < 60) {
+            stop(workers[side].process(), "workers stopped");
+        } else if (dice < 70) {
+            replaceInOrder(side);
+        } else if (cell.isDaemon() && dice < 82) {
+            killDriver();
+        } else if (cell.isDaemon()) {
+            stop(daemon(side).process(), "drivers stopped");
+        } else {
+            kill(side);
+        }
+    }
+
+    /** No failure of a conversation whose both sides live, and no fault. */
+    private void check() {
+        for (Worker each : workers) {
+            List<String> failures = each.check();
+            if (!failures.isEmpty()) {
+                throw new AssertionError("failed without a reason: " + failures + "\n" + this);
+            }
+        }
+        if (cell.isDaemon()) {
+            fleet.checkAlive(fleet.alpha());
+            fleet.checkAlive(fleet.beta());
+        }
+    }
+
+    private void kill(int side) {
+        Worker victim = workers[side];
+        Worker survivor = workers[1 - side];
+        long begin = System.nanoTime();
+        victim.kill();
+        run.tally().add("workers killed over " + cell.link(), 1);
+        long last = survivor.end(conversations[1 - side].number());
+        ended("operations ended after the kill of a worker", begin, last);
+        survivor.check();
+        victim.check();
+        judgeAtDeath(conversations[1 - side]);
+        judge(conversations[side]);
+        closeConversations();
+        victim.close();
+        workers[side] = open(side);
+        compare(1 - side);
+        converse();
+    }
+
+    /** What the survivor of some kills has, against what it had after the first two. */
+    private void compare(int side) {
+        if (++survived[side] < 3) {
+            return;
+        }
+        Worker worker = workers[side];
+        if (first[side] == null) {
+            first[side] = Census.of(worker.pid());
+            firstHeap[side] = worker.heap();
+            return;
+        }
+        Deadline.awaitParked(() -> "kept: " + Census.of(worker.pid()).growthSince(first[side], SLACK) + ", "
+            + Census.descriptors(worker.pid()) + "\n" + this,
+            () -> Census.of(worker.pid()).growthSince(first[side], SLACK) == null);
+        long heap = worker.heap();
+        if (heap > firstHeap[side] + HEAP_SLACK) {
+            throw new AssertionError("the heap grew from " + firstHeap[side] + " to " + heap + " bytes\n" + this);
+        }
+        run.tally().add("comparisons of descriptors, mappings, threads, heap", 1);
+    }
+
+    private void stop(Process process, String what) {
+        long pause = TimeUnit.MILLISECONDS.toNanos(random.nextInt(20, random.nextInt(8) == 0 ? 2_500 : 400));
+        TestProcess.signal(process, "STOP");
+        try {
+            LockSupport.parkNanos(pause);
+        } finally {
+            TestProcess.signal(process, "CONT");
+        }
+        run.tally().add(what, 1);
+        long begin = System.nanoTime();
+        for (Worker each : workers) {
+            each.settle();
+        }
+        ended("operations ended after a stop", begin, System.nanoTime());
+    }
+
+    private void replaceInOrder(int side) {
+        end(side);
+        end(1 - side);
+        quit(side);
+        run.tally().add("workers ended in order", 1);
+        workers[side] = open(side);
+        converse();
+    }
+
+    private void quit(int side) {
+        workers[side].quit();
+        workers[side].check();
+        if (!cell.isDaemon()) {
+            Fleet.checkClean(workers[side].directory());
+        }
+        workers[side].close();
+    }
+
+    private void killDriver() {
+        boolean isOfBoth = cell.isLocal();
+        if (isOfBoth && !isAtBeta) {
+            return;
+        }
+        long begin = fleet.killBeta();
+        for (int i = isOfBoth ? 0 : 1; i < 2; i++) {
+            workers[i].awaitGone();
+        }
+        run.tally().time("clients notified of their driver's end", System.nanoTime() - begin);
+        if (!isOfBoth) {
+            long last = workers[0].end(conversations[0].number());
+            ended("operations ended after the kill of a driver", begin, last);
+        }
+        for (Worker each : workers) {
+            each.check();
+        }
+        judge(conversations[0]);
+        judge(conversations[1]);
+        closeConversations();
+        for (int i = isOfBoth ? 0 : 1; i < 2; i++) {
+            workers[i].quit();
+            workers[i].check();
+            workers[i].close();
+        }
+        fleet.restartBeta();
+        for (int i = isOfBoth ? 0 : 1; i < 2; i++) {
+            workers[i] = open(i);
+        }
+        if (!isOfBoth) {
+            compare(0);
+        }
+        converse();
+    }
+
+    private void ended(String what, long begin, long last) {
+        long took = Math.max(0, last - begin);
+        run.tally().time(what, took);
+        if (took > Deadline.ns(LIMIT_S)) {
+            throw new AssertionError(what + ": only after " + took / 1_000_000 + " ms\n" + this);
+        }
+    }
+
+    /** In order: both live, so every message arrives, and those confirmed are all of them. */
+    private void end(int side) {
+        Conversation conversation = conversations[side];
+        workers[side].end(conversation.number());
+        Ledger ledger = conversation.ledger();
+        if (ledger.failed() != 0) {
+            throw new AssertionError("failed without a reason: " + conversation + "\n" + this);
+        }
+        if (cell.isReliable()) {
+            Deadline.awaitParked(() -> "not all have arrived, " + conversation + "\n" + this,
+                () -> ledger.received() == ledger.posted() && ledger.delivered() == ledger.posted());
+        }
+        judge(conversation);
+        conversation.close();
+        conversations[side] = null;
+    }
+
+    private void judge(Conversation conversation) {
+        if (cell.isReliable()) {
+            Deadline.awaitParked(() -> "confirmed and not received: " + conversation.lost() + " of " + conversation
+                + "\n" + this, () -> conversation.lost().isEmpty());
+        }
+        count(conversation);
+    }
+
+    private void judgeAtDeath(Conversation conversation) {
+        if (cell.isReliable()) {
+            List<Long> lost = conversation.lostAtDeath();
+            if (!lost.isEmpty()) {
+                throw new AssertionError("confirmed and not received: " + lost + " of " + conversation + "\n" + this);
+            }
+        }
+        count(conversation);
+    }
+
+    private void count(Conversation conversation) {
+        if (conversation.hasInvented()) {
+            throw new AssertionError("received and not posted: " + conversation + "\n" + this);
+        }
+        run.tally().add("messages received over " + cell.link(), conversation.ledger().received());
+        run.tally().add("messages confirmed", cell.isReliable() ? conversation.ledger().delivered() : 0);
+        run.tally().add("operations failed with their peer", conversation.ledger().failed());
+    }
+
+    private void closeConversations() {
+        for (int i = 0; i < 2; i++) {
+            if (conversations[i] != null) {
+                conversations[i].close();
+                conversations[i] = null;
+            }
+        }
+    }
+
+    /** The stacks of all processes, for a failure. */
+    void dump() {
+        for (Worker each : workers) {
+            if (each != null) {
+                each.dump();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        closeConversations();
+        for (Worker each : workers) {
+            if (each != null) {
+                each.close();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        List<String> text = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            text.add(conversations[i] + ", from " + workers[i]);
+        }
+        return cell + ": " + String.join("\n", text);
+    }
+
+    Path directory(int side) {
+        return workers[side].directory();
+    }
+}
