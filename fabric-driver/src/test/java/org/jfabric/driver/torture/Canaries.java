@@ -23,7 +23,7 @@ final class Canaries {
     private static final long PAUSE_NS = 20_000_000;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
-    /** An open file without a byte in it. */
+    /** An open file without a name and without a byte in it. */
     private record Canary(Path path, FileChannel channel, Path descriptor) {
     }
 
@@ -54,9 +54,7 @@ final class Canaries {
                 }
                 check();
                 if (canaries.size() == COUNT) {
-                    Canary old = canaries.remove(random.nextInt(COUNT));
-                    old.channel.close();
-                    Files.delete(old.path);
+                    canaries.remove(random.nextInt(COUNT)).channel.close();
                 }
             }
         } catch (IOException e) {
@@ -76,8 +74,10 @@ final class Canaries {
         FileChannel channel = FileChannel.open(
             path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try (Stream<Path> descriptors = Files.list(DESCRIPTORS)) {
-            return new Canary(path, channel, descriptors.filter(each -> path.equals(target(each))).findFirst()
-                .orElseThrow(() -> new IOException("the descriptor of " + path + " was closed at once")));
+            Path descriptor = descriptors.filter(each -> path.equals(target(each))).findFirst()
+                .orElseThrow(() -> new IOException("the descriptor of " + path + " was closed at once"));
+            Files.delete(path);
+            return new Canary(Path.of(path + " (deleted)"), channel, descriptor);
         } catch (UncheckedIOException e) {
             channel.close();
             throw e.getCause();
@@ -93,7 +93,7 @@ final class Canaries {
             if (!each.path.equals(target)) {
                 faults.accept("descriptor " + each.descriptor.getFileName() + " of another owner was closed, it is now "
                     + target);
-            } else if (Files.size(each.path) != 0 || each.channel.position() != 0) {
+            } else if (each.channel.size() != 0 || each.channel.position() != 0) {
                 faults.accept("descriptor " + each.descriptor.getFileName() + " of another owner was used");
             }
         }

@@ -63,7 +63,7 @@ record Cell(String link, ThreadingMode embedded) {
     }
 
     int longest() {
-        return isReliable() ? Payload.LONGEST : 8_000;
+        return isReliable() ? Payload.LONGEST : 1_472;
     }
 
     Info hints() {

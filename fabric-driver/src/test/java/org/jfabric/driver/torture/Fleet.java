@@ -136,6 +136,12 @@ final class Fleet implements AutoCloseable {
         });
     }
 
+    /** What a driver said after its options. */
+    static String said(DriverProcess driver) {
+        String output = driver.output();
+        return output.substring(Math.max(0, output.indexOf("jfabric driver ready")));
+    }
+
     Bystanders bystanders() {
         return bystanders;
     }
@@ -176,7 +182,7 @@ final class Fleet implements AutoCloseable {
         }
         try (Stream<Path> files = Files.list(directory)) {
             Set<String> left = files.map(each -> each.getFileName().toString())
-                .filter(each -> !each.matches("errors-.*|record-.*")).collect(Collectors.toCollection(TreeSet::new));
+                .filter(each -> !each.matches("errors-.*|record.previous|driver.marker")).collect(Collectors.toCollection(TreeSet::new));
             if (!left.isEmpty()) {
                 throw new AssertionError("left in " + directory + ": " + left);
             }

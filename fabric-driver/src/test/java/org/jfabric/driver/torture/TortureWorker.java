@@ -228,7 +228,10 @@ final class TortureWorker {
             driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
                 .threadingMode(cell.embedded()).set("jfabric.link.enabled", Cell.LINKS)
                 .set("jfabric.tcp.interface", "lo").build());
-            fabric = Fabric.embedded(driver.embedded(), config);
+            fabric = driver.fabric(config);
+        }
+        if (!cell.isDaemon()) {
+            Canaries.start(folder, fault -> say("fault " + fault));
         }
         node = new FabricNode(fabric, cell.link(), cell.hints(), 256, number, () -> { });
         openMemory(number);

@@ -1,13 +1,26 @@
 package org.jfabric.driver.torture;
 
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.DescriptorLimit;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 
 /** Two workers that send to each other over the link of a {@link Cell}, and what happens to them. */
@@ -15,6 +28,7 @@ final class World implements AutoCloseable {
     /** Every operation ends within that time after what it waits for. */
     static final long LIMIT_S = 2;
 
+    private static final long VANDAL_MS = 700;
     private static final int SLACK = 3;
     private static final long HEAP_SLACK = 2 << 20;
 
@@ -89,13 +103,124 @@ final class World implements AutoCloseable {
             stop(workers[side].process(), "workers stopped");
         } else if (dice < 70) {
             replaceInOrder(side);
-        } else if (cell.isDaemon() && dice < 82) {
+        } else if (!cell.isDaemon()) {
+            harmProcess(side, dice);
+        } else if (dice < 80) {
             killDriver();
-        } else if (cell.isDaemon()) {
+        } else if (dice < 85) {
             stop(daemon(side).process(), "drivers stopped");
+        } else if (dice < 92) {
+            vandalise(side);
+        } else if (dice < 96) {
+            exhaust(daemon(side).process().pid(), daemon(side).directory());
         } else {
-            kill(side);
+            flood(side);
         }
+    }
+
+    private void harmProcess(int side, int dice) {
+        if (dice < 84) {
+            kill(side);
+        } else if (dice < 94) {
+            exhaust(workers[side].pid(), workers[side].directory());
+        } else {
+            flood(side);
+        }
+    }
+
+    /** A client of a worker's daemon scribbles, cuts and sends garbage; the workers do not notice. */
+    private void vandalise(int side) {
+        try (TestProcess vandal = TestJvm.start(Vandal.class, daemon(side).directory().toString(),
+            Long.toString(random.nextLong()), Long.toString(VANDAL_MS))) {
+            String[] done = vandal.hear("done").split(" ");
+            run.tally().add("clients that were vandals", Long.parseLong(done[0]));
+            run.tally().add("of these ended by the driver", Long.parseLong(done[1]));
+            run.tally().add("scribbles in shared files", Long.parseLong(done[2]));
+            run.tally().add("shared files cut", Long.parseLong(done[3]));
+            run.tally().add("commands of garbage", Long.parseLong(done[4]));
+            vandal.ended();
+        }
+        settle("operations ended after a vandal");
+    }
+
+    /** No descriptor is left in a process with a driver, while others connect to it. */
+    private void exhaust(long pid, Path directory) {
+        if (!DescriptorLimit.isChangeable()) {
+            run.tally().add("skipped: no prlimit to exhaust descriptors", 1);
+            return;
+        }
+        long most = DescriptorLimit.of(pid);
+        DescriptorLimit.set(pid, DescriptorLimit.firstFree(pid) + random.nextInt(6));
+        try {
+            for (int i = 0; i < 8; i++) {
+                flood(directory, 4);
+                connect(directory);
+            }
+        } finally {
+            DescriptorLimit.set(pid, most);
+        }
+        run.tally().add("processes without descriptors", 1);
+        settle("operations ended after descriptors were there again");
+    }
+
+    /** A client that may be refused, and leaves at once. */
+    private void connect(Path directory) {
+        try (Fabric fabric = Fabric.connect(new FabricConfig().directory(directory)
+            .connectTimeoutNs(TimeUnit.MILLISECONDS.toNanos(100)).commandTimeoutNs(TimeUnit.SECONDS.toNanos(1)))) {
+            fabric.domain(fabric.info(cell.hints().linkName(cell.link())).best()).allocate(1 << 16).close();
+        } catch (FabricException e) {
+            run.tally().add("clients refused without descriptors", 1);
+        }
+    }
+
+    private void flood(int side) {
+        if (cell.embedded() != ThreadingMode.INVOKER) {
+            flood(workers[side].directory(), 200);
+            run.tally().add("silent connections", 200);
+        }
+        if (cell.link().equals("tcp") || cell.link().equals("rxm")) {
+            SocketName name = SocketName.parse(workers[side].address());
+            List<Socket> sockets = new ArrayList<>();
+            try {
+                for (int i = 0; i < 200; i++) {
+                    sockets.add(new Socket(name.inetAddress(), name.port()));
+                }
+                run.tally().add("silent connections", 200);
+                for (Socket each : sockets) {
+                    each.close();
+                }
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        }
+        settle("operations ended after a flood of connections");
+    }
+
+    /** Connections to a driver that say nothing, or half of a hello. */
+    private void flood(Path directory, int count) {
+        int[] sockets = new int[count];
+        UnsafeBuffer bytes = new UnsafeBuffer(ByteBuffer.allocateDirect(64));
+        for (int i = 0; i < count; i++) {
+            sockets[i] = UnixSocket.connect(directory.resolve("driver.sock"), UnixSocket.SOCK_NONBLOCK);
+            if (sockets[i] >= 0) {
+                bytes.putInt(0, 40);
+                UnixSocket.send(sockets[i], bytes.addressOffset(), random.nextInt(40), UnixSocket.MSG_DONTWAIT);
+            }
+        }
+        for (int each : sockets) {
+            if (each >= 0) {
+                Libc.close(each);
+            }
+        }
+    }
+
+    /** All that was posted so far ends soon. */
+    private void settle(String what) {
+        long begin = System.nanoTime();
+        for (Worker each : workers) {
+            each.settle();
+        }
+        ended(what, begin, System.nanoTime());
     }
 
     /** No failure of a conversation whose both sides live, and no fault. */
@@ -161,11 +286,7 @@ final class World implements AutoCloseable {
             TestProcess.signal(process, "CONT");
         }
         run.tally().add(what, 1);
-        long begin = System.nanoTime();
-        for (Worker each : workers) {
-            each.settle();
-        }
-        ended("operations ended after a stop", begin, System.nanoTime());
+        settle("operations ended after a stop");
     }
 
     private void replaceInOrder(int side) {
