@@ -62,9 +62,17 @@ final class World implements AutoCloseable {
         return (cell.isLocal() ? isAtBeta : side == 1) ? fleet.beta() : fleet.alpha();
     }
 
+    /** Over loopback worker 1 is a client of the driver in the process of worker 0. */
+    private boolean isHosted() {
+        return cell.isLocal() && !cell.isDaemon();
+    }
+
     private Worker open(int side) {
         first[side] = null;
         survived[side] = 0;
+        if (isHosted() && side == 1) {
+            return run.open(new Cell(cell.link(), null), workers[0].directory(), random.nextLong());
+        }
         return run.open(cell, cell.isDaemon() ? daemon(side).directory() : run.base().resolve("own-" + side),
             random.nextLong());
     }
@@ -85,7 +93,7 @@ final class World implements AutoCloseable {
         }
         end(0);
         end(1);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 1; i >= 0; i--) {
             workers[i].check();
             quit(i);
         }
@@ -120,7 +128,7 @@ final class World implements AutoCloseable {
 
     private void harmProcess(int side, int dice) {
         if (dice < 84) {
-            kill(side);
+            kill(isHosted() ? 0 : side);
         } else if (dice < 94) {
             exhaust(workers[side].pid(), workers[side].directory());
         } else {
@@ -238,6 +246,10 @@ final class World implements AutoCloseable {
     }
 
     private void kill(int side) {
+        if (isHosted() && side == 0) {
+            killHost();
+            return;
+        }
         Worker victim = workers[side];
         Worker survivor = workers[1 - side];
         long begin = System.nanoTime();
@@ -253,6 +265,26 @@ final class World implements AutoCloseable {
         victim.close();
         workers[side] = open(side);
         compare(1 - side);
+        converse();
+    }
+
+    private void killHost() {
+        long begin = System.nanoTime();
+        workers[0].kill();
+        run.tally().add("workers killed over " + cell.link(), 1);
+        run.tally().add("drivers killed", 1);
+        workers[1].awaitGone();
+        run.tally().time("clients notified of their driver's end", System.nanoTime() - begin);
+        workers[0].check();
+        workers[1].check();
+        judge(conversations[0]);
+        judgeAtDeath(conversations[1]);
+        closeConversations();
+        workers[1].quit();
+        for (int i = 0; i < 2; i++) {
+            workers[i].close();
+            workers[i] = open(i);
+        }
         converse();
     }
 
@@ -292,16 +324,23 @@ final class World implements AutoCloseable {
     private void replaceInOrder(int side) {
         end(side);
         end(1 - side);
+        boolean isHost = isHosted() && side == 0;
+        if (isHost) {
+            quit(1);
+        }
         quit(side);
-        run.tally().add("workers ended in order", 1);
+        run.tally().add("workers ended in order", isHost ? 2 : 1);
         workers[side] = open(side);
+        if (isHost) {
+            workers[1] = open(1);
+        }
         converse();
     }
 
     private void quit(int side) {
         workers[side].quit();
         workers[side].check();
-        if (!cell.isDaemon()) {
+        if (!cell.isDaemon() && !(isHosted() && side == 1)) {
             Fleet.checkClean(workers[side].directory());
         }
         workers[side].close();
