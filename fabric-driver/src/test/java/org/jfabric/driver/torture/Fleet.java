@@ -93,12 +93,17 @@ final class Fleet implements AutoCloseable {
         }
     }
 
-    /** Alpha is as it was when it had no clients but the bystanders; it is compared with the end of that kind's first. */
-    void checkAtRest(String kind) {
+    /** Both live, and nothing went wrong in them. */
+    void checkServing() {
         bystanders.assertGoOn(4);
         checkAlive(alpha);
         checkAlive(beta);
         view.assertExplained();
+    }
+
+    /** Alpha is as it was when it had no clients but the bystanders; it is compared with the end of that kind's first. */
+    void checkAtRest(String kind) {
+        checkServing();
         Deadline.awaitParked(() -> "files of clients that have ended: " + clientFiles(alpha.directory()) + ", of the"
             + " bystanders: " + files, () -> clientFiles(alpha.directory()).equals(files));
         Census baseline = first.get(kind);
@@ -194,7 +199,11 @@ final class Fleet implements AutoCloseable {
     /** After a failure: whatever still runs. */
     @Override
     public void close() {
-        alpha.kill();
-        beta.kill();
+        if (alpha.process().isAlive()) {
+            alpha.kill();
+        }
+        if (beta.process().isAlive()) {
+            beta.kill();
+        }
     }
 }

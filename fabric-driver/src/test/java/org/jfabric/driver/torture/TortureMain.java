@@ -35,6 +35,11 @@ final class TortureMain implements Callable<Integer> {
         description = "Only these, such as shm/daemon or tcp/invoker; default: all.")
     private List<String> only = new ArrayList<>();
 
+    @Option(
+        names = "--mutations", paramLabel = "N",
+        description = "Instead of all this: changed messages, until each parser of tcp, rxm, shm and control has read N.")
+    private long mutations;
+
     private TortureMain() {
     }
 
@@ -48,7 +53,7 @@ final class TortureMain implements Callable<Integer> {
         List<Cell> cells = only.isEmpty() ? Cell.all() : only.stream().map(Cell::parse).toList();
         System.out.println("torture: seed " + chosen + ", " + cells);
         try (TortureRun run = new TortureRun(cells, chosen, System.out)) {
-            int faults = run.run(Math.round(minutes * 60), sliceSeconds);
+            int faults = mutations > 0 ? run.mutate(mutations) : run.run(Math.round(minutes * 60), sliceSeconds);
             System.out.println(run.tally());
             System.out.println(faults == 0 ? "torture: no fault" : "torture: " + faults + " faults");
             return faults == 0 ? 0 : 1;

@@ -22,6 +22,7 @@ import org.jfabric.test.TestProcess;
  */
 final class TortureRun implements AutoCloseable {
     private static final int SPARE = 1;
+    private static final int MUTATIONS_AT_ONCE = 5_000;
     private static final int MOST_FAULTS = 5;
     private static final long NS_PER_S = TimeUnit.SECONDS.toNanos(1);
 
@@ -85,43 +86,87 @@ final class TortureRun implements AutoCloseable {
                 world(cells.get(i), seed * 1_000_003 + round * 1_009L + i, Math.min(left, sliceSeconds * NS_PER_S));
             }
         }
+        end();
+        return faults;
+    }
+
+    /** Changed messages until each parser has so many; returns the number of faults. */
+    int mutate(long count) {
+        try {
+            begin();
+            try (Mutations mutations = new Mutations(fleet.alpha().directory(), seed)) {
+                for (long next = 0; next < count;) {
+                    next = Math.min(count, next + MUTATIONS_AT_ONCE);
+                    for (Mutations.Parser parser : Mutations.Parser.values()) {
+                        while (mutations.reached(parser) < next) {
+                            mutations.some(parser);
+                        }
+                        mutations.checkServed();
+                        fleet.checkServing();
+                    }
+                    out.println("torture: each parser has read " + next + " changed messages");
+                }
+                for (Mutations.Parser parser : Mutations.Parser.values()) {
+                    tally.add("changed messages to " + parser, mutations.reached(parser));
+                }
+            }
+            fleet.checkAtRest("mutations");
+        } catch (AssertionError | RuntimeException | IOException e) {
+            failed("mutations", seed, e);
+        }
+        end();
+        return faults;
+    }
+
+    private void begin() throws IOException {
+        if (fleet == null) {
+            base = Files.createTempDirectory(root, "fleet");
+            fleet = new Fleet(base, folder, tally);
+        }
+    }
+
+    private void end() {
         if (fleet != null) {
             try {
                 fleet.end();
             } catch (AssertionError | RuntimeException e) {
                 fault("the end of the drivers", seed, e);
+            } finally {
+                fleet.close();
+                fleet = null;
             }
         }
-        return faults;
     }
 
     private void world(Cell cell, long worldSeed, long sliceNs) {
         World world = null;
         try {
-            if (fleet == null) {
-                base = Files.createTempDirectory(root, "fleet");
-                fleet = new Fleet(base, folder, tally);
-            }
+            begin();
             world = new World(this, cell, new SplittableRandom(worldSeed));
             world.run(System.nanoTime() + sliceNs);
             tally.add("worlds", 1);
         } catch (AssertionError | RuntimeException | IOException e) {
-            fault(cell.toString(), worldSeed, e);
             if (world != null) {
                 world.dump();
                 out.println(world);
             }
-            if (fleet != null) {
-                out.println("alpha:\n" + Fleet.said(fleet.alpha()) + "\nbeta:\n" + Fleet.said(fleet.beta())
-                    + "\nerrors of alpha: " + fleet.view().errors());
-                fleet.close();
-                fleet = null;
-            }
+            failed(cell.toString(), worldSeed, e);
         } finally {
             if (world != null) {
                 world.close();
             }
             deleteLedgers();
+        }
+    }
+
+    /** Others take the place of drivers after a fault. */
+    private void failed(String where, long worldSeed, Throwable fault) {
+        fault(where, worldSeed, fault);
+        if (fleet != null) {
+            out.println("alpha:\n" + Fleet.said(fleet.alpha()) + "\nbeta:\n" + Fleet.said(fleet.beta())
+                + "\nerrors of alpha: " + fleet.view().errors());
+            fleet.close();
+            fleet = null;
         }
     }
 
