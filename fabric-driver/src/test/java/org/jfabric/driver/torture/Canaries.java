@@ -32,23 +32,30 @@ final class Canaries {
     private final SplittableRandom random = new SplittableRandom(ProcessHandle.current().pid());
     private final List<Canary> canaries = new ArrayList<>();
     private int made;
+    private volatile boolean isStopped;
 
     private Canaries(Path folder, Consumer<String> faults) {
         this.folder = folder;
         this.faults = faults;
     }
 
-    /** In a thread of its own, until the process ends. */
-    static void start(Path folder, Consumer<String> faults) {
-        Thread thread = new Thread(new Canaries(folder, faults)::run, "canaries");
+    /** In a thread of its own, until it is stopped or the process ends. */
+    static Canaries start(Path folder, Consumer<String> faults) {
+        Canaries canaries = new Canaries(folder, faults);
+        Thread thread = new Thread(canaries::run, "canaries");
         thread.setDaemon(true);
         thread.start();
+        return canaries;
+    }
+
+    void stop() {
+        isStopped = true;
     }
 
     private void run() {
-        try {
-            while (true) {
-                LockSupport.parkNanos(PAUSE_NS);
+        while (!isStopped) {
+            LockSupport.parkNanos(PAUSE_NS);
+            try {
                 if (canaries.size() < COUNT) {
                     canaries.add(open());
                 }
@@ -56,15 +63,11 @@ final class Canaries {
                 if (canaries.size() == COUNT) {
                     canaries.remove(random.nextInt(COUNT)).channel.close();
                 }
-            }
-        } catch (IOException e) {
-            // no descriptor is left: that is done on purpose
-            if (e.getMessage() == null || !e.getMessage().contains("Too many open files")) {
-                faults.accept("canaries: " + e);
-            }
-            LockSupport.parkNanos(PAUSE_NS);
-            if (!Thread.currentThread().isInterrupted()) {
-                run();
+            } catch (IOException e) {
+                // that no descriptor is left is done on purpose
+                if (e.getMessage() == null || !e.getMessage().contains("Too many open files")) {
+                    faults.accept("canaries: " + e);
+                }
             }
         }
     }

@@ -2,7 +2,6 @@ package org.jfabric.driver.torture;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -25,31 +24,9 @@ record Conversation(int number, Worker from, Worker to, Ledger ledger) implement
         }
     }
 
-    /** Confirmed messages that the receiver does not have. */
-    List<Long> lost() {
-        List<Long> lost = new ArrayList<>();
-        long posted = ledger.posted();
-        for (long i = 0; i < posted; i++) {
-            if (ledger.isDelivered(i) && !ledger.isReceived(i)) {
-                lost.add(i);
-            }
-        }
-        return lost;
-    }
-
-    /** The same where the receiver was killed: what its memory holds counts as received. */
+    /** Confirmed messages that the receiver, which was killed, has neither accounted for nor in its memory. */
     List<Long> lostAtDeath() {
-        return lost().stream().filter(each -> !to.holds(number, each)).toList();
-    }
-
-    /** A message was received that was not posted. */
-    boolean hasInvented() {
-        for (long i = ledger.posted() + 1; i < Ledger.CAPACITY; i += 1 + i / 64) {
-            if (ledger.isReceived(i)) {
-                return true;
-            }
-        }
-        return false;
+        return ledger.lost().stream().filter(each -> !to.holds(number, each)).toList();
     }
 
     @Override

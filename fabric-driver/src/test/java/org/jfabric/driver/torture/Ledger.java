@@ -5,6 +5,9 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -92,12 +95,26 @@ final class Ledger implements AutoCloseable {
         file.putLongRelease(TAKEN, file.getLong(TAKEN) + 1);
     }
 
-    boolean isDelivered(long number) {
-        return isSet(DELIVERED_BITS, number);
+    /** Numbers of messages that were confirmed and not received. */
+    List<Long> lost() {
+        List<Long> lost = new ArrayList<>();
+        long posted = posted();
+        for (long i = 0; i < posted; i++) {
+            if (isSet(DELIVERED_BITS, i) && !isSet(RECEIVED_BITS, i)) {
+                lost.add(i);
+            }
+        }
+        return lost;
     }
 
-    boolean isReceived(long number) {
-        return isSet(RECEIVED_BITS, number);
+    /** Whether a message was received that was not posted; the sender may have died before it counted the last one. */
+    boolean hasInvented() {
+        for (long i = posted() + 1; i < CAPACITY; i++) {
+            if (isSet(RECEIVED_BITS, i)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isSet(int bits, long number) {
@@ -111,7 +128,7 @@ final class Ledger implements AutoCloseable {
 
     @Override
     public void close() {
-        org.agrona.BufferUtil.free(mapping);
+        BufferUtil.free(mapping);
     }
 
     @Override

@@ -30,7 +30,9 @@ final class TortureRun implements AutoCloseable {
     private final long seed;
     private final PrintStream out;
     private final Tally tally = new Tally();
-    private final Path root = TestDirectory.create();
+    /** Of all directories of drivers. */
+    private final Path root;
+    private final boolean isDiskSmall;
     /** Of ledgers and memory, where there is stable storage. */
     private final Path folder;
     /** Processes that have no endpoint yet: to start one takes longer than most of what is done to it. */
@@ -42,6 +44,13 @@ final class TortureRun implements AutoCloseable {
     private int faults;
 
     TortureRun(List<Cell> cells, long seed, PrintStream out) {
+        this(cells, seed, out, null);
+    }
+
+    /** With the drivers' directories in a small file system, which is filled now and then; null for none. */
+    TortureRun(List<Cell> cells, long seed, PrintStream out, Path disk) {
+        isDiskSmall = disk != null;
+        root = isDiskSmall ? disk : TestDirectory.create();
         this.cells = new ArrayList<>(cells);
         this.seed = seed;
         this.out = out;
@@ -54,6 +63,10 @@ final class TortureRun implements AutoCloseable {
 
     Fleet fleet() {
         return fleet;
+    }
+
+    boolean isDiskSmall() {
+        return isDiskSmall;
     }
 
     Tally tally() {
@@ -87,6 +100,12 @@ final class TortureRun implements AutoCloseable {
             }
         }
         end();
+        return faults;
+    }
+
+    /** One world; returns the number of faults so far. */
+    int run(Cell cell, long seconds) {
+        world(cell, seed, seconds * NS_PER_S);
         return faults;
     }
 
@@ -168,6 +187,11 @@ final class TortureRun implements AutoCloseable {
             fleet.close();
             fleet = null;
         }
+    }
+
+    /** What is no fault and yet worth a line. */
+    void note(String text) {
+        out.println("torture: " + text);
     }
 
     private void fault(String where, long worldSeed, Throwable fault) {

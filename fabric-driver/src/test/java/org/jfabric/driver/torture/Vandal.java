@@ -62,7 +62,7 @@ final class Vandal {
                     random.nextInt(4) == 0 ? 20_000 : 64, self, i & 3, i);
             }
             harm(client, queues, region);
-            LockSupport.parkNanos(random.nextInt(3_000_000));
+            LockSupport.parkNanos(random.nextInt(1_000_000));
         } catch (RuntimeException | AssertionError | InternalError | IOException e) {
             // its own harm hits it as well: the driver has ended it, or its memory is gone
             ended++;
@@ -72,7 +72,7 @@ final class Vandal {
     private void harm(ControlClient client, ControlClient.Queues queues, ControlClient.Region region)
         throws IOException {
         List<MappedFile> files = List.of(queues.tq, queues.rq, queues.cq, client.control, region.file());
-        int count = 1 + random.nextInt(100);
+        int count = 1 + random.nextInt(300);
         for (int i = 0; i < count; i++) {
             switch (random.nextInt(12)) {
                 case 0 -> command(client);

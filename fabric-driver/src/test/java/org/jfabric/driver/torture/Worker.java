@@ -114,9 +114,13 @@ final class Worker implements AutoCloseable {
 
     /** Whether a receive of it holds that message, which it has not accounted for before its end. */
     boolean holds(int conversation, long message) {
+        return holds(TortureWorker.memoryPath(folder, number), conversation, message);
+    }
+
+    /** Whether a message is in one of the places of a file. */
+    static boolean holds(Path file, int conversation, long message) {
         int length = TortureWorker.RECEIVES * Payload.LONGEST;
-        try (FileChannel channel = FileChannel.open(
-            TortureWorker.memoryPath(folder, number), StandardOpenOption.READ)) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             UnsafeBuffer memory = new UnsafeBuffer(channel.map(FileChannel.MapMode.READ_ONLY, 0, length));
             for (int at = 0; at < length; at += Payload.LONGEST) {
                 if (Payload.conversation(memory, at) == conversation && Payload.number(memory, at) == message

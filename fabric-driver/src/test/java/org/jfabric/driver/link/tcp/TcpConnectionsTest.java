@@ -322,6 +322,7 @@ class TcpConnectionsTest {
         "60s, 5s, 5, 2, 60000"})
     void shouldBoundTheSilenceOfAPeerByOneTime(String timeout, String idle, int asked, int again, int bound) {
         assumeTrue(a.link.sockets() == Sockets.NATIVE, "the JDK has no such option");
+        await(() -> incoming.address != null);
         try (TcpNode other = new TcpNode("127.0.0.1", "jfabric.tcp.peerTimeoutNs", timeout,
             "jfabric.tcp.keepaliveIdleNs", idle)) {
             Connecting here = new Connecting();
