@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.client.DriverProxy;
+import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EventType;
@@ -37,18 +39,20 @@ public final class AddressVector implements Fid {
     /** Of the addresses: another one after each change. Written under their lock. */
     private volatile int version;
     private final Domain domain;
-    private final long id;
+    private final AddressVectorAttr attr;
+    private long id;
     private final AddressVectorType type;
     private final boolean asynchronous;
     private final long context;
     private EventQueue eventQueue;
     private boolean closed;
 
-    AddressVector(Domain domain, long id, AddressVectorType type, boolean asynchronous, long context) {
+    AddressVector(Domain domain, long id, AddressVectorAttr attr, long context) {
         this.domain = domain;
         this.id = id;
-        this.type = type;
-        this.asynchronous = asynchronous;
+        this.attr = attr;
+        this.type = attr.type();
+        this.asynchronous = (attr.flags() & Flags.EVENT) != 0;
         this.context = context;
     }
 
@@ -341,6 +345,44 @@ public final class AddressVector implements Fid {
         synchronized (addresses) {
             addresses.put(fiAddr, address);
             version++;
+        }
+    }
+
+    /** Opens it with the next driver, with the same addresses under the same numbers. */
+    void reopen(DriverProxy commands) {
+        id = commands.openAddressVector(attr).avId();
+        long[] numbers;
+        synchronized (addresses) {
+            numbers = addresses.keySet().stream().mapToLong(Long::longValue).sorted().toArray();
+        }
+        List<Long> holes = new ArrayList<>();
+        long next = 0;
+        for (long number : numbers) {
+            for (; next < number; next++) {
+                // a driver gives the lowest free number: what was removed is inserted and removed again
+                insertAgain(commands, filler(next), next);
+                holes.add(next);
+            }
+            insertAgain(commands, addressOf(number), number);
+            next = number + 1;
+        }
+        for (long hole : holes) {
+            commands.removeAddress(id, hole);
+        }
+    }
+
+    /** An address that no peer has: a name that no driver gives, or a place in the range of IPv4 that is not in use. */
+    private String filler(long number) {
+        return !domain.usesSocketNames() ? "jfabric://" + domain.fabric().driverName() + "/ep-0-" + number
+            : SocketName.IN_SCHEME + "240." + (number >> 16 & 0xFF) + '.' + (number >> 8 & 0xFF) + '.' + (number & 0xFF)
+                + ":1";
+    }
+
+    private void insertAgain(DriverProxy commands, String address, long number) {
+        long given = commands.insertAddress(id, address).fiAddr();
+        if (given != number) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver gave " + address + " the number " + given
+                + " instead of " + number, "Connect again, with a driver that gives the lowest free number.");
         }
     }
 

@@ -179,6 +179,17 @@ final class CompletionAccess {
         }
     }
 
+    /** The driver is gone: finds out what was lost with it, unless a reader is about to do so. */
+    void settle(RestartReader restarts) {
+        if (lock.tryEnter()) {
+            try {
+                restarts.settle();
+            } finally {
+                lock.exit();
+            }
+        }
+    }
+
     /** Gives back what a batch holds. */
     void release() {
         // another thread that is reading has given them back before it read

@@ -10,6 +10,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.OutstandingOperations;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
@@ -76,13 +77,16 @@ public final class CompletionQueue implements Fid {
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
 
     private final CompletionReader reader;
-    private final CompletionCredits credits;
+    /** The same reader in a fabric that reconnects, else null. */
+    private final RestartReader restarts;
+    private CompletionCredits credits;
     private final CompletionAccess access;
     private final CompletionFormat format;
     private final Domain domain;
-    private final long id;
+    private final CompletionQueueAttr attr;
+    private long id;
     private final long context;
-    private final int size;
+    private int size;
     private final WaitObject waitObject;
     private final LineWait wait;
     private final Waitable events = this::mayHaveEvents;
@@ -108,6 +112,7 @@ public final class CompletionQueue implements Fid {
         long waitSliceNs) {
         this.domain = domain;
         this.id = id;
+        this.attr = attr;
         this.context = context;
         this.format = attr.format().resolved();
         this.size = (int) attr.size();
@@ -119,8 +124,11 @@ public final class CompletionQueue implements Fid {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
-        this.reader = new CompletionReader(
-            memory, capacity, this.format, credits, driver, domain != null && domain.fabric().keepsErrData());
+        boolean keepsErrData = domain != null && domain.fabric().keepsErrData();
+        this.restarts = domain == null || !domain.fabric().reconnects() ? null : new RestartReader(
+            era(memory, capacity, credits), format, driver, keepsErrData, this::moveTo);
+        this.reader = restarts != null ? restarts
+            : new CompletionReader(memory, capacity, format, credits, driver, keepsErrData);
         this.waitObject = attr.waitObject();
         this.wait = !waitObject.blocksCalls() ? null : new LineWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
@@ -558,6 +566,42 @@ public final class CompletionQueue implements Fid {
 
     CompletionCredits credits() {
         return credits;
+    }
+
+    /** What is posted and has no entry yet, in a fabric that reconnects. */
+    OutstandingOperations operations() {
+        return restarts.last().operations();
+    }
+
+    /** The driver is gone, and nothing more is posted to it. */
+    void seal() {
+        restarts.seal();
+        access.settle(restarts);
+    }
+
+    /** Attributes with which the next driver opens it. */
+    CompletionQueueAttr attr() {
+        return attr.copy();
+    }
+
+    /** The next driver has opened it; readers come there after all that was before. */
+    void reopen(long newId, int share, MemorySegment memory, int capacity) {
+        id = newId;
+        size = share;
+        credits = new CompletionCredits(share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET,
+            credits.guard(), credits.lock());
+        restarts.follow(era(memory, capacity, credits));
+    }
+
+    private static RestartReader.Era era(MemorySegment memory, int capacity, CompletionCredits credits) {
+        return new RestartReader.Era(memory, capacity, credits, new OutstandingOperations(capacity),
+            new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory));
+    }
+
+    private void moveTo(WaitLine line) {
+        if (wait != null) {
+            wait.moveTo(line);
+        }
     }
 
     /** Whether a thread is in a handler of this queue. */

@@ -5,6 +5,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
 import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
 import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
@@ -31,7 +32,7 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  *
  * <p>This class does not check who calls: {@link CompletionQueue} does. Owner: the one reading thread.
  */
-final class CompletionReader implements Waitable {
+class CompletionReader implements Waitable {
     static final int SOURCE_LENGTH = Long.BYTES;
 
     private static final int CONTEXT = BODY_OFFSET + CompletionDecoder.opContextEncodingOffset();
@@ -43,23 +44,25 @@ final class CompletionReader implements Waitable {
 
     private final Completion completion = new Completion();
     private final UnsafeBuffer errData = new UnsafeBuffer(0, 0);
-    private final CompletionCredits credits;
+    private CompletionCredits credits;
     private final DriverState driver;
-    private final long records;
-    private final long mask;
-    private final long readPositionAddress;
-    private final long stateAddress;
-    private final long heldBackAddress;
-    private final long errorCells;
+    private long records;
+    private long mask;
+    private long readPositionAddress;
+    private long stateAddress;
+    private long heldBackAddress;
+    private long errorCells;
     private final int entryLongs;
     private final boolean mayOverrun;
     private final boolean keepsErrData;
-    private final MemorySegment memory;
+    private MemorySegment memory;
     private long position;
     private long emptyPosition;
     private int idlePolls;
     private boolean handling;
     private boolean overrun;
+    /** What comes behind the last entry is not of this driver; plain, as {@link DriverState#isGone()}. */
+    private boolean hasSuccessor;
     private QueueSignal driverSignal;
     private CompletionBatch held;
     private final ReceiveSlabs slabs = new ReceiveSlabs();
@@ -74,12 +77,37 @@ final class CompletionReader implements Waitable {
     CompletionReader(
         MemorySegment memory, int capacity, CompletionFormat format, CompletionCredits credits, DriverState driver,
         boolean keepsErrData) {
-        this.memory = memory;
         this.entryLongs = format.entryLengthBytes() / Long.BYTES;
-        this.credits = credits;
         this.mayOverrun = credits.isUnlimited();
         this.driver = driver;
         this.keepsErrData = keepsErrData;
+        begin(memory, capacity, credits);
+    }
+
+    /** Begins at the start of a fresh file. */
+    final void begin(MemorySegment memory, int capacity, CompletionCredits credits) {
+        this.credits = credits;
+        this.position = 0;
+        this.emptyPosition = 0;
+        readFrom(memory, capacity);
+    }
+
+    /** Continues at the same position of a copy of the file, in which no entry follows the ones that are there. */
+    final void readCopy() {
+        long end = end();
+        int capacity = capacity();
+        MemorySegment copy = Arena.ofAuto().allocate(CompletionQueueDescriptor.fileLength(capacity), Long.BYTES);
+        copy.copyFrom(memory.asSlice(0, copy.byteSize()));
+        if (end - position <= mask) {
+            // the driver may have written it meanwhile; of a full ring this slot has the entry at the position
+            UnsafeApi.putLong(
+                copy.address() + CompletionQueueDescriptor.RECORDS_OFFSET + (end & mask) * RECORD_LENGTH, 0);
+        }
+        readFrom(copy, capacity);
+    }
+
+    private void readFrom(MemorySegment memory, int capacity) {
+        this.memory = memory;
         this.mask = capacity - 1L;
         this.records = memory.address() + CompletionQueueDescriptor.RECORDS_OFFSET;
         this.readPositionAddress = memory.address() + CompletionQueueDescriptor.READ_POSITION_OFFSET;
@@ -142,7 +170,7 @@ final class CompletionReader implements Waitable {
 
     /** As {@link #isReady()}, or the driver has ended. */
     boolean mayHaveEvents() {
-        return isReady() || driver.isGone();
+        return isReady() || driver.isLost();
     }
 
     /**
@@ -313,6 +341,9 @@ final class CompletionReader implements Waitable {
         long word = UnsafeApi.getLongAcquire(null, record);
         if ((int) word != (int) (position + 1)) {
             int result = whenEmpty();
+            if (result == -FabricErrno.EAVAIL) {
+                return readLost(error);
+            }
             if (result != -FabricErrno.EOVERRUN) {
                 return result;
             }
@@ -326,6 +357,30 @@ final class CompletionReader implements Waitable {
         release(position + 1, ofClient(word));
         Reference.reachabilityFence(this);
         return 1;
+    }
+
+    /** Context of an entry that was written. */
+    final long contextOf(long number) {
+        return UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + CONTEXT);
+    }
+
+    /** Whether an entry that was written ends a receive. */
+    final boolean endsReceive(long number) {
+        return (UnsafeApi.getLong(records + (number & mask) * RECORD_LENGTH + FLAGS)
+            & (Flags.RECV | Flags.MULTI_RECV)) != 0;
+    }
+
+    /** Whether the slot of an entry that was written is of the client's share. */
+    final boolean isOfClient(long number) {
+        return ofClient(UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH)) != 0;
+    }
+
+    final CompletionCredits credits() {
+        return credits;
+    }
+
+    final DriverState driver() {
+        return driver;
     }
 
     /** Number of the first entry that is not written yet; takes nothing. */
@@ -355,7 +410,7 @@ final class CompletionReader implements Waitable {
     }
 
     /** Gives back the slots of all entries before {@code next}; {@code ofClient} of them are of the client's share. */
-    private void release(long next, int ofClient) {
+    void release(long next, int ofClient) {
         boolean ofDriver = next - position != ofClient;
         position = next;
         UnsafeApi.putLongRelease(null, readPositionAddress, next);
@@ -374,6 +429,11 @@ final class CompletionReader implements Waitable {
     private boolean takesCell(long record) {
         tookCells = true;
         return slabs.take(record, UnsafeApi.getLong(record + CONTEXT));
+    }
+
+    /** Behind the last entry there may be others; any thread. */
+    final void hasSuccessor(boolean isThere) {
+        hasSuccessor = isThere;
     }
 
     /** Sets the signal that wakes the driver if entries of its share are read while messages wait for their slots. */
@@ -406,7 +466,7 @@ final class CompletionReader implements Waitable {
         if (overrun) {
             return -FabricErrno.EOVERRUN;
         }
-        if (mayOverrun || driver.isGone() || position - emptyPosition > mask >> 1
+        if (mayOverrun || hasSuccessor || driver.isGone() || position - emptyPosition > mask >> 1
             || (++idlePolls & IDLE_POLLS_MASK) == 0) {
             return whenSuspect();
         }
@@ -414,7 +474,8 @@ final class CompletionReader implements Waitable {
         return -FabricErrno.EAGAIN;
     }
 
-    private int whenSuspect() {
+    /** The same, with a check of the queue's state. */
+    int whenSuspect() {
         boolean lost = UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
         boolean gone = driver.isGone();
         // entries written before the end may have become visible after the first check
@@ -456,7 +517,12 @@ final class CompletionReader implements Waitable {
         }
     }
 
-    private CompletionError emptied(CompletionError error) {
+    /** Fills in the error of an operation that was lost with a driver, after {@code -FI_EAVAIL} without an entry. */
+    int readLost(CompletionError error) {
+        return -FabricErrno.EAGAIN;
+    }
+
+    final CompletionError emptied(CompletionError error) {
         return keepsErrData ? error.resetAllButErrDataSize() : error.reset();
     }
 

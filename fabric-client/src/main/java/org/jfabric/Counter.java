@@ -11,6 +11,7 @@ import org.jfabric.client.WaitChannel;
 import org.jfabric.client.WaitLine;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.ControlCommand;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
@@ -57,7 +58,8 @@ import org.jfabric.layout.CounterDescriptor;
  */
 public final class Counter implements Fid {
     private final Domain domain;
-    private final long id;
+    private final CounterAttr attr;
+    private long id;
     private final long context;
     private final WaitObject waitObject;
     private final CounterValues values;
@@ -77,7 +79,7 @@ public final class Counter implements Fid {
         Domain domain,
         long id,
         long context,
-        WaitObject waitObject,
+        CounterAttr attr,
         MemorySegment memory,
         DriverState driver,
         Invoker invoker,
@@ -86,10 +88,12 @@ public final class Counter implements Fid {
         this.domain = domain;
         this.id = id;
         this.context = context;
-        this.waitObject = waitObject;
+        this.attr = attr;
+        this.waitObject = attr.waitObject();
         this.driver = driver;
         this.invoker = invoker;
-        this.values = new CounterValues(memory, domain != null && domain.locks());
+        this.values = new CounterValues(
+            memory, domain != null && domain.locks(), domain != null && domain.fabric().reconnects());
         this.wait = !waitObject.blocksCalls() ? null : new LineWait(
             values, new WaitLine(memory.address() + CounterDescriptor.WAIT_OFFSET, memory),
             new CompletionQueueAttr().waitObject(waitObject), driver, invoker, waitSpinNs, waitSliceNs);
@@ -218,7 +222,7 @@ public final class Counter implements Fid {
         if (values.errorValue() != seenErrors) {
             return -FabricErrno.EAVAIL;
         }
-        if (driver.isGone()) {
+        if (driver.isLost()) {
             return -FabricErrno.ENODEV;
         }
         return Thread.currentThread().isInterrupted() ? -FabricErrno.EINTR : -FabricErrno.ETIMEDOUT;
@@ -350,6 +354,20 @@ public final class Counter implements Fid {
     void onTriggersOffered(QueueSignal signal) {
         awaitedAddress = values.address() + CounterDescriptor.AWAITED_OFFSET;
         driverSignal = signal;
+    }
+
+    /** Attributes with which the next driver opens it. */
+    CounterAttr attr() {
+        return attr;
+    }
+
+    /** The next driver has opened it, which continues with its values. */
+    void reopen(long newId, MemorySegment memory) {
+        id = newId;
+        values.moveTo(memory);
+        if (wait != null) {
+            wait.moveTo(new WaitLine(memory.address() + CounterDescriptor.WAIT_OFFSET, memory));
+        }
     }
 
     /** The wait set that this counter signals, or null. */

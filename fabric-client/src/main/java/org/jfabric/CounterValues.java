@@ -17,9 +17,13 @@ import static org.jfabric.layout.CounterDescriptor.COUNTED_OFFSET;
  * <p>Any number of threads; the memory orders are said in {@link org.jfabric.layout.CounterDescriptor}.
  */
 final class CounterValues implements Waitable {
-    private final MemorySegment memory;
-    private final long address;
+    private MemorySegment memory;
+    private long address;
     private boolean waitedForByMany;
+    /** Held by changes where the file may be replaced, else null. */
+    private final Object moves;
+    /** Other threads may still be reading there. */
+    private MemorySegment previous;
     // what was read last; a thread that misses the newest value of another one checks once more than needed
     private long seenValue;
     private long seenErrorValue;
@@ -29,8 +33,10 @@ final class CounterValues implements Waitable {
      *
      * @param memory          of the file.
      * @param waitedForByMany whether several threads may wait at a time, each for a value of its own.
+     * @param isMovable       whether {@link #moveTo} may be called.
      */
-    CounterValues(MemorySegment memory, boolean waitedForByMany) {
+    CounterValues(MemorySegment memory, boolean waitedForByMany, boolean isMovable) {
+        this.moves = isMovable ? new Object() : null;
         this.memory = memory;
         this.address = memory.address();
         this.waitedForByMany = waitedForByMany;
@@ -57,6 +63,19 @@ final class CounterValues implements Waitable {
             seenErrorValue = value;
         }
         return value;
+    }
+
+    /** Continues with these values in a fresh file of the next driver, which counts nothing there yet. */
+    void moveTo(MemorySegment file) {
+        synchronized (moves) {
+            UnsafeApi.putLong(null, file.address() + ADDED_OFFSET, value());
+            UnsafeApi.putLong(null, file.address() + ADDED_ERRORS_OFFSET, errorValue());
+            previous = memory;
+            memory = file;
+            // a thread that finds the new address finds the values there
+            UnsafeApi.storeFence();
+            address = file.address();
+        }
     }
 
     /** Native address of the file. */
@@ -121,11 +140,31 @@ final class CounterValues implements Waitable {
     }
 
     private void add(int addedOffset, long value) {
+        if (moves != null) {
+            synchronized (moves) {
+                addNow(addedOffset, value);
+            }
+        } else {
+            addNow(addedOffset, value);
+        }
+    }
+
+    private void addNow(int addedOffset, long value) {
         UnsafeApi.getAndAddLong(null, address + addedOffset, value);
         Reference.reachabilityFence(memory);
     }
 
     private void set(int countedOffset, int addedOffset, long value) {
+        if (moves != null) {
+            synchronized (moves) {
+                setNow(countedOffset, addedOffset, value);
+            }
+        } else {
+            setNow(countedOffset, addedOffset, value);
+        }
+    }
+
+    private void setNow(int countedOffset, int addedOffset, long value) {
         long added;
         long counted;
         do {

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.BufferedMode;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ContextPlace;
 import org.jfabric.client.DriverConnection;
@@ -17,6 +18,7 @@ import org.jfabric.client.Invoker;
 import org.jfabric.client.QueuePort;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.ReceiveQueue;
+import org.jfabric.client.RecordedPort;
 import org.jfabric.client.TransmitQueue;
 import org.jfabric.client.UnlockedDomain;
 import org.jfabric.codec.control.ObjectKind;
@@ -28,6 +30,7 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.CounterEvents;
 import org.jfabric.info.DomainAttr;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricAttr;
 import org.jfabric.info.FabricErrno;
@@ -94,7 +97,9 @@ public final class Domain implements Fid {
         this.regions = new DomainRegions(this, conductor);
         this.work = new DomainWork(this, conductor, info.caps());
         EmbeddedDriver embedded = connection().embedded();
-        boolean needed = needsLocks(info.domainAttr().threading(), embedded != null && !isUnified(info.domainAttr()));
+        // what may have to be suspended while it is used has locks
+        boolean needed = fabric.reconnects() || needsLocks(
+            info.domainAttr().threading(), embedded != null && !isUnified(info.domainAttr()));
         this.locks = embedded == null ? needed : embedded.onDomainOpened(needed, unlocked);
     }
 
@@ -273,7 +278,7 @@ public final class Domain implements Fid {
             requireOpen();
             DriverEvent.AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
             AddressVector vector = new AddressVector(
-                this, ready.avId(), wanted.type(), (wanted.flags() & Flags.EVENT) != 0, context);
+                this, ready.avId(), wanted, context);
             addressVectors.add(vector);
             return vector;
         }
@@ -466,9 +471,19 @@ public final class Domain implements Fid {
         synchronized (lock()) {
             requireOpen();
             DomainSockets.refuse(wanted);
+            requireRestartable(wanted);
             EndpointHandle.take(wanted, fabric);
             return openContext(null, wanted, context);
         }
+    }
+
+    private void requireRestartable(Info wanted) {
+        boolean isKept = wanted.epAttr().type() == EndpointType.RDM
+            && !BufferedMode.isAskedFor(wanted) && (wanted.caps() & (Flags.TRIGGER | Flags.MULTICAST)) == 0
+            && wanted.epAttr().txCtxCnt() != FabricAddress.SHARED_CONTEXT
+            && wanted.epAttr().rxCtxCnt() != FabricAddress.SHARED_CONTEXT;
+        fabric.requireRestartable(isKept, "an endpoint of type " + wanted.epAttr().type() + " with these capabilities",
+            "Open one of type RDM without BUFFERED_RECV, TRIGGER and MULTICAST, with contexts of its own");
     }
 
     private Info settled(Info endpointInfo) {
@@ -515,6 +530,7 @@ public final class Domain implements Fid {
         Info wanted = settled(endpointInfo);
         synchronized (lock()) {
             requireOpen();
+            fabric.requireRestartable(false, "a scalable endpoint", "Open ordinary endpoints");
             ScalableEndpoint scalable = ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
             scalableEndpoints.add(scalable);
             return scalable;
@@ -555,6 +571,7 @@ public final class Domain implements Fid {
         EndpointInfo.settle(wanted, info, fabric.driverName());
         synchronized (lock()) {
             requireOpen();
+            fabric.requireRestartable(false, "a socket endpoint", "Open an endpoint of type RDM");
             return sockets.open(wanted, context, isPassive);
         }
     }
@@ -591,6 +608,7 @@ public final class Domain implements Fid {
     public SharedTransmitContext openSharedTransmitContext(TxAttr attr, long context) {
         synchronized (lock()) {
             requireOpen();
+            fabric.requireRestartable(false, "a shared context", "Open endpoints with contexts of their own");
             requireSharing("transmit", info.domainAttr().maxEpStxCtx());
             SharedTransmitContext shared =
                 new SharedTransmitContext(this, ContextAttributes.settle(attr, info), context);
@@ -621,6 +639,7 @@ public final class Domain implements Fid {
     public Endpoint openSharedReceiveContext(RxAttr attr, long context) {
         synchronized (lock()) {
             requireOpen();
+            fabric.requireRestartable(false, "a shared context", "Open endpoints with contexts of their own");
             requireSharing("receive", info.domainAttr().maxEpSrxCtx());
             RxAttr settled = ContextAttributes.settle(attr, info);
             Endpoint shared = new Endpoint(
@@ -741,6 +760,10 @@ public final class Domain implements Fid {
     void enable(Endpoint endpoint) {
         EndpointBindings bindings = endpoint.bindings();
         Info wanted = endpoint.requested();
+        if (endpoint.state() == Endpoint.ENABLED) {
+            // a client that comes back keeps the names and ports that drivers have chosen
+            wanted = wanted.copy().srcAddr(endpoint.name());
+        }
         EnableRequest request = new EnableRequest(
             endpoint.context(),
             bindings.txCq() == null ? 0 : bindings.txCq().id(),
@@ -775,6 +798,7 @@ public final class Domain implements Fid {
     void publish(Endpoint endpoint, String service) {
         synchronized (lock()) {
             conductor.commands().publishService(endpoint.id(), service);
+            endpoint.services().add(service);
         }
     }
 
@@ -960,7 +984,44 @@ public final class Domain implements Fid {
     private EndpointPort queuePort(DriverEvent.EndpointReady ready, EndpointBindings bindings) {
         QueueSignal signal = connection().signal(ready.activityIndex());
         bindings.driverSignal(signal);
-        return new QueuePort(transmitQueue(ready, signal), receiveQueue(ready, signal));
+        QueuePort port = new QueuePort(transmitQueue(ready, signal), receiveQueue(ready, signal));
+        return !fabric.reconnects() ? port : new RecordedPort(port,
+            bindings.txCq() == null ? null : bindings.txCq().operations(),
+            bindings.rxCq() == null ? null : bindings.rxCq().operations(), bindings::onLost);
+    }
+
+    /** The driver is gone: suspends all submissions, then finds out which operations were lost; under the lock. */
+    void suspend() {
+        endpoints.forEach(Endpoint::suspend);
+        reports.seal();
+    }
+
+    /** Opens with the next driver all that is open here, in an order in which each finds what it needs. */
+    void reopen() {
+        reports.reopen();
+        for (AddressVector vector : addressVectors) {
+            vector.reopen(commands());
+        }
+        regions.reopen();
+        for (Endpoint endpoint : endpoints) {
+            if (endpoint.state() == Endpoint.ENABLED) {
+                reopen(endpoint);
+            }
+        }
+        regions.reopenBindings();
+    }
+
+    private void reopen(Endpoint endpoint) {
+        String before = endpoint.name();
+        fabric.onClosed(endpoint);
+        enable(endpoint);
+        if (!endpoint.name().equals(before)) {
+            throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the driver gave endpoint " + before + " the address "
+                + endpoint.name(), "Start the next driver with the name of the one before.");
+        }
+        for (String service : endpoint.services()) {
+            commands().publishService(endpoint.id(), service);
+        }
     }
 
     private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {

@@ -48,6 +48,10 @@ final class DomainRegions {
                 ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
             region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
                 ready.regionIndex(), ready.generation(), attr, cardKey(ready, attr));
+            if (domain.fabric().reconnects()) {
+                region.descriptor(conductor.connection().openDescriptor(
+                    FileType.MEMORY_REGION, ready.fileNumber()));
+            }
             add(region);
             return region;
         } finally {
@@ -55,6 +59,40 @@ final class DomainRegions {
                 domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
             }
         }
+    }
+
+    /**
+     * Registers all with the next driver, in the same memory and under the same addresses and keys; only a card chooses
+     * other keys.
+     */
+    void reopen() {
+        DriverConnection connection = conductor.connection();
+        for (MemoryRegion region : regions) {
+            MemoryRegionAttr attr = region.attr();
+            boolean isPassed = region.descriptor() >= 0;
+            if (isPassed || !connection.hasPassedMemory()) {
+                conductor.commands().passFile();
+                if (isPassed) {
+                    connection.pass(region.descriptor());
+                } else {
+                    connection.passMemory();
+                }
+            }
+            DriverEvent.RegionReady ready = conductor.commands().registerAgain(domain.number(), region.lengthBytes(),
+                wantedAccess(attr), attr.requestedKey(), attr.flags(),
+                isPassed ? 0 : region.segment().address(), region.place());
+            long oldKey = region.key();
+            DriverEvent.CardKeyReady card = cardKey(ready, attr);
+            if (card != null) {
+                region.onKeyChanged(card);
+                domain.fabric().onKeyChanged(region, oldKey);
+            }
+        }
+    }
+
+    /** After the endpoints: lets peers access the regions that are bound to objects. */
+    void reopenBindings() {
+        regions.forEach(region -> region.bindings().reopen());
     }
 
     /** A region over memory that an embedded driver sees as it is, and another one copies. */
@@ -97,6 +135,7 @@ final class DomainRegions {
     MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
         long access = access(attr);
         requireKnown(attr, Flags.RMA_EVENT | Flags.RMA_PMEM);
+        domain.fabric().requireRestartable(false, "a persistent region", "Allocate the region in memory");
         if (domain.hasCardKeys()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "the card does not commit writes to a file",
                 "Open the domain over a link that offers RMA_PMEM.");
@@ -197,17 +236,21 @@ final class DomainRegions {
     }
 
     private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
-        long access = access(attr);
+        access(attr);
         requireKnown(attr, Flags.RMA_EVENT);
         if (attr.isBindable() && domain.hasCardKeys()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "the flags are RMA_EVENT, but a card does not report accesses to a region",
                 "Register it without flags, or open the domain over another link.");
         }
-        // only the card has keys in such a domain: the driver's table would give a second way to the region
-        long wanted = domain.hasCardKeys() ? access & LOCAL_ACCESS : access;
         return conductor.commands().registerRegion(
-            domain.number(), lengthBytes, wanted, attr.requestedKey(), attr.flags(), nativeAddress);
+            domain.number(), lengthBytes, wantedAccess(attr), attr.requestedKey(), attr.flags(), nativeAddress);
+    }
+
+    /** Only the card has keys in a domain with a card: the driver's table would give a second way to the region. */
+    private long wantedAccess(MemoryRegionAttr attr) {
+        long access = access(attr);
+        return domain.hasCardKeys() ? access & LOCAL_ACCESS : access;
     }
 
     private static long access(MemoryRegionAttr attr) {

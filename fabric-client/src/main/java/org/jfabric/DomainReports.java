@@ -81,7 +81,7 @@ final class DomainReports {
         Counter counter = opened(ObjectKind.COUNTER, ready.counterId(), ready.waitToken(), channel -> {
             MemorySegment memory = conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0,
                 CounterDescriptor.FILE_LENGTH);
-            Counter fresh = new Counter(domain, ready.counterId(), context, wanted.waitObject(), memory, driver,
+            Counter fresh = new Counter(domain, ready.counterId(), context, wanted, memory, driver,
                 conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
             if (domain.work().isOffered()) {
@@ -94,6 +94,25 @@ final class DomainReports {
             waitSet.attach(counter.events());
         }
         return counter;
+    }
+
+    /** The driver is gone, and nothing more is posted to it. */
+    void seal() {
+        completionQueues.forEach(CompletionQueue::seal);
+    }
+
+    /** Opens all with the next driver. */
+    void reopen() {
+        for (CompletionQueue queue : completionQueues) {
+            DriverEvent.CompletionQueueReady ready = conductor.commands().openCompletionQueue(queue.attr());
+            queue.reopen(ready.cqId(), ready.clientShare(), conductor.connection().open(FileType.COMPLETION_QUEUE,
+                ready.fileNumber(), 0, CompletionQueueDescriptor.fileLength(ready.capacity())), ready.capacity());
+        }
+        for (Counter counter : counters) {
+            DriverEvent.CounterReady ready = conductor.commands().openCounter(counter.attr());
+            counter.reopen(ready.counterId(), conductor.connection().open(
+                FileType.COUNTER, ready.fileNumber(), 0, CounterDescriptor.FILE_LENGTH));
+        }
     }
 
     PollSet openPollSet() {
@@ -186,6 +205,9 @@ final class DomainReports {
                 + ", offered are NONE, UNSPEC, SET, FD, MUTEX_COND and YIELD", "Open with one of them.");
         }
         domain.fabric().requireShareable(waitObject);
+        domain.fabric().requireRestartable(waitObject == WaitObject.NONE || waitObject == WaitObject.UNSPEC
+            || waitObject == WaitObject.YIELD, "a queue or counter with wait object " + waitObject,
+            "Use NONE, UNSPEC or YIELD");
     }
 
     /** Makes the client's object of one that the driver has opened; closes it there if that fails. */

@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -177,6 +179,8 @@ public final class Endpoint implements Fid {
     private int injectSize;
     private long id;
     private String name;
+    /** Published after it was enabled; under the fabric's lock. */
+    private final List<String> services = new ArrayList<>();
 
     Endpoint(
         Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives,
@@ -1031,7 +1035,7 @@ public final class Endpoint implements Fid {
     public void publish(String service) {
         Codes.required(service, "service");
         name();
-        domain.publish(this, service);
+        domain.publish(base, service);
     }
 
     /**
@@ -1042,7 +1046,7 @@ public final class Endpoint implements Fid {
      */
     public long txSizeLeft() {
         if (!isUsable()) {
-            return -FabricErrno.EOPBADSTATE;
+            return refused();
         }
         return info.transmits() ? submission.sendsLeft() : -FabricErrno.EOPNOTSUPP;
     }
@@ -1055,7 +1059,7 @@ public final class Endpoint implements Fid {
      */
     public long rxSizeLeft() {
         if (!isUsable()) {
-            return -FabricErrno.EOPBADSTATE;
+            return refused();
         }
         return receive == null ? refused() : submission.receivesLeft();
     }
@@ -1190,6 +1194,7 @@ public final class Endpoint implements Fid {
         injectSize = ready.injectSize();
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
+        isClaimed = false;
         submission = Submission.open(info, port, bindings, memory, maxMsgSize, injectSize, context);
         onConnection(!info.connects());
         receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
@@ -1366,7 +1371,7 @@ public final class Endpoint implements Fid {
     /** Why an operation is not taken, a negative errno. */
     int refused() {
         if (!isUsable()) {
-            return -FabricErrno.EOPBADSTATE;
+            return state == ENABLED && !driver.isLost() ? -FabricErrno.EAGAIN : -FabricErrno.EOPBADSTATE;
         }
         if (isUnconnected) {
             return -FabricErrno.ENOTCONN;
@@ -1462,6 +1467,18 @@ public final class Endpoint implements Fid {
     /** Carried by sends with flags of their own, besides these. */
     long alwaysForSends() {
         return alwaysForSends;
+    }
+
+    /** The driver is gone: nothing more is posted to it; under the fabric's lock. */
+    void suspend() {
+        if (submission != null) {
+            submission.suspend();
+        }
+    }
+
+    /** The services under which it is published. */
+    List<String> services() {
+        return services;
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */

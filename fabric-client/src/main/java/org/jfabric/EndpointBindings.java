@@ -325,6 +325,15 @@ final class EndpointBindings {
         return rxCq == null ? 0 : Flags.RECV | (rxSelective ? Flags.SELECTIVE_COMPLETION : 0);
     }
 
+    /** An operation was lost with its driver, which has not counted it. */
+    void onLost(long flags) {
+        int counted = (flags & Flags.RECV) != 0 ? 1 : (flags & Flags.READ) != 0 ? 2
+            : (flags & (Flags.RMA | Flags.ATOMIC)) != 0 ? 3 : 0;
+        if (counters[counted] != null) {
+            counters[counted].addErr(1);
+        }
+    }
+
     /** The driver's numbers of the counters. */
     CounterIds counterIds() {
         return new CounterIds(

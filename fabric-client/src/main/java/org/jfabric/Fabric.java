@@ -29,6 +29,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
 import org.jfabric.info.Reason;
+import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.Threading;
 import org.jfabric.info.Verdict;
 import org.jfabric.info.WaitObject;
@@ -68,6 +69,9 @@ public final class Fabric implements Fid {
     private final int apiVersion;
     private final ClientConductor conductor;
     private final PassiveEndpoints passiveEndpoints;
+    /** Null if the end of the driver is the end of this fabric. */
+    private final Reconnection reconnection;
+    private final List<FabricEvents.KeyChange> keyChanges = new ArrayList<>();
     private volatile boolean open = true;
 
     private Fabric(DriverConnection connection, FabricConfig config) {
@@ -76,10 +80,15 @@ public final class Fabric implements Fid {
         context = config.context();
         apiVersion = FabricAttr.offered(config.apiVersion());
         FabricEvents events = new FabricEvents(config.listener(), endpoints, eventQueues);
+        reconnection = config.reconnectTimeoutNs() == 0 ? null : new Reconnection(this, events, config);
+        events.reconnection(reconnection);
         conductor = new ClientConductor(
             connection, driver, events, config.commandTimeoutNs(), config.pauseThresholdNs());
         passiveEndpoints = new PassiveEndpoints(this, conductor, driver);
         events.passiveEndpoints(passiveEndpoints);
+        if (reconnection != null) {
+            reconnection.conductor(conductor);
+        }
         conductor.start();
     }
 
@@ -106,8 +115,13 @@ public final class Fabric implements Fid {
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
         NativeAccess.check();
+        DriverUser user = DriverUser.of(config.driverUser());
+        if (config.reconnectTimeoutNs() != 0 && !user.equals(DriverUser.own())) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "reconnectTimeoutNs with a driver of another user",
+                "Connect without it, or to a driver of your own.");
+        }
         DriverConnection connection = DriverConnection.connect(
-            config.directory(), DriverUser.of(config.driverUser()), config.connectTimeoutNs(), config.clientName());
+            config.directory(), user, config.connectTimeoutNs(), config.clientName());
         return open(connection, config);
     }
 
@@ -212,6 +226,8 @@ public final class Fabric implements Fid {
         synchronized (lock()) {
             requireOpen();
             driver.requireAlive();
+            requireRestartable(wanted.domainAttr().resourceManagement() != ResourceManagement.DISABLED,
+                "a domain without resource management", "Open it with ResourceManagement.ENABLED");
             Domain domain = new Domain(this, wanted, context, ++domainsOpened, conductor, driver);
             domains.add(domain);
             return domain;
@@ -287,6 +303,7 @@ public final class Fabric implements Fid {
         requireVersion(wanted);
         synchronized (lock()) {
             requireOpen();
+            requireRestartable(false, "a passive endpoint", "Open endpoints of type RDM");
             return passiveEndpoints.open(wanted, context);
         }
     }
@@ -309,6 +326,7 @@ public final class Fabric implements Fid {
                 throw setsRemoved(apiVersion);
             }
             requireShareable(wanted.waitObject());
+            requireRestartable(false, "a wait set", "Wait at each queue by itself");
             DriverEvent.WaitSetReady ready = conductor.commands().openWaitSet(wanted);
             WaitSet waitSet = null;
             WaitChannel channel = null;
@@ -538,6 +556,70 @@ public final class Fabric implements Fid {
             if (driver.reason() == null) {
                 throw failed;
             }
+        }
+    }
+
+    /** Whether everything that is open outlives the driver. */
+    boolean reconnects() {
+        return reconnection != null;
+    }
+
+    /** Refuses what the next driver could not open again. */
+    void requireRestartable(boolean isKept, String what, String remedy) {
+        if (reconnects() && !isKept) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP,
+                what + " does not outlive the driver, but this fabric does",
+                remedy + ", or connect without reconnectTimeoutNs.");
+        }
+    }
+
+    /** The driver is gone: nothing more is posted to it. */
+    void suspend() {
+        synchronized (lock) {
+            domains.forEach(Domain::suspend);
+        }
+    }
+
+    /**
+     * Opens everything again with the next driver; false if the fabric was closed.
+     *
+     * @throws FabricException if that did not succeed; it may be tried again with another connection.
+     */
+    boolean resume(DriverConnection next) {
+        synchronized (lock) {
+            if (!open) {
+                next.close();
+                return false;
+            }
+            domains.forEach(Domain::suspend);
+            conductor.resume(next);
+            FabricException goneAgain;
+            boolean isBack = false;
+            try {
+                domains.forEach(Domain::reopen);
+                isBack = true;
+            } finally {
+                goneAgain = conductor.resumed(isBack);
+            }
+            if (goneAgain != null) {
+                throw goneAgain;
+            }
+            return true;
+        }
+    }
+
+    /** A card has chosen another key; under the lock. */
+    void onKeyChanged(MemoryRegion region, long oldKey) {
+        if (region.key() != oldKey) {
+            keyChanges.add(new FabricEvents.KeyChange(region, oldKey));
+        }
+    }
+
+    List<FabricEvents.KeyChange> takeKeyChanges() {
+        synchronized (lock) {
+            List<FabricEvents.KeyChange> taken = List.copyOf(keyChanges);
+            keyChanges.clear();
+            return taken;
         }
     }
 

@@ -35,6 +35,8 @@ public final class FabricConfig {
     public static final String WAIT_SPIN_PROPERTY = "jfabric.client.waitSpinNs";
     /** Property of {@link #pauseThresholdNs()}. */
     public static final String PAUSE_THRESHOLD_PROPERTY = "jfabric.client.pauseThresholdNs";
+    /** Property of {@link #reconnectTimeoutNs()}. */
+    public static final String RECONNECT_TIMEOUT_PROPERTY = "jfabric.client.reconnectTimeoutNs";
     /** Property of {@link #clientName()}. */
     public static final String NAME_PROPERTY = "jfabric.client.name";
 
@@ -49,6 +51,7 @@ public final class FabricConfig {
     private long closeTimeoutNs;
     private long waitSpinNs;
     private long pauseThresholdNs;
+    private long reconnectTimeoutNs;
     private long context;
     private int apiVersion;
     private FabricListener listener = new FabricListener() {
@@ -77,6 +80,7 @@ public final class FabricConfig {
         closeTimeoutNs = durationNs(CLOSE_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(1));
         waitSpinNs = durationNs(WAIT_SPIN_PROPERTY, TimeUnit.MICROSECONDS.toNanos(20));
         pauseThresholdNs = durationNs(PAUSE_THRESHOLD_PROPERTY, TimeUnit.SECONDS.toNanos(1));
+        reconnectTimeoutNs = durationNs(RECONNECT_TIMEOUT_PROPERTY, 0);
     }
 
     /**
@@ -215,6 +219,30 @@ public final class FabricConfig {
         return this;
     }
 
+    /**
+     * How long the fabric waits for the next driver in its directory when its driver has ended, in nanoseconds; 0 does
+     * not wait. Default 0.
+     *
+     * <p>Otherwise everything that is open is opened again with the next driver: names, numbers of addresses, addresses
+     * in registered memory and requested keys stay. Posting calls and reads of empty queues answer {@code -FI_EAGAIN}
+     * meanwhile, control calls throw {@link FabricErrno#EAGAIN}, closing works. Entries of the driver that has ended
+     * are read first; then each operation that it did not end has an error entry, with {@link FabricErrno#ECONNRESET},
+     * or {@link FabricErrno#EREMOTEIO} for an atomic operation, of which nothing is known and which is never tried
+     * again. {@link FabricListener#onDriverAway} and {@link FabricListener#onReconnected} report both ends.
+     *
+     * <p>The objects of such a fabric have locks, as with {@link org.jfabric.info.Threading#SAFE}. Objects that cannot
+     * be opened again are refused with {@link FabricErrno#EOPNOTSUPP} when they are opened.
+     */
+    public long reconnectTimeoutNs() {
+        return reconnectTimeoutNs;
+    }
+
+    /** Sets {@link #reconnectTimeoutNs()}; returns this object. */
+    public FabricConfig reconnectTimeoutNs(long reconnectTimeoutNs) {
+        this.reconnectTimeoutNs = notNegative("reconnectTimeoutNs", reconnectTimeoutNs);
+        return this;
+    }
+
     /** The application's own value of the fabric, returned by {@link Fabric#context()}. Default 0. */
     public long context() {
         return context;
@@ -261,7 +289,8 @@ public final class FabricConfig {
         Object shown = directory != null || base != null || driverUser.isEmpty() ? directory() : driverName;
         return "FabricConfig{directory=" + shown + ", driverUser=" + driverUser + ", clientName=" + clientName
             + ", connectTimeoutNs=" + connectTimeoutNs + ", commandTimeoutNs=" + commandTimeoutNs
-            + ", closeTimeoutNs=" + closeTimeoutNs + ", pauseThresholdNs=" + pauseThresholdNs + '}';
+            + ", closeTimeoutNs=" + closeTimeoutNs + ", pauseThresholdNs=" + pauseThresholdNs
+            + ", reconnectTimeoutNs=" + reconnectTimeoutNs + '}';
     }
 
     private static long durationNs(String property, long defaultNs) {

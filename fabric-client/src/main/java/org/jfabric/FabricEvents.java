@@ -26,6 +26,8 @@ final class FabricEvents implements ClientConductor.Listener {
     /** Open ones; the live list. */
     private final List<EventQueue> eventQueues;
     private volatile PassiveEndpoints passiveEndpoints;
+    /** Null if the end of the driver is the end of the fabric. */
+    private volatile Reconnection reconnection;
 
     FabricEvents(FabricListener listener, Map<Long, Endpoint> endpoints, List<EventQueue> eventQueues) {
         this.listener = listener;
@@ -36,6 +38,49 @@ final class FabricEvents implements ClientConductor.Listener {
     /** Before the first event. */
     void passiveEndpoints(PassiveEndpoints all) {
         passiveEndpoints = all;
+    }
+
+    /** Before the first event. */
+    void reconnection(Reconnection next) {
+        reconnection = next;
+    }
+
+    @Override
+    public boolean reconnects() {
+        return reconnection != null;
+    }
+
+    @Override
+    public void onDriverAway(FabricException why) {
+        reconnection.begin(why);
+    }
+
+    /** The driver is gone, and the next one is awaited. */
+    void onAway(FabricException why) {
+        notifyEndpoints(why.errno());
+        guarded(() -> listener.onDriverAway(why));
+    }
+
+    /** Everything is open again. */
+    void onReturned(List<KeyChange> keyChanges) {
+        for (KeyChange change : keyChanges) {
+            guarded(() -> listener.onKeyChanged(change.region(), change.oldKey()));
+        }
+        notifyEndpoints(0);
+        guarded(listener::onReconnected);
+    }
+
+    /** A card has chosen another key. */
+    record KeyChange(MemoryRegion region, long oldKey) {
+    }
+
+    private void notifyEndpoints(int errno) {
+        for (Endpoint endpoint : endpoints.values()) {
+            EventQueue queue = endpoint.bindings().eventQueue();
+            if (queue != null) {
+                guarded(() -> queue.report(EventType.NOTIFY, endpoint, null, errno, NO_DATA));
+            }
+        }
     }
 
     @Override

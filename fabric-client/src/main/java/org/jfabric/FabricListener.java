@@ -55,7 +55,33 @@ public interface FabricListener {
     }
 
     /**
-     * The driver is gone; called once. Entries that it wrote before stay readable.
+     * The driver has ended, and the fabric waits for the next one; only with {@link FabricConfig#reconnectTimeoutNs()}.
+     * Called by a thread of the fabric's own, which connects again when this method has returned.
+     *
+     * @param why what happened.
+     */
+    default void onDriverAway(FabricException why) {
+    }
+
+    /**
+     * The fabric is connected to the next driver, and everything is open again; after {@link #onDriverAway}, by the
+     * same thread. Control calls are not refused in here.
+     */
+    default void onReconnected() {
+    }
+
+    /**
+     * A card has given a region another key and perhaps another remote address; peers must be notified. Called before
+     * {@link #onReconnected}; keys that the application requested do not change.
+     *
+     * @param region whose key it is.
+     * @param oldKey that is not valid any more.
+     */
+    default void onKeyChanged(MemoryRegion region, long oldKey) {
+    }
+
+    /**
+     * The driver is gone for good; called once. Entries that it wrote before stay readable.
      *
      * @param why what happened and what to do.
      */

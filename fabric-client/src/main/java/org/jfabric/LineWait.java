@@ -23,7 +23,8 @@ final class LineWait extends WaitLoop {
     /** Longest sleep without a check of interrupt and driver. */
     static final long SLICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final WaitLine line;
+    /** Volatile, because the thread that connects to the next driver changes that of a counter. */
+    private volatile WaitLine line;
     private final boolean counts;
     private final long sliceNs;
     private NativeWait nativeWait;
@@ -162,6 +163,13 @@ final class LineWait extends WaitLoop {
         if (line.isWanted()) {
             wake();
         }
+    }
+
+    /** Threads sleep on another line from now on; those that sleep notice it at the end of their slice. */
+    void moveTo(WaitLine next) {
+        WaitLine before = line;
+        line = next;
+        before.wakeAll();
     }
 
     /** Releases all who wait, for ever. */

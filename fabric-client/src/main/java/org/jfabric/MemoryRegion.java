@@ -3,6 +3,7 @@ package org.jfabric;
 import java.lang.foreign.MemorySegment;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.ffi.Libc;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -32,9 +33,12 @@ public final class MemoryRegion implements Fid {
     private final MemorySegment data;
     private final long base;
     private final long context;
-    private final long key;
+    private volatile long key;
     private final RegionBindings bindings;
-    private final long remoteAddress;
+    private volatile long remoteAddress;
+    private final MemoryRegionAttr attr;
+    /** Of its file, to pass it to the next driver; -1 without one. */
+    private int descriptor = -1;
     private volatile boolean closed;
     /** Set before the application has the region. */
     private boolean copied;
@@ -46,6 +50,7 @@ public final class MemoryRegion implements Fid {
         this.domain = domain;
         this.data = data;
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
+        this.attr = attr;
         this.context = attr.context();
         this.key = card != null ? card.key() : attr.isRemote() ? attr.requestedKey() : base >>> 40;
         this.remoteAddress = card == null ? 0 : card.address();
@@ -276,6 +281,30 @@ public final class MemoryRegion implements Fid {
         return data.address() + MemoryRegionDescriptor.offset(address);
     }
 
+    MemoryRegionAttr attr() {
+        return attr;
+    }
+
+    /** Index and generation as the next driver has to give them, so that addresses stay. */
+    int place() {
+        return (int) (base >>> 40);
+    }
+
+    /** Of its file; -1 for memory of the application. */
+    int descriptor() {
+        return descriptor;
+    }
+
+    void descriptor(int fd) {
+        descriptor = fd;
+    }
+
+    /** The next driver has registered it with a card. */
+    void onKeyChanged(DriverEvent.CardKeyReady card) {
+        key = card.key();
+        remoteAddress = card.address();
+    }
+
     RegionBindings bindings() {
         return bindings;
     }
@@ -286,6 +315,10 @@ public final class MemoryRegion implements Fid {
 
     void markClosed() {
         closed = true;
+        if (descriptor >= 0) {
+            Libc.close(descriptor);
+            descriptor = -1;
+        }
     }
 
     private FabricException outside(long offset, long length) {

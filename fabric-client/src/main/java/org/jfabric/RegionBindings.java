@@ -97,6 +97,14 @@ final class RegionBindings {
         isEnabled = true;
     }
 
+    /** Lets peers access it again that could, with the next driver. */
+    void reopen() {
+        if (isEnabled && region.attr().isBindable()) {
+            isEnabled = false;
+            enable();
+        }
+    }
+
     /** Refuses to close the region before the objects that it is bound to. */
     void requireUnused() {
         List<Fid> open = new ArrayList<>();

@@ -598,6 +598,24 @@ class Submission {
         }
     }
 
+    /** The driver is gone: nothing more is posted to it, not by threads that are on their way here either. */
+    void suspend() {
+        if (sends != null) {
+            lock(sendLock);
+            if (sendRefusal == FabricErrno.EBUSY) {
+                // the slot that the open claim has taken
+                sends.giveBack(1);
+            }
+            sendRefusal = FabricErrno.EAGAIN;
+            unlock(sendLock);
+        }
+        if (receives != null) {
+            lock(receiveLock);
+            receiveRefusal = FabricErrno.EAGAIN;
+            unlock(receiveLock);
+        }
+    }
+
     /** The driver has closed the endpoint: what it did not take out of the queues gives its completion credit back. */
     void onClosedInDriver() {
         if (sends != null) {

@@ -129,12 +129,12 @@ abstract class WaitLoop {
 
     /** Whether a thread that waits at a native object has to be woken. */
     final boolean isDue() {
-        return closed || source.isReady() || signals.get() != signalsTaken || isGone();
+        return closed || source.isReady() || signals.get() != signalsTaken || isLost();
     }
 
     /** Whether a thread may not begin to wait at a native object; takes a signal. */
     final boolean takeReason() {
-        return source.isReady() || takeSignal() || isGone();
+        return source.isReady() || takeSignal() || isLost();
     }
 
     /** Runs the embedded driver's cycle, if this thread has to. */
@@ -167,12 +167,12 @@ abstract class WaitLoop {
         return true;
     }
 
-    private boolean isGone() {
-        return driver != null && driver.isGone();
+    private boolean isLost() {
+        return driver != null && driver.isLost();
     }
 
     private boolean isOver() {
-        return closed || isGone() || Thread.currentThread().isInterrupted();
+        return closed || isLost() || Thread.currentThread().isInterrupted();
     }
 
     private void round(long needed, long seenErrors, int seenSignals, long waitedNs, long leftNs) {

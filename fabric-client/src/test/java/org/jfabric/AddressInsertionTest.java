@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import org.jfabric.client.DriverEvent;
-import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.AddressVectorAttr;
+import org.jfabric.info.Flags;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricAddress;
@@ -19,7 +20,8 @@ class AddressInsertionTest {
     private static final int EAGAIN = -FabricErrno.EAGAIN;
 
     private final EventQueue queue = new EventQueue(null, new EventQueueAttr(), 0, null);
-    private final AddressVector vector = new AddressVector(null, 1, AddressVectorType.TABLE, true, 0);
+    private final AddressVector vector = new AddressVector(
+        null, 1, new AddressVectorAttr().flags(Flags.EVENT), 0);
     private final String[] names = {"jfabric://d/a", "jfabric://d/b", "jfabric://d/c"};
     private final long[] fiAddrs = new long[3];
     private final EventEntry entry = new EventEntry();

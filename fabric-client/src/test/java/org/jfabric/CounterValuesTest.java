@@ -18,7 +18,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(60)
 class CounterValuesTest {
     private final MemorySegment memory = Arena.ofAuto().allocate(CounterDescriptor.FILE_LENGTH, 4096);
-    private final CounterValues values = new CounterValues(memory, false);
+    private final CounterValues values = new CounterValues(memory, false, false);
 
     @Test
     void shouldAddWhatTheClientAddsToWhatTheDriverCounts() {
@@ -58,7 +58,7 @@ class CounterValuesTest {
         assertTrue(values.isReady(7, 0), "an error");
         assertFalse(values.isReady(7, 1), "an error that was there before");
         // several threads want several values: each count wakes
-        assertTrue(new CounterValues(memory, true).wakeAt(7) <= 0);
+        assertTrue(new CounterValues(memory, true, false).wakeAt(7) <= 0);
     }
 
     @Test

@@ -14,6 +14,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverState;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.WaitDescriptor;
@@ -89,7 +90,8 @@ class CounterSleepAndWakeTest {
     @Test
     void shouldWakeEveryTimeWhenAnotherThreadAdds() throws Exception {
         MemorySegment memory = Arena.ofAuto().allocate(CounterDescriptor.FILE_LENGTH, 4096);
-        Counter counter = new Counter(null, 1, 0, WaitObject.UNSPEC, memory, new DriverState(), null, 0, -1);
+        Counter counter = new Counter(
+            null, 1, 0, new CounterAttr().waitObject(WaitObject.UNSPEC), memory, new DriverState(), null, 0, -1);
         SplittableRandom random = new SplittableRandom(SEED);
         Thread sleeper = new Thread(() -> {
             for (long round = 1; round <= ROUNDS; round++) {

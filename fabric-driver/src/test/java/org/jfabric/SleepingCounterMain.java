@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverState;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CounterDescriptor;
@@ -37,7 +38,8 @@ final class SleepingCounterMain {
     public static void main(String[] args) throws IOException {
         long rounds = Long.parseLong(args[1]);
         MemorySegment memory = SleepingReaderMain.map(Path.of(args[0]));
-        Counter counter = new Counter(null, 1, 0, WaitObject.UNSPEC, memory, new DriverState(), null, NO_SPIN_NS,
+        Counter counter = new Counter(
+            null, 1, 0, new CounterAttr().waitObject(WaitObject.UNSPEC), memory, new DriverState(), null, NO_SPIN_NS,
             NO_LIMIT_NS);
         long value = 0;
         for (long round = 0; round < rounds; round++) {

@@ -66,21 +66,37 @@ public final class ClientConductor implements AutoCloseable {
         void onDriverDraining(boolean begins);
 
         /**
-         * The driver is gone; called once.
+         * Whether the client waits for the next driver when one is gone.
+         *
+         * @return the same always.
+         */
+        default boolean reconnects() {
+            return false;
+        }
+
+        /**
+         * The driver is gone, and its successor is awaited; only if {@link #reconnects()}.
+         *
+         * @param why reason.
+         */
+        default void onDriverAway(FabricException why) {
+        }
+
+        /**
+         * The driver is gone for good; called once.
          *
          * @param why reason.
          */
         void onDriverGone(FabricException why);
     }
 
-    private final DriverConnection connection;
     private final DriverState state;
     private final Listener listener;
     private final long commandTimeoutNs;
-    private final DriverProxy proxy;
-    private final DriverEventsAdapter events;
-    private final Invoker invoker;
-    private final SocketWatcher watcher;
+    private final long pauseThresholdNs;
+    private volatile Attached attached;
+    /** Opens again what was open with the driver before, or null. */
+    private volatile Thread replayer;
     private final Object commandLock = new Object();
     private final Map<Long, PendingCommand> pending = new ConcurrentHashMap<>();
     private final Map<Long, Boolean> abandoned = new ConcurrentHashMap<>();
@@ -102,37 +118,66 @@ public final class ClientConductor implements AutoCloseable {
         Listener listener,
         long commandTimeoutNs,
         long pauseThresholdNs) {
-        this.connection = connection;
         this.state = state;
         this.listener = listener;
         this.commandTimeoutNs = commandTimeoutNs;
-        Attachment attachment = connection.attachment();
-        long commandRing = connection.control().address();
-        long eventRing = commandRing + ControlFileDescriptor.eventRingOffset(attachment.commandRingLength());
-        long commands = commandRing + RecordRingDescriptor.HEADER_LENGTH;
-        long records = eventRing + RecordRingDescriptor.HEADER_LENGTH;
-        this.proxy = new DriverProxy(
-            new RecordProducer(commands, attachment.commandRingLength(),
-                commandRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET),
-            new UnsafeBuffer(commands, attachment.commandRingLength()),
-            connection.doorbell(),
-            new Caller());
-        RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
-            eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEvent.MAX_TYPE);
-        this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
-        if (connection.embedded() != null) {
-            this.invoker = new Invoker(connection.embedded(), consumer, this::readEvents);
-            this.watcher = null;
-        } else {
-            this.invoker = null;
-            this.watcher = new SocketWatcher(connection.doorbell(), new Watched(), pauseThresholdNs);
-        }
+        this.pauseThresholdNs = pauseThresholdNs;
+        this.attached = new Attached(connection);
     }
 
     /** Starts the thread of an attached client. */
     public void start() {
-        if (watcher != null) {
-            watcher.start("jfabric-client-" + connection.attachment().clientId());
+        attached.start();
+    }
+
+    /**
+     * Continues with the next driver; what the calling thread commands from now on is not refused because the one
+     * before is gone.
+     *
+     * @param next a fresh connection, which the conductor closes in the end.
+     * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed.
+     */
+    public void resume(DriverConnection next) {
+        Attached fresh = new Attached(next);
+        synchronized (this) {
+            if (closing) {
+                fresh.discard();
+                throw new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed");
+            }
+            attached.connection.retire(next);
+            abandoned.clear();
+            replayer = Thread.currentThread();
+            attached = fresh;
+        }
+        fresh.start();
+    }
+
+    /**
+     * Ends what {@link #resume} began.
+     *
+     * @param isBack false to try once more.
+     * @return why the client is not connected: the driver is gone again; null if it is, or was given up.
+     */
+    public FabricException resumed(boolean isBack) {
+        replayer = null;
+        if (!isBack) {
+            return null;
+        }
+        boolean noted = state.comeBack();
+        FabricException why = attached.ended;
+        // who noticed the end before this moment could not note it
+        return noted && why != null && state.leave(why) ? why : null;
+    }
+
+    /**
+     * Gives up waiting for the next driver.
+     *
+     * @param why reason.
+     */
+    public void giveUp(FabricException why) {
+        if (state.end(why)) {
+            failPending(why);
+            listener.onDriverGone(why);
         }
     }
 
@@ -142,25 +187,25 @@ public final class ClientConductor implements AutoCloseable {
      * @return null for an attached client.
      */
     public Invoker invoker() {
-        return invoker;
+        return attached.invoker;
     }
 
     /**
      * The connection.
      *
-     * @return as given.
+     * @return as given, or that to the next driver.
      */
     public DriverConnection connection() {
-        return connection;
+        return attached.connection;
     }
 
     /**
      * The commands of this client.
      *
-     * @return the same object always.
+     * @return the same object as long as the driver lives.
      */
     public DriverProxy commands() {
-        return proxy;
+        return attached.proxy;
     }
 
     /**
@@ -171,12 +216,13 @@ public final class ClientConductor implements AutoCloseable {
      * @return the channel, or null if there is none.
      */
     public WaitChannel openWaitChannel(long objectId, long token) {
-        return token == 0 ? null : WaitChannel.open(connection.attachment(), objectId, token,
-            System.nanoTime() + commandTimeoutNs, invoker == null ? null : this::idle);
+        return token == 0 ? null : WaitChannel.open(connection().attachment(), objectId, token,
+            System.nanoTime() + commandTimeoutNs, invoker() == null ? null : this::idle);
     }
 
     /** Lets time pass on the control path: runs a cycle of an embedded driver, else sleeps a little. */
     public void idle() {
+        Invoker invoker = invoker();
         if (invoker == null || invoker.cycle() == 0) {
             LockSupport.parkNanos(PAUSE_NS);
         }
@@ -194,14 +240,15 @@ public final class ClientConductor implements AutoCloseable {
             closing = true;
         }
         failPending(new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed"));
-        if (watcher == null) {
-            connection.close();
+        Attached last = attached;
+        if (last.watcher == null) {
+            last.connection.close();
             return;
         }
-        connection.shutdown();
+        last.connection.shutdown();
         // a listener that does not return keeps the thread: it closes the socket when it ends
-        if (watcher.join()) {
-            connection.close();
+        if (last.watcher.join()) {
+            last.connection.close();
         }
     }
 
@@ -212,6 +259,7 @@ public final class ClientConductor implements AutoCloseable {
      * @throws FabricException with {@link FabricErrno#EOPBADSTATE}.
      */
     public void requireOutsideListener() {
+        SocketWatcher watcher = attached.watcher;
         if (watcher != null && watcher.isWatcher() && !state.isGone()) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "a control call was made from inside a listener",
                 "Make it from a thread of the application.");
@@ -223,7 +271,7 @@ public final class ClientConductor implements AutoCloseable {
             if (closing) {
                 throw new FabricException(FabricErrno.EOPBADSTATE, what + ": this fabric is closed");
             }
-            state.requireAlive();
+            requireAlive();
             PendingCommand command = new PendingCommand(
                 ++lastCorrelationId, what, System.nanoTime() + commandTimeoutNs, handler);
             pending.put(command.correlationId(), command);
@@ -231,7 +279,7 @@ public final class ClientConductor implements AutoCloseable {
             try {
                 int result;
                 while ((result = encoder.applyAsInt(command.correlationId())) == -FabricErrno.EAGAIN) {
-                    state.requireAlive();
+                    requireAlive();
                     requireTime(command, "the command ring is full");
                     idle();
                 }
@@ -244,22 +292,31 @@ public final class ClientConductor implements AutoCloseable {
                     pending.remove(command.correlationId());
                 }
             }
-            if (invoker != null) {
+            if (invoker() != null) {
                 // the caller perhaps does not run a cycle soon
-                invoker.wakeSleepers();
+                invoker().wakeSleepers();
             }
-            if (state.isGone()) {
+            FabricException ended = attached.ended;
+            if (ended != null) {
                 // the end came after the first check, and may have missed this command
-                failPending(state.reason());
+                failPending(state.isAway() ? wentAway(ended) : ended);
             }
             return command;
+        }
+    }
+
+    private void requireAlive() {
+        if (Thread.currentThread() != replayer) {
+            state.requireAlive();
+        } else if (attached.ended != null) {
+            throw new FabricException(FabricErrno.EAGAIN, "the driver is gone again: " + attached.ended.getMessage());
         }
     }
 
     private DriverEvent await(PendingCommand command) {
         boolean finished = false;
         try {
-            if (invoker != null) {
+            if (invoker() != null) {
                 runUntilAnswered(command);
             } else {
                 command.await();
@@ -292,6 +349,7 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     private void runUntilAnswered(PendingCommand command) {
+        Invoker invoker = invoker();
         int spins = 0;
         while (!command.isAnswered() && command.remainingNs() > 0) {
             if (invoker.cycle() == 0 && ++spins > SPINS) {
@@ -310,17 +368,17 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /** Takes all events that are there. Handling one may read further ones, so no state is kept over a call. */
-    private void readEvents() {
+    private void readEvents(Attached of) {
         try {
-            for (DriverEvent event = events.next(); event != null; event = events.next()) {
-                onEvent(event);
+            for (DriverEvent event = of.events.next(); event != null; event = of.events.next()) {
+                onEvent(of, event);
             }
         } catch (FabricException broken) {
-            end(broken);
+            end(of, broken, false);
         }
     }
 
-    private void onEvent(DriverEvent event) {
+    private void onEvent(Attached of, DriverEvent event) {
         if (event instanceof DriverEvent.PeerDown peerDown) {
             deliver(() -> listener.onPeerDown(peerDown));
         } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
@@ -330,8 +388,9 @@ public final class ClientConductor implements AutoCloseable {
         } else if (event instanceof DriverEvent.DriverDraining draining) {
             deliver(() -> listener.onDriverDraining(draining.begins()));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
-            end(new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
-                "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."));
+            end(of, new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
+                "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."),
+                ended.errno() == FabricErrno.ESHUTDOWN);
         } else if (event instanceof DriverEvent.InfoMatch || event instanceof DriverEvent.InfoVerdict) {
             PendingCommand command = pending.get(event.correlationId());
             if (command != null) {
@@ -349,10 +408,10 @@ public final class ClientConductor implements AutoCloseable {
 
     /** Makes a call that may wait for locks or end in the application; with an embedded driver after the cycle. */
     private void deliver(Runnable call) {
-        if (invoker == null) {
+        if (invoker() == null) {
             call.run();
         } else {
-            invoker.afterCycle(call);
+            invoker().afterCycle(call);
         }
     }
 
@@ -366,15 +425,31 @@ public final class ClientConductor implements AutoCloseable {
     private void abandon(ObjectKind kind, long objectId) {
         synchronized (commandLock) {
             // its answer is not awaited; if the ring is full the driver closes the object when the client ends
-            proxy.closeObject(++lastCorrelationId, kind, objectId);
+            attached.proxy.closeObject(++lastCorrelationId, kind, objectId);
         }
     }
 
-    private void end(FabricException why) {
-        if (state.end(why)) {
+    /** A driver that ended by itself may have a successor; not one that ended this client for a fault of its own. */
+    private void end(Attached of, FabricException why, boolean hasSuccessor) {
+        if (of.ended != null) {
+            return;
+        }
+        of.ended = why;
+        if (hasSuccessor && listener.reconnects() && !closing) {
+            boolean noted = state.leave(why);
+            failPending(wentAway(why));
+            if (noted) {
+                listener.onDriverAway(why);
+            }
+        } else if (state.end(why)) {
             failPending(why);
             deliver(() -> listener.onDriverGone(why));
         }
+    }
+
+    private static FabricException wentAway(FabricException why) {
+        return new FabricException(FabricErrno.EAGAIN, "the driver went away before it answered: "
+            + why.getMessage(), "Call again once the client is connected to the next one.", why);
     }
 
     private void failPending(FabricException why) {
@@ -399,10 +474,57 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private final class Watched implements SocketWatcher.Handler {
+    /** All that belongs to one connection. */
+    private final class Attached implements SocketWatcher.Handler {
+        private final DriverConnection connection;
+        private final DriverProxy proxy;
+        private final DriverEventsAdapter events;
+        private final Invoker invoker;
+        private final SocketWatcher watcher;
+        /** Why the driver is gone; null while it lives. */
+        private volatile FabricException ended;
+
+        Attached(DriverConnection connection) {
+            this.connection = connection;
+            Attachment attachment = connection.attachment();
+            long commandRing = connection.control().address();
+            long eventRing = commandRing + ControlFileDescriptor.eventRingOffset(attachment.commandRingLength());
+            long commands = commandRing + RecordRingDescriptor.HEADER_LENGTH;
+            long records = eventRing + RecordRingDescriptor.HEADER_LENGTH;
+            this.proxy = new DriverProxy(
+                new RecordProducer(commands, attachment.commandRingLength(),
+                    commandRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET),
+                new UnsafeBuffer(commands, attachment.commandRingLength()),
+                connection.doorbell(),
+                new Caller());
+            RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
+                eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEvent.MAX_TYPE);
+            this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
+            if (connection.embedded() != null) {
+                this.invoker = new Invoker(connection.embedded(), consumer, () -> readEvents(this));
+                this.watcher = null;
+            } else {
+                this.invoker = null;
+                this.watcher = new SocketWatcher(connection.doorbell(), this, pauseThresholdNs);
+            }
+        }
+
+        void start() {
+            if (watcher != null) {
+                watcher.start("jfabric-client-" + connection.attachment().clientId());
+            }
+        }
+
+        /** Closes what was never started. */
+        void discard() {
+            connection.shutdown();
+            watcher.join();
+            connection.close();
+        }
+
         @Override
         public void onBytes() {
-            readEvents();
+            readEvents(this);
         }
 
         @Override
@@ -411,10 +533,10 @@ public final class ClientConductor implements AutoCloseable {
                 return;
             }
             // the reason may be the last thing that the driver wrote
-            readEvents();
-            end(new FabricException(FabricErrno.ENODEV,
+            readEvents(this);
+            end(this, new FabricException(FabricErrno.ENODEV,
                 "the driver " + connection.attachment().driverName() + " closed the connection or died",
-                "Read what is left in the completion queues, close this fabric, and connect again."));
+                "Read what is left in the completion queues, close this fabric, and connect again."), true);
         }
 
         @Override

@@ -160,6 +160,17 @@ public final class CompletionCredits {
         return limit - reserved;
     }
 
+    /**
+     * Operations that have taken a slot and have neither ended without an entry nor an entry that was read. After the
+     * end of the driver and of all submissions.
+     *
+     * @return a count.
+     */
+    public long outstanding() {
+        return reserved - shared.getAcquire(RELEASED_INDEX) - shared.getAcquire(GIVEN_BACK_INDEX)
+            - UnsafeApi.getLongAcquire(null, retiredAddress);
+    }
+
     private boolean refresh() {
         long released = shared.getAcquire(RELEASED_INDEX);
         limit = share + released + shared.getAcquire(GIVEN_BACK_INDEX)

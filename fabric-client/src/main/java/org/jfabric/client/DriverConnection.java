@@ -276,6 +276,44 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
+     * Ends the use of a driver that is gone, for a client that has connected to the next one: closes socket and
+     * directory. What is mapped stays, and is given back with the files of the next connection.
+     *
+     * @param successor takes over what is mapped.
+     */
+    public void retire(DriverConnection successor) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        doorbell.close();
+        files.close();
+        synchronized (mapped) {
+            mapped.forEach(successor::keep);
+            mapped.clear();
+        }
+    }
+
+    /**
+     * Opens a file of a driver of this process's user once more.
+     *
+     * @param type   what it holds.
+     * @param number in its name.
+     * @return descriptor for reading and writing, which the caller closes.
+     * @throws FabricException with what the system answers.
+     */
+    public int openDescriptor(FileType type, long number) {
+        int fd = Libc.openat(Libc.AT_FDCWD,
+            attachment.directory().resolve(type.fileName(number)).toString(), Libc.O_RDWR | Libc.O_CLOEXEC, 0);
+        if (fd < 0) {
+            throw new FabricException(-fd, "cannot open " + type.fileName(number) + " of the driver");
+        }
+        return fd;
+    }
+
+    /**
      * Closes socket and directory, and gives back the files: their mappings read as zeros. Has no effect if it is
      * already closed.
      */

@@ -184,7 +184,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             welcome.eventRingLength(),
             welcome.bufferedLimit(),
             welcome.maxBufferedLimit(),
-            welcome.cmDataSize());
+            welcome.cmDataSize(),
+            welcome.minorVersion());
     }
 
     static void sendAll(Path directory, int fd, long address, int length) {

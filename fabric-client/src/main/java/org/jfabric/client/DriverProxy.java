@@ -87,6 +87,8 @@ public final class DriverProxy {
     }
 
     private static final int INITIAL_LENGTH = 1024;
+    /** In place of a descriptor: the file of a region is passed over the socket. */
+    private static final int PASSED_REGION = -1;
 
     private final MutableDirectBuffer body = new ExpandableArrayBuffer(INITIAL_LENGTH);
     private final RecordProducer producer;
@@ -271,7 +273,7 @@ public final class DriverProxy {
      */
     public DriverEvent.RegionReady registerRegion(
         long domain, long length, long access, long requestedKey, long flags, long nativeAddress) {
-        return register(domain, length, access, requestedKey, flags, nativeAddress, 0);
+        return register(domain, length, access, requestedKey, flags, nativeAddress, 0, 0);
     }
 
     /**
@@ -287,7 +289,30 @@ public final class DriverProxy {
      */
     public DriverEvent.RegionReady registerFile(
         long domain, long length, long access, long requestedKey, long flags, int descriptor) {
-        return register(domain, length, access, requestedKey, flags, 0, descriptor);
+        return register(domain, length, access, requestedKey, flags, 0, descriptor, 0);
+    }
+
+    /**
+     * Registers a region with the next driver that was registered with one before, under the same addresses.
+     *
+     * @param domain        as for {@link #registerRegion}.
+     * @param length        as for {@link #registerRegion}.
+     * @param access        as for {@link #registerRegion}.
+     * @param requestedKey  as for {@link #registerRegion}.
+     * @param flags         as for {@link #registerRegion}.
+     * @param nativeAddress memory of this process, 0 for a region whose file was passed to the driver.
+     * @param place         index and generation of the addresses: their upper 24 bits.
+     * @return the answer, with that place.
+     */
+    public DriverEvent.RegionReady registerAgain(
+        long domain, long length, long access, long requestedKey, long flags, long nativeAddress, int place) {
+        DriverEvent.RegionReady ready = register(domain, length, access, requestedKey, flags, nativeAddress,
+            nativeAddress == 0 ? PASSED_REGION : 0, place);
+        if (ready.regionIndex() << Byte.SIZE != (place & ~0xFF) || ((ready.generation() ^ place) & 0xFF) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver gave a region index " + ready.regionIndex()
+                + " instead of " + (place >>> Byte.SIZE), "Connect again, with a driver that keeps addresses.");
+        }
+        return ready;
     }
 
     /** Announces that a descriptor is passed over the socket. */
@@ -299,7 +324,8 @@ public final class DriverProxy {
     }
 
     private DriverEvent.RegionReady register(
-        long domain, long length, long access, long requestedKey, long flags, long nativeAddress, int descriptor) {
+        long domain, long length, long access, long requestedKey, long flags, long nativeAddress, int descriptor,
+        int place) {
         return call(DriverEvent.RegionReady.class, "registering " + length + " bytes", id -> {
             new RegisterRegionEncoder().wrap(body, 0)
                 .correlationId(id)
@@ -310,7 +336,7 @@ public final class DriverProxy {
                 .nativeAddress(nativeAddress)
                 .domain(domain)
                 .descriptor(descriptor)
-                .reserved(0);
+                .place(place);
             return submit(RegisterRegionEncoder.TEMPLATE_ID, RegisterRegionEncoder.BLOCK_LENGTH);
         });
     }

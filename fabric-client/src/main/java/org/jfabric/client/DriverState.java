@@ -1,16 +1,19 @@
 package org.jfabric.client;
 
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
  * Whether the driver still lives, as the data path sees it.
  *
- * <p>The flag is a plain field on purpose: it is read in every call of the data path, written once in a lifetime, and a
- * call that sees it a little late finds the same queues as before. Owner of the write: whoever first learns of the end;
- * any thread reads.
+ * <p>The flag is a plain field on purpose: it is read in every call of the data path, written once in a driver's
+ * lifetime, and a call that sees it a little late finds the same queues as before. Owner of the write: whoever first
+ * learns of the end; any thread reads.
  */
 public final class DriverState {
     private boolean gone;
+    /** Gone, but the client is waiting for the next driver. Read only where {@link #gone} is true. */
+    private volatile boolean away;
     private volatile FabricException reason;
 
     /** A driver that lives. */
@@ -20,10 +23,28 @@ public final class DriverState {
     /**
      * Whether the driver is gone.
      *
-     * @return true for ever after its end was noticed.
+     * @return true after its end was noticed; for ever, or until the client is connected to the next driver.
      */
     public boolean isGone() {
         return gone;
+    }
+
+    /**
+     * Whether the driver is gone and the client waits for the next one.
+     *
+     * @return false while a driver lives, and after the end.
+     */
+    public boolean isAway() {
+        return away;
+    }
+
+    /**
+     * Whether the driver is gone for good.
+     *
+     * @return true for ever after the end.
+     */
+    public boolean isLost() {
+        return gone && !away;
     }
 
     /**
@@ -43,22 +64,64 @@ public final class DriverState {
      */
     public boolean end(FabricException why) {
         synchronized (this) {
-            if (reason != null) {
+            if (reason != null && !away) {
                 return false;
             }
             reason = why;
+            // in this order: a thread that sees that it is not away sees that it is gone
+            gone = true;
+            away = false;
         }
-        gone = true;
+        return true;
+    }
+
+    /**
+     * Notes the end of a driver whose successor the client awaits.
+     *
+     * @param why what happened.
+     * @return true for the one call that noted it.
+     */
+    public boolean leave(FabricException why) {
+        synchronized (this) {
+            if (reason != null) {
+                return false;
+            }
+            away = true;
+            reason = why;
+            gone = true;
+        }
+        return true;
+    }
+
+    /**
+     * Notes that the client is connected to the next driver.
+     *
+     * @return false if the end was noted meanwhile.
+     */
+    public boolean comeBack() {
+        synchronized (this) {
+            if (!away) {
+                return false;
+            }
+            gone = false;
+            reason = null;
+            away = false;
+        }
         return true;
     }
 
     /**
      * Refuses a control call to a driver that is gone.
      *
-     * @throws FabricException with the errno and the text of the end.
+     * @throws FabricException with the errno and the text of the end; with {@link FabricErrno#EAGAIN} while the client
+     *     waits for the next one.
      */
     public void requireAlive() {
         FabricException why = reason;
+        if (why != null && away) {
+            throw new FabricException(FabricErrno.EAGAIN, "the driver is away: " + why.getMessage(),
+                "Call again once the client is connected to the next one, which its listener reports.", why);
+        }
         if (why != null) {
             throw new FabricException(why.errno(), "the driver is gone: " + why.getMessage(),
                 "Close this fabric and connect again.", why);

@@ -49,7 +49,7 @@ public final class FileHeaderDescriptor {
     /** Files and wires of another major version are refused on both sides. */
     public static final int MAJOR_VERSION = 1;
     /** A higher minor version only adds fields and values. */
-    public static final int MINOR_VERSION = 0;
+    public static final int MINOR_VERSION = 1;
 
     /** Offset of the magic, 8 bytes. */
     public static final int MAGIC_OFFSET = 0;

@@ -12,6 +12,7 @@ import org.jfabric.driver.conductor.OpenedClient;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.FileHeaderDescriptor;
 
 /**
  * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles; once there is a
@@ -59,7 +60,8 @@ final class InvokedDriver extends EmbeddedDriver {
             ringLength,
             wiring.config().queue().bufferedLimitBytes(),
             wiring.config().queue().maxBufferedLimitBytes(),
-            wiring.conductor().cmDataBytes());
+            wiring.conductor().cmDataBytes(),
+            FileHeaderDescriptor.MINOR_VERSION);
     }
 
     @Override

@@ -333,7 +333,8 @@ public final class ControlClient implements AutoCloseable {
 
     private void register(long length, long nativeAddress, long access, long key) {
         RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(nextId())
-            .length(length).access(access).requestedKey(key).flags(0).nativeAddress(nativeAddress).domain(0);
+            .length(length).access(access).requestedKey(key).flags(0).nativeAddress(nativeAddress).domain(0)
+            .descriptor(0).place(0);
         command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 

@@ -9,12 +9,14 @@ import org.jfabric.driver.resource.PersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegionKey;
 import org.jfabric.driver.resource.RegionSync;
+import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -37,6 +39,10 @@ final class RegisterRegionCommand extends Command {
     private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
     private static final long KNOWN_FLAGS = Flags.RMA_EVENT | Flags.RMA_PMEM;
     private static final int NO_DESCRIPTOR = -1;
+    /** In place of a descriptor: the client passes the file of a region that a driver before this one has made. */
+    private static final int PASSED_REGION = -1;
+    private static final int GENERATION_BITS = 8;
+    private static final int GENERATION_MASK = 0xFF;
     /** The descriptor is in the socket before the command is in the ring. */
     private static final long DESCRIPTOR_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -45,6 +51,8 @@ final class RegisterRegionCommand extends Command {
     private final RegionKey key;
     private final long nativeAddress;
     private final int descriptor;
+    /** In the addresses of a client that was connected before; 0 if the region may be anywhere. */
+    private final int place;
     private State state = State.CHECK;
     private long deadlineNs;
     /** Of the passed file, as long as it belongs to this command. */
@@ -73,6 +81,7 @@ final class RegisterRegionCommand extends Command {
         key = new RegionKey(decoder.domain(), decoder.requestedKey(), decoder.access() & REMOTE_ACCESS);
         nativeAddress = decoder.nativeAddress();
         descriptor = decoder.descriptor();
+        place = decoder.place();
     }
 
     @Override
@@ -82,7 +91,7 @@ final class RegisterRegionCommand extends Command {
                 check();
                 deadlineNs = nowNs + DESCRIPTOR_TIMEOUT_NS;
                 memory = isCopied() ? session().memory() : null;
-                boolean isAwaited = isPersistent() || isCopied() && memory == null;
+                boolean isAwaited = isPersistent() || isPassedRegion() || isCopied() && memory == null;
                 state = isAwaited ? State.PASSED : State.MADE;
                 if (!isAwaited && (nativeAddress == 0 || isCopied())) {
                     background(this::make, length);
@@ -93,7 +102,7 @@ final class RegisterRegionCommand extends Command {
                     return Step.LATER;
                 }
                 state = State.MADE;
-                background(isPersistent() ? this::open : this::openMemory, length);
+                background(isPersistent() ? this::open : isPassedRegion() ? this::adopt : this::openMemory, length);
             }
             case MADE -> {
                 if (ownsMemory) {
@@ -105,7 +114,8 @@ final class RegisterRegionCommand extends Command {
                 onThreads(this::add);
             }
             default -> {
-                RegionResource resource = new RegionResource(indices[0], copies, file);
+                RegionResource resource = new RegionResource(
+                    indices[0], copies, isPassedRegion() ? null : file);
                 session().regions().put(indices[0], resource);
                 context().counters().add(SystemCounter.REGIONS, 1);
                 session().proxy().regionReady(correlationId(), resource);
@@ -124,7 +134,9 @@ final class RegisterRegionCommand extends Command {
             }
         }
         if (file != null) {
-            file.delete();
+            if (!isPassedRegion()) {
+                file.delete();
+            }
             unmapAfterwards(List.of(file));
         }
         if (persistent != null) {
@@ -138,6 +150,10 @@ final class RegisterRegionCommand extends Command {
     }
 
     private void check() {
+        if (place < 0 || place != 0 && place >>> GENERATION_BITS == 0) {
+            throw new FabricException(FabricErrno.EINVAL, "the place of a region is 0x" + Integer.toHexString(place)
+                + ", needed is an index from 1 and 8 bits of generation, or 0", "Leave it 0 for a new region.");
+        }
         if (length < 1 || length > MemoryRegionDescriptor.MAX_LENGTH) {
             throw new FabricException(FabricErrno.EINVAL,
                 "a region of " + Long.toUnsignedString(length) + " bytes, allowed are 1 to "
@@ -162,6 +178,11 @@ final class RegisterRegionCommand extends Command {
                     + " of a client that has not passed the memory of its process",
                 "Pass /proc/self/mem first, or let the driver allocate the region.");
         }
+    }
+
+    /** Whether its file was made by a driver before this one, and is passed by the client that has it mapped. */
+    private boolean isPassedRegion() {
+        return descriptor == PASSED_REGION && !isPersistent() && nativeAddress == 0 && !session().isEmbedded();
     }
 
     /** Whether it is memory of a process that is not this one. */
@@ -197,6 +218,17 @@ final class RegisterRegionCommand extends Command {
         persistent = PersistentFile.open(context().files(), session().id(), session().uid(), passedFd, length);
     }
 
+    private void adopt() {
+        String path = "the file of a region of client " + session().id();
+        if (!Libc.isReadWrite(passedFd)) {
+            throw new FabricException(FabricErrno.EINVAL, path + " is not open for reading and writing");
+        }
+        file = context().files().adopt(session().id(), MappedFile.ofDescriptor(
+            passedFd, path, Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, length)));
+        Libc.close(passedFd);
+        passedFd = NO_DESCRIPTOR;
+    }
+
     private void openMemory() {
         memory = ClientMemory.open(passedFd);
         ownsMemory = true;
@@ -209,7 +241,7 @@ final class RegisterRegionCommand extends Command {
         file = files.createRegion(
             session().id(),
             files.nextNumber(),
-            SharedFiles.randomGeneration(),
+            generation(),
             Math.addExact(MemoryRegionDescriptor.DATA_OFFSET, length),
             length);
         if (memory != null) {
@@ -221,7 +253,7 @@ final class RegisterRegionCommand extends Command {
         ConductorContext context = context();
         copies = new RegisteredRegion[context.threads().count()];
         indices = new int[copies.length];
-        long generation = file != null ? file.generation() : SharedFiles.randomGeneration();
+        long generation = file != null && !isPassedRegion() ? file.generation() : generation();
         Runnable release = release(copies.length);
         for (int thread = 0; thread < copies.length; thread++) {
             copies[thread] = copy(generation, release);
@@ -230,6 +262,12 @@ final class RegisterRegionCommand extends Command {
                     context.threads().get(thread).proxy().inbox(), context.counters(), context.log()));
             }
         }
+    }
+
+    /** Random, but for the bits that the client's addresses have already. */
+    private long generation() {
+        long generation = SharedFiles.randomGeneration();
+        return place == 0 ? generation : generation & ~GENERATION_MASK | place & GENERATION_MASK;
     }
 
     private RegisteredRegion copy(long generation, Runnable release) {
@@ -241,11 +279,13 @@ final class RegisterRegionCommand extends Command {
                 release.run();
             });
         }
-        if (file != null) {
+        if (file != null && !isPassedRegion()) {
             return RegisteredRegion.inFile(file, length, key, release);
         }
-        return new RegisteredRegion(
-            0, generation, persistent != null ? persistent.address() : nativeAddress, length, key, release);
+        // without a name in the directory peers cannot map it
+        long address = isPassedRegion() ? file.address() + MemoryRegionDescriptor.DATA_OFFSET
+            : persistent != null ? persistent.address() : nativeAddress;
+        return new RegisteredRegion(0, generation, address, length, key, release);
     }
 
     /** Frees the memory, once no progress thread uses it any more. */
@@ -272,8 +312,13 @@ final class RegisterRegionCommand extends Command {
         if ((flags & Flags.RMA_EVENT) != 0) {
             copies[thread].bind(RegionBinding.DISABLED);
         }
-        int index = session().progress(thread).session().regions().add(copies[thread]);
+        RegionTable table = session().progress(thread).session().regions();
+        int index = place == 0 ? table.add(copies[thread]) : table.add(copies[thread], place >>> GENERATION_BITS);
         indices[thread] = index;
+        if (index == -FabricErrno.EBUSY) {
+            throw new FabricException(FabricErrno.EBUSY, "another region of the client has index "
+                + (place >>> GENERATION_BITS), "Register the regions of a connection before in any order, each once.");
+        }
         if (index == -FabricErrno.ENOKEY) {
             throw new FabricException(FabricErrno.ENOKEY,
                 "another region of the domain has the key " + Codes.hex(key.key()),

@@ -1,11 +1,15 @@
 package org.jfabric.driver.config;
 
+import java.nio.file.Path;
 import java.util.List;
 
 /**
  * The tcp link: addresses of endpoints, and limits for connections. Immutable.
  */
 public final class TcpConfig {
+
+    /** Value of {@link #ACCESS_FILE} that admits every peer. */
+    public static final String NO_ACCESS_FILE = "none";
 
     /** Value of {@link #INTERFACE} that names none. */
     public static final String ANY_INTERFACE = "auto";
@@ -150,11 +154,19 @@ public final class TcpConfig {
         .why("NATIVE reads and writes where the bytes are and allocates nothing. NIO uses the JDK's channels, for "
             + "systems where the native calls do not work; the driver does not sleep then, and allocates.");
 
+    /** {@code jfabric.tcp.accessFile}. */
+    public static final Option<String> ACCESS_FILE = Option.name("jfabric.tcp.accessFile")
+        .defaultsTo(NO_ACCESS_FILE)
+        .rule("none, or the path of a file", name -> !name.isBlank())
+        .why("Networks and keys of the peers that may connect (tcp, rxm, tls, tlsrxm); see docs/security.md. Over tls "
+            + "it also limits the peers that are connected to. Read again when it has changed. none admits all.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, UNKNOWN_PEER_LIMIT, UNKNOWN_PEERS_PER_HOST,
             UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
-            USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS));
+            USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS,
+            ACCESS_FILE));
 
     /** The system counts the time between its questions in whole seconds. */
     private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
@@ -177,6 +189,7 @@ public final class TcpConfig {
     private final int writeBehindBytes;
     private final int copyLimitBytes;
     private final Sockets sockets;
+    private final String accessFile;
 
     TcpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -202,6 +215,7 @@ public final class TcpConfig {
         writeBehindBytes = Math.toIntExact(source.value(WRITE_BEHIND_BYTES));
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
         sockets = source.value(SOCKETS);
+        accessFile = source.value(ACCESS_FILE);
         source.check(
             copyLimitBytes + HEADER_BYTES <= writeBehindBytes,
             "a message that is copied has to fit into what is put together", COPY_LIMIT_BYTES, WRITE_BEHIND_BYTES);
@@ -340,6 +354,15 @@ public final class TcpConfig {
      */
     public int copyLimitBytes() {
         return copyLimitBytes;
+    }
+
+    /**
+     * The list of peers that may connect.
+     *
+     * @return absolute path, or null if all may.
+     */
+    public Path accessFile() {
+        return NO_ACCESS_FILE.equals(accessFile) ? null : Path.of(accessFile).toAbsolutePath();
     }
 
     /**

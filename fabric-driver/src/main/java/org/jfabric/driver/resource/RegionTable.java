@@ -40,15 +40,26 @@ public final class RegionTable {
             && (at(index) != null || index <= highest && generations[index] == (byte) region.generation())) {
             index++;
         }
-        if (index > MemoryRegionDescriptor.MAX_REGIONS) {
-            return -FabricErrno.ENOMEM;
+        return index > MemoryRegionDescriptor.MAX_REGIONS ? -FabricErrno.ENOMEM : add(region, index);
+    }
+
+    /**
+     * Adds a region under an index that its client has chosen, because its addresses have it already.
+     *
+     * @param region to be found there.
+     * @param index  1 to {@link MemoryRegionDescriptor#MAX_REGIONS}.
+     * @return the index; {@code -FI_EBUSY} if another region is there, {@code -FI_ENOKEY} as above.
+     */
+    public int add(RegisteredRegion region, int index) {
+        if (index < regions.length && at(index) != null) {
+            return -FabricErrno.EBUSY;
         }
         int refusal = region.key().access() == 0 ? 0 : keys(region.key().domain()).add(region);
         if (refusal != 0) {
             return refusal;
         }
-        if (index == regions.length) {
-            int length = Math.min(regions.length * 2, MemoryRegionDescriptor.MAX_REGIONS + 1);
+        if (index >= regions.length) {
+            int length = Math.min(Math.max(regions.length * 2, index + 1), MemoryRegionDescriptor.MAX_REGIONS + 1);
             regions = Arrays.copyOf(regions, length);
             generations = Arrays.copyOf(generations, length);
         }

@@ -62,7 +62,7 @@ class PassedFileTest {
     private void register(ControlClient client, long length) {
         RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(client.nextId())
             .length(length).access(0).requestedKey(0).flags(Flags.RMA_PMEM).nativeAddress(0).domain(0)
-            .descriptor(0).reserved(0);
+            .descriptor(0).place(0);
         client.command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 
@@ -120,7 +120,7 @@ class PassedFileTest {
     private void registerMemory(ControlClient client, long address, long length) {
         RegisterRegionEncoder encoder = new RegisterRegionEncoder().wrap(body, 0).correlationId(client.nextId())
             .length(length).access(0).requestedKey(0).flags(0).nativeAddress(address).domain(0)
-            .descriptor(0).reserved(0);
+            .descriptor(0).place(0);
         client.command(RegisterRegionEncoder.TEMPLATE_ID, body, encoder.encodedLength());
     }
 

@@ -42,6 +42,17 @@ public final class DriverProcess implements AutoCloseable {
         }
     }
 
+    /** Starts the driver in the runnable jar of another build, and waits for the line that says it is ready. */
+    public static DriverProcess startOf(Path jar, Path directory, String... properties) {
+        List<String> command = new ArrayList<>(List.of(
+            TestJvm.java().toString(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+            "--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+            "-Djfabric.dir.base=" + directory.getParent(), "-Djfabric.dir.name=" + directory.getFileName()));
+        List.of(properties).forEach(each -> command.add("-D" + each));
+        command.addAll(List.of("-cp", jar.toString(), FabricDriver.class.getName()));
+        return new DriverProcess(TestProcess.start(command), directory).awaitReady();
+    }
+
     /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
     public static DriverProcess launch(Path directory, String... properties) {
         return launch(FabricDriver.class, directory, properties);

@@ -80,6 +80,7 @@ final class TortureMain implements Callable<Integer> {
         List<Cell> cells = only.isEmpty() ? Cell.all() : only.stream().map(Cell::parse).toList();
         System.out.println("torture: seed " + chosen + ", " + cells);
         try (TortureRun run = new TortureRun(cells, chosen, System.out, disk)) {
+            Runtime.getRuntime().addShutdownHook(new Thread(run::close, "end of the run"));
             int faults = mutations > 0 ? run.mutate(mutations) : run.run(Math.round(minutes * 60), sliceSeconds);
             System.out.println(run.tally());
             System.out.println(faults == 0 ? "torture: no fault" : "torture: " + faults + " faults");

@@ -208,13 +208,19 @@ final class TortureRun implements AutoCloseable {
         }
     }
 
+    /** Also of a run that is interrupted: all processes of it end, and their directories are deleted. */
     @Override
-    public void close() {
+    public synchronized void close() {
         spare.forEach(TestProcess::close);
+        spare.clear();
         if (fleet != null) {
             fleet.close();
+            fleet = null;
         }
-        TestDirectory.delete(root);
-        TestDirectory.delete(folder);
+        for (Path each : List.of(root, folder)) {
+            if (Files.exists(each)) {
+                TestDirectory.delete(each);
+            }
+        }
     }
 }

@@ -138,7 +138,7 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.DIALING;
         TcpPort port;
         try {
-            port = TcpPort.connect(link.sockets(), local, channel.remote(), false, marks);
+            port = link.secured(TcpPort.connect(link.sockets(), local, channel.remote(), false, marks), true);
         } catch (FabricException e) {
             // the engine's handler is not called from inside the engine's call
             channel.failure = e.errno();

@@ -75,8 +75,8 @@ final class TcpConnector extends MessageConnector {
         TcpPort port;
         try {
             // a reserved address belongs to this endpoint alone, so that its port is free
-            port = TcpPort.connect(link.sockets(), local(endpoint, remote), remote,
-                endpoint.bound() instanceof TcpReservation, TrafficMarks.of(endpoint.trafficClass()));
+            port = link.secured(TcpPort.connect(link.sockets(), local(endpoint, remote), remote,
+                endpoint.bound() instanceof TcpReservation, TrafficMarks.of(endpoint.trafficClass())), true);
         } catch (FabricException e) {
             link.later(() -> fail(channel, e.errno(), NO_DATA));
             return channel;

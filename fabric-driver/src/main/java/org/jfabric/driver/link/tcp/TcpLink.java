@@ -23,6 +23,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.driver.tls.AccessList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.info.FabricErrno;
@@ -54,6 +55,11 @@ final class TcpLink extends Link {
     private static final long LINGER_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
+    private final String name;
+    /** The peers that are admitted, or null. */
+    private final AccessList access;
+    /** What encrypted connections share, or null. */
+    private final TlsResources tls;
     private final LinkServices services;
     private final TcpConfig config;
     private final ChannelLimits limits;
@@ -84,7 +90,17 @@ final class TcpLink extends Link {
     /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
 
-    TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
+    /**
+     * A link without endpoints.
+     *
+     * @param access the peers that are admitted, null for all.
+     * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
+     */
+    TcpLink(String name, LinkServices services, TcpConfig config, ChannelLimits limits, AccessList access,
+        TlsResources tls) {
+        this.name = name;
+        this.access = access;
+        this.tls = tls;
         this.services = services;
         this.config = config;
         this.limits = limits;
@@ -99,7 +115,7 @@ final class TcpLink extends Link {
 
     @Override
     public String name() {
-        return TcpLinkProvider.NAME;
+        return name;
     }
 
     @Override
@@ -270,6 +286,9 @@ final class TcpLink extends Link {
         readPool.close();
         writePool.close();
         vector.close();
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     // ---- calls of connections and endpoints ----
@@ -296,6 +315,63 @@ final class TcpLink extends Link {
 
     Sockets sockets() {
         return config.sockets();
+    }
+
+    /** The port of a connection over a socket: with TLS if the link is encrypted. */
+    TcpPort secured(TcpPort socket, boolean isClient) {
+        return tls == null ? socket : new TlsPort(socket, tls, isClient);
+    }
+
+    /** Reports files that have changed and cannot be used. */
+    void reportProblemsOfFiles() {
+        FabricException ofKeys = tls == null ? null : tls.takeProblem();
+        FabricException ofAccess = access == null ? null : access.takeProblem();
+        if (ofKeys != null) {
+            onError(ofKeys);
+        }
+        if (ofAccess != null) {
+            onError(ofAccess);
+        }
+    }
+
+    /** The peers that are admitted, or null if all are. */
+    AccessList access() {
+        return access;
+    }
+
+    /**
+     * Whether the access list admits a peer; a refusal is counted and logged.
+     *
+     * @param key fingerprint of its certificate, null if the connection is plain.
+     */
+    boolean admits(InetAddress host, String key) {
+        boolean isAdmitted = access == null || access.admits(host, key);
+        if (!isAdmitted) {
+            refused(host, key == null ? "a plain connection" : "the key " + key);
+        }
+        return isAdmitted;
+    }
+
+    /** Whether the access list admits connections of a host; the key of an encrypted one is checked later. */
+    boolean admits(InetAddress host) {
+        if (tls == null) {
+            return admits(host, null);
+        }
+        if (access != null && !access.admits(host)) {
+            refused(host, "any key");
+            return false;
+        }
+        return true;
+    }
+
+    private void refused(InetAddress host, String what) {
+        counters.onNotAdmitted(new FabricException(FabricErrno.EACCES, "host " + host.getHostAddress() + " with " + what
+            + " is not in the access list " + access, "If it is to connect, add a line for it."));
+    }
+
+    /** What encrypted connections share, or null. */
+    TlsResources tls() {
+        return tls;
     }
 
     long writesCounter() {
@@ -335,6 +411,7 @@ final class TcpLink extends Link {
     void remove(TcpAcceptor acceptor) {
         watched.remove(acceptor);
         acceptors.remove(acceptor);
+        acceptor.close();
     }
 
     /** Polls an endpoint with each check, as long as it has waiting channels or requests. */
@@ -395,6 +472,7 @@ final class TcpLink extends Link {
         } else {
             dialing.add(connection);
         }
+        connection.begin();
         return true;
     }
 
