@@ -93,7 +93,7 @@ final class TcpConnection extends Watched {
         this.deadlineNs = deadlineNs;
         this.reader = new TcpReader(this, link.readPool(), link.vector());
         this.writer = new TcpWriter(this, link.writePool(), link.vector(), link.copyLimitBytes(),
-            link.writesCounter());
+            link.writesCounter(), new ExposedMemory(link.services().environment().randomLong()));
     }
 
     @Override
@@ -423,7 +423,7 @@ final class TcpConnection extends Watched {
             return MessageChannel.OVER;
         }
         // the system's times of the connection are real ones, so that the cycle's clock cannot be used
-        long nowNs = System.nanoTime();
+        long nowNs = link.readNs();
         if (probe == null) {
             probe = new PeerProbe(port, nowNs);
         }
