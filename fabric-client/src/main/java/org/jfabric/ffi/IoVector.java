@@ -80,6 +80,35 @@ public final class IoVector implements AutoCloseable {
     }
 
     /**
+     * Number of ranges.
+     *
+     * @return at most the capacity.
+     */
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Address of a range.
+     *
+     * @param index below {@link #count()}.
+     * @return native address.
+     */
+    public long address(int index) {
+        return UnsafeApi.getLong(header + HEADER_BYTES + (long) index * PLACE_BYTES);
+    }
+
+    /**
+     * Length of a range.
+     *
+     * @param index below {@link #count()}.
+     * @return bytes.
+     */
+    public long lengthBytes(int index) {
+        return UnsafeApi.getLong(header + HEADER_BYTES + (long) index * PLACE_BYTES + Long.BYTES);
+    }
+
+    /**
      * The ranges as buffers for the JDK's channels, up to the first that is longer than a buffer can be. Allocates.
      *
      * @return direct buffers on the same memory.

@@ -21,7 +21,8 @@ import org.jfabric.info.FabricException;
 final class LinkProviders {
     private static final List<LinkProvider> ALL = List.of(
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), new UdpLinkProvider(),
+        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), TcpLinkProvider.ofTls(),
+        RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), new UdpLinkProvider(),
         VerbsLinkProvider.ofMessages(),
         new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
         new VerbsUdLinkProvider());

@@ -38,7 +38,8 @@ class DependencyRulesTest {
     /** Lowest first. A layer may use the ones before it; packages of one layer may use each other. */
     private static final List<List<String>> LAYERS = List.of(
         List.of("org.jfabric.driver.ffi.."),
-        List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log.."),
+        List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log..",
+            "org.jfabric.driver.tls.."),
         List.of("org.jfabric.driver.link.."),
         List.of("org.jfabric.driver.engine.."),
         List.of("org.jfabric.driver.progress.."),

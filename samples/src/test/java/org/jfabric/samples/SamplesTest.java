@@ -208,7 +208,8 @@ class SamplesTest {
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "contexts", "errors", "futures"),
+                "doorbell", "sequence", "log", "counters", "group", "contexts", "restart",
+                "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -31,6 +31,7 @@ public final class DriverConfig {
     private final ShmConfig shm;
     private final TcpConfig tcp;
     private final RxmConfig rxm;
+    private final TlsConfig tls;
     private final UdpConfig udp;
     private final VerbsConfig verbs;
     private final LivenessConfig liveness;
@@ -48,6 +49,7 @@ public final class DriverConfig {
         shm = new ShmConfig(source);
         tcp = new TcpConfig(source);
         rxm = new RxmConfig(source);
+        tls = new TlsConfig(source);
         udp = new UdpConfig(source);
         verbs = new VerbsConfig(source);
         liveness = new LivenessConfig(source);
@@ -142,6 +144,15 @@ public final class DriverConfig {
      */
     public RxmConfig rxm() {
         return rxm;
+    }
+
+    /**
+     * Keys of the links tls and tlsrxm.
+     *
+     * @return options {@code jfabric.tls.*}.
+     */
+    public TlsConfig tls() {
+        return tls;
     }
 
     /**

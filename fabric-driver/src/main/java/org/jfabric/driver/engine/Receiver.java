@@ -78,10 +78,10 @@ final class Receiver {
         // the keys of untagged messages differ only in their sources
         int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
         this.untagged = new TagMatcher(untaggedKeys, untaggedKeys, directed);
-        this.ends = new EndedReceives(
-            pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes());
-        this.pulls = new Pulls(ends);
         this.levels = new ReachedLevels(store);
+        this.ends = new EndedReceives(
+            pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes(), levels);
+        this.pulls = new Pulls(ends);
         this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
         this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
         this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());

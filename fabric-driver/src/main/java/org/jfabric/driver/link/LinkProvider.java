@@ -85,6 +85,15 @@ public abstract class LinkProvider {
     }
 
     /**
+     * Whether messages to other hosts are encrypted and each side proves who it is.
+     *
+     * @return false for all links but those over TLS.
+     */
+    public boolean isEncrypted() {
+        return false;
+    }
+
+    /**
      * Binds an address for an endpoint that is about to be opened, for links whose addresses belong to the operating
      * system. Resource thread.
      *

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.OwnerId;
@@ -151,6 +152,15 @@ public abstract class LinkServices {
      */
     public void closed(String address) {
         // as above
+    }
+
+    /**
+     * Clock, random numbers and threads of the driver.
+     *
+     * @return the same object always.
+     */
+    public Environment environment() {
+        return Environment.SYSTEM;
     }
 
     /**

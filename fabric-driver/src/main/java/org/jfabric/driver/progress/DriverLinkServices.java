@@ -12,6 +12,7 @@ import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
@@ -47,7 +48,7 @@ public final class DriverLinkServices extends LinkServices {
      * Wiring.
      *
      * @param directory    of the driver.
-     * @param files        its descriptor, identity and numbers.
+     * @param files        its descriptor, identity, numbers and environment.
      * @param resource     for slow work.
      * @param watcher      of descriptors.
      * @param inbox        of the progress agent.
@@ -240,6 +241,11 @@ public final class DriverLinkServices extends LinkServices {
                 counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
             }
         }
+    }
+
+    @Override
+    public Environment environment() {
+        return files.environment();
     }
 
     @Override

@@ -25,6 +25,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
     public static final String NAME = "rxm";
+    /** Name of the link over tls. */
+    public static final String TLS_NAME = "tlsrxm";
 
     /** Atomic operations are executed when they arrive, in the order of the packets. */
     private static final long ATOMIC_ORDER = Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;
@@ -40,6 +42,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
 
     /** Below tcp's own protocol, which needs fewer packets. */
     private static final int SCORE = 40;
+    private static final int TLS_SCORE = 30;
 
     private final LinkProvider below;
     private final boolean hasAccesses;
@@ -52,9 +55,23 @@ public final class RxmLinkProvider extends SocketLinkProvider {
      * @param hasAccesses whether these connections read and write remote memory.
      */
     public RxmLinkProvider(String name, LinkProvider below, boolean hasAccesses) {
-        super(name, Protocol.RXM, SCORE, LEVELS);
+        this(name, SCORE, below, hasAccesses);
+    }
+
+    private RxmLinkProvider(String name, int score, LinkProvider below, boolean hasAccesses) {
+        super(name, Protocol.RXM, score, LEVELS);
         this.below = below;
         this.hasAccesses = hasAccesses;
+    }
+
+    /**
+     * Makes a provider of the encrypted link.
+     *
+     * @param below makes the link whose encrypted connections are used.
+     * @return a provider without state.
+     */
+    public static RxmLinkProvider overTls(LinkProvider below) {
+        return new RxmLinkProvider(TLS_NAME, TLS_SCORE, below, true);
     }
 
     @Override
@@ -64,6 +81,11 @@ public final class RxmLinkProvider extends SocketLinkProvider {
             new UnknownPeers.Limits(config.tcp().unknownPeerLimit(), config.tcp().unknownPeersPerHost()),
             config.tcp().unknownPeerTimeoutNs(), config.tcp().takeover());
         return new RxmLink(name(), below.open(services, config), services, settings);
+    }
+
+    @Override
+    public boolean isEncrypted() {
+        return below.isEncrypted();
     }
 
     @Override

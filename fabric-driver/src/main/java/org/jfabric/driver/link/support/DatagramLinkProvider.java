@@ -75,7 +75,9 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         InfoComparison.refuseKeys(
             hints, reasons, "Ask without an authorization key: a datagram has no room for it");
         reasons.addAll(obstacles);
-        return new Verdict(name, reasons.isEmpty(), score, reasons);
+        reasons.addAll(Protection.refusals(isEncrypted(), config));
+        return new Verdict(name, reasons.isEmpty(), score,
+            reasons.isEmpty() ? Protection.describe(isEncrypted(), List.of()) : reasons);
     }
 
     @Override

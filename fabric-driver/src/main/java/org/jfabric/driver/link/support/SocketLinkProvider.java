@@ -70,7 +70,9 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
                 "Ask for the link whose connections this one uses, or for reliable datagrams"));
         }
         reasons.addAll(obstacles(config));
-        return reasons.isEmpty() ? new Verdict(name(), true, verdict.score(), bounds(config))
+        reasons.addAll(Protection.refusals(isEncrypted(), config));
+        return reasons.isEmpty()
+            ? new Verdict(name(), true, verdict.score(), Protection.describe(isEncrypted(), bounds(config)))
             : new Verdict(name(), false, verdict.score(), reasons);
     }
 

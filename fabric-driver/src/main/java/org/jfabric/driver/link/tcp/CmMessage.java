@@ -32,7 +32,10 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     static final int MAX_DATA_LENGTH = 256;
     static final int MAX_LENGTH = HEADER_LENGTH + MAX_DATA_LENGTH;
 
-    private static final byte VERSION = 3;
+    static final byte VERSION = 3;
+
+    /** First byte of a connection that begins with TLS. */
+    private static final byte TLS_HANDSHAKE = 22;
     private static final int TYPE_OFFSET = 1;
     private static final int LENGTH_OFFSET = 2;
     private static final int PROBE_OFFSET = 24;
@@ -67,7 +70,9 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     static CmMessage decode(DirectBuffer buffer, int offset, int available) {
         // the bytes of a port scanner are refused as soon as the first of them is wrong
         if (available >= 1 && buffer.getByte(offset) != VERSION) {
-            throw broken("version " + (buffer.getByte(offset) & 0xFF) + " instead of " + VERSION);
+            throw broken(buffer.getByte(offset) == TLS_HANDSHAKE
+                ? "a handshake of TLS; the peer demands encryption, and this link is plain"
+                : "version " + (buffer.getByte(offset) & 0xFF) + " instead of " + VERSION);
         }
         if (available > TYPE_OFFSET) {
             int type = buffer.getByte(offset + TYPE_OFFSET);

@@ -19,6 +19,7 @@ import org.jfabric.info.SocketName;
  *   outgoing:    CONNECTING --connected--> GREETING --request sent, response--> UP
  *   incoming:                              GREETING --request, response sent--> UP
  *                                          GREETING --request, the application decides--> HELD --response sent--> UP
+ *   over TLS, both begin with a handshake: SECURING --both sides are known--> GREETING
  *   end:         UP --closed by the engine, something not yet written--> LINGERING --> CLOSED
  * </pre>
  *
@@ -33,6 +34,8 @@ final class TcpConnection extends Watched {
     static final int CLOSED = 4;
     /** A request waits for the application's answer. */
     static final int HELD = 5;
+    /** The handshake of TLS is under way. */
+    private static final int SECURING = 6;
 
     private static final int READ_EVENTS = Epoll.EPOLLIN | Epoll.EPOLLRDHUP;
 
@@ -43,6 +46,9 @@ final class TcpConnection extends Watched {
     private final TcpReader reader;
     private final TcpWriter writer;
     private final TcpPort port;
+    /** The same port if it is encrypted, or null. */
+    private final TlsPort tls;
+    private boolean isHandshakeBlocked;
     private int state;
     private boolean isBigEndian;
     private TcpChannel user;
@@ -81,12 +87,13 @@ final class TcpConnection extends Watched {
         this.owner = owner;
         this.peerName = peerName;
         this.port = port;
-        this.state = state;
+        this.tls = port instanceof TlsPort secured ? secured : null;
+        this.state = tls != null && state == GREETING ? SECURING : state;
         this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
         this.reader = new TcpReader(this, link.readPool(), link.vector());
         this.writer = new TcpWriter(this, link.writePool(), link.vector(), link.copyLimitBytes(),
-            link.writesCounter());
+            link.writesCounter(), new ExposedMemory(link.services().environment().randomLong()));
     }
 
     @Override
@@ -165,6 +172,7 @@ final class TcpConnection extends Watched {
             case CONNECTING -> Epoll.EPOLLOUT;
             case GREETING -> READ_EVENTS;
             case HELD -> Epoll.EPOLLRDHUP;
+            case SECURING -> tls.isTasking() ? 0 : READ_EVENTS | (isHandshakeBlocked ? Epoll.EPOLLOUT : 0);
             default -> (reader.isPaused() ? eventsOfEnd() : READ_EVENTS) | (writer.isBlocked() ? Epoll.EPOLLOUT : 0);
         };
     }
@@ -179,6 +187,58 @@ final class TcpConnection extends Watched {
     }
 
     // ---- establishment ----
+
+    /** Begins the handshake of an incoming connection, once it is in the lists of the link. */
+    void begin() {
+        if (state == SECURING) {
+            secure();
+        }
+    }
+
+    private void secure() {
+        if (tls.isTasking()) {
+            return;
+        }
+        int result = tls.secure();
+        isHandshakeBlocked = result == TlsPort.BLOCKED;
+        if (result > 0) {
+            end(result);
+            return;
+        }
+        if (result == TlsPort.TASK) {
+            link.tls().submit(new HandshakeTask(this, tls), link.services());
+        }
+        if (result == TlsPort.SECURED) {
+            if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
+                end(FabricErrno.EACCES);
+                return;
+            }
+            state = GREETING;
+        }
+        updateInterest();
+        if (result == TlsPort.SECURED && isIncoming) {
+            // the request may have arrived together with the end of the handshake
+            greet();
+        } else if (result == TlsPort.SECURED) {
+            owner.onConnected(this);
+        }
+    }
+
+    /** A slow step of the handshake has ended. */
+    void onTaskDone(Throwable failure) {
+        tls.onTaskDone();
+        link.tls().onTaskDone(link.services());
+        link.reportProblemsOfFiles();
+        if (state != SECURING) {
+            return;
+        }
+        if (failure != null) {
+            link.onError(failure);
+            end(FabricErrno.EIO);
+        } else {
+            secure();
+        }
+    }
 
     /** Sends the request; false if the connection has ended. */
     boolean request(byte[] data) {
@@ -250,12 +310,16 @@ final class TcpConnection extends Watched {
         switch (state) {
             case CONNECTING -> {
                 int errno = port.connectError();
-                if (errno == 0) {
-                    owner.onConnected(this);
-                } else {
+                if (errno != 0) {
                     end(errno);
+                } else if (tls != null) {
+                    state = SECURING;
+                    secure();
+                } else {
+                    owner.onConnected(this);
                 }
             }
+            case SECURING -> secure();
             case GREETING -> greet();
             case HELD -> {
                 lost(FabricErrno.ECONNABORTED);
@@ -321,7 +385,8 @@ final class TcpConnection extends Watched {
 
     /** Whether there is work for which no event will come, so that the thread must not sleep. */
     boolean hasWork() {
-        return failure != 0 || writer.hasWork() || state == UP && reader.hasMore();
+        return failure != 0 || writer.hasWork() || state == UP && (reader.hasMore()
+            || tls != null && tls.hasUnread() && !reader.isPaused());
     }
 
     /**
@@ -358,7 +423,7 @@ final class TcpConnection extends Watched {
             return MessageChannel.OVER;
         }
         // the system's times of the connection are real ones, so that the cycle's clock cannot be used
-        long nowNs = System.nanoTime();
+        long nowNs = link.readNs();
         if (probe == null) {
             probe = new PeerProbe(port, nowNs);
         }
@@ -399,12 +464,19 @@ final class TcpConnection extends Watched {
     void relax() {
         reader.relax();
         writer.relax();
+        if (tls != null) {
+            tls.relax();
+        }
     }
 
     // ---- end ----
 
     /** The stream has ended: the peer has closed it, or the system has reset it. */
     void ended() {
+        if (tls != null && tls.violation() != null) {
+            lost(tls.violationErrno());
+            return;
+        }
         if (awaitsAnswer()) {
             // no endpoint accepts requests there; the end is a reset instead of an orderly one if the peer's host had
             // unread data
@@ -487,6 +559,10 @@ final class TcpConnection extends Watched {
         }
         boolean isReported = state != LINGERING;
         release();
+        if (tls != null && tls.violation() != null) {
+            link.counters().onInsecure(new FabricException(errno, "peer " + peerName + ' ' + tls.violation(),
+                "The connection to it was closed; all others continue. See docs/security.md."));
+        }
         if (reason != null) {
             link.counters().onBroken(new FabricException(FabricErrno.EIO, "peer " + peerName + ' ' + reason,
                 "The connection to it was closed; all others continue."));

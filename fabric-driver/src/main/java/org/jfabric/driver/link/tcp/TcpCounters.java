@@ -4,7 +4,8 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The link's counters of connections that exceed limits, violate the protocol, or access memory that they may not. A
+ * The link's counters of connections that exceed limits, violate the protocol, prove no identity, or access memory
+ * that they may not. A
  * counter is allocated when it is first used. Peers can cause these errors without limit, so that only the first ones
  * go to the error log, which has a fixed size.
  *
@@ -18,6 +19,8 @@ final class TcpCounters {
     private long broken;
     private long stalled;
     private long accessRefused;
+    private long insecure;
+    private long notAdmitted;
     private int logged;
 
     TcpCounters(LinkServices services) {
@@ -52,6 +55,24 @@ final class TcpCounters {
             accessRefused = services.counterAddress("tcp: connections closed because a remote access was refused");
         }
         add(accessRefused);
+        log(error);
+    }
+
+    /** A peer is not in the access list. */
+    void onNotAdmitted(Throwable error) {
+        if (notAdmitted == 0) {
+            notAdmitted = services.counterAddress("tcp: connections refused by the access list");
+        }
+        add(notAdmitted);
+        log(error);
+    }
+
+    /** A peer has not proved who it is, or its bytes are not those that it has sent. */
+    void onInsecure(Throwable error) {
+        if (insecure == 0) {
+            insecure = services.counterAddress("tcp: connections closed because TLS did not prove the peer");
+        }
+        add(insecure);
         log(error);
     }
 

@@ -4,12 +4,11 @@ import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
@@ -23,6 +22,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
+import org.jfabric.driver.tls.AccessList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.info.FabricErrno;
@@ -54,8 +54,14 @@ final class TcpLink extends Link {
     private static final long LINGER_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
+    private final String name;
+    /** The peers that are admitted, or null. */
+    private final AccessList access;
+    /** What encrypted connections share, or null. */
+    private final TlsResources tls;
     private final LinkServices services;
     private final TcpConfig config;
+    private final TcpNetwork network;
     private final ChannelLimits limits;
     /**
      * Counter of the system calls that have written messages; relative to the messages sent it shows how well they are
@@ -66,14 +72,15 @@ final class TcpLink extends Link {
     private final BufferPool readPool;
     private final BufferPool writePool;
     private final IoVector vector = new IoVector(MAX_PLACES);
-    private final Map<LocalEndpoint, RdmEndpoint> endpoints = new IdentityHashMap<>();
+    /** In the order of their opening, so that a run that is repeated ends them in the same order. */
+    private final Map<LocalEndpoint, RdmEndpoint> endpoints = new LinkedHashMap<>();
     private final List<TcpAcceptor> acceptors = new ArrayList<>();
     /** Endpoints with channels or requests that wait for something other than an event. */
     private final List<RdmEndpoint> waiting = new ArrayList<>();
     private final TcpConnector connections = new TcpConnector(this);
     /** Calls of handlers that are deferred to the next poll. */
     private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
-    private final Set<TcpConnection> open = new HashSet<>();
+    private final Set<TcpConnection> open = new LinkedHashSet<>();
     private final Greetings greetings;
     /** Outgoing connections that are not answered yet. */
     private final List<TcpConnection> dialing = new ArrayList<>();
@@ -84,12 +91,23 @@ final class TcpLink extends Link {
     /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
 
-    TcpLink(LinkServices services, TcpConfig config, ChannelLimits limits) {
+    /**
+     * A link without endpoints.
+     *
+     * @param access the peers that are admitted, null for all.
+     * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
+     */
+    TcpLink(String name, LinkServices services, TcpConfig config, TcpNetwork network, ChannelLimits limits,
+        AccessList access, TlsResources tls) {
+        this.name = name;
+        this.access = access;
+        this.tls = tls;
         this.services = services;
         this.config = config;
+        this.network = network;
         this.limits = limits;
         this.writesCounter = services.counterAddress("tcp: writes to sockets");
-        this.watched = WatchedSet.of(config.sockets(), services);
+        this.watched = network.watch(services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
         this.greetings = new Greetings(config.greetingLimit());
@@ -99,7 +117,7 @@ final class TcpLink extends Link {
 
     @Override
     public String name() {
-        return TcpLinkProvider.NAME;
+        return name;
     }
 
     @Override
@@ -270,6 +288,9 @@ final class TcpLink extends Link {
         readPool.close();
         writePool.close();
         vector.close();
+        if (tls != null) {
+            tls.close();
+        }
     }
 
     // ---- calls of connections and endpoints ----
@@ -294,8 +315,65 @@ final class TcpLink extends Link {
         return vector;
     }
 
-    Sockets sockets() {
-        return config.sockets();
+    TcpNetwork network() {
+        return network;
+    }
+
+    /** The port of a connection over a socket: with TLS if the link is encrypted. */
+    TcpPort secured(TcpPort socket, boolean isClient) {
+        return tls == null ? socket : new TlsPort(socket, tls, isClient);
+    }
+
+    /** Reports files that have changed and cannot be used. */
+    void reportProblemsOfFiles() {
+        FabricException ofKeys = tls == null ? null : tls.takeProblem();
+        FabricException ofAccess = access == null ? null : access.takeProblem();
+        if (ofKeys != null) {
+            onError(ofKeys);
+        }
+        if (ofAccess != null) {
+            onError(ofAccess);
+        }
+    }
+
+    /** The peers that are admitted, or null if all are. */
+    AccessList access() {
+        return access;
+    }
+
+    /**
+     * Whether the access list admits a peer; a refusal is counted and logged.
+     *
+     * @param key fingerprint of its certificate, null if the connection is plain.
+     */
+    boolean admits(InetAddress host, String key) {
+        boolean isAdmitted = access == null || access.admits(host, key);
+        if (!isAdmitted) {
+            refused(host, key == null ? "a plain connection" : "the key " + key);
+        }
+        return isAdmitted;
+    }
+
+    /** Whether the access list admits connections of a host; the key of an encrypted one is checked later. */
+    boolean admits(InetAddress host) {
+        if (tls == null) {
+            return admits(host, null);
+        }
+        if (access != null && !access.admits(host)) {
+            refused(host, "any key");
+            return false;
+        }
+        return true;
+    }
+
+    private void refused(InetAddress host, String what) {
+        counters.onNotAdmitted(new FabricException(FabricErrno.EACCES, "host " + host.getHostAddress() + " with " + what
+            + " is not in the access list " + access, "If it is to connect, add a line for it."));
+    }
+
+    /** What encrypted connections share, or null. */
+    TlsResources tls() {
+        return tls;
     }
 
     long writesCounter() {
@@ -314,8 +392,13 @@ final class TcpLink extends Link {
         return services.nowNs();
     }
 
+    /** The time now, for what is compared with times of the system or lasts from now on. */
+    long readNs() {
+        return services.environment().nanoTime();
+    }
+
     long lingerDeadlineNs() {
-        return System.nanoTime() + LINGER_NS;
+        return readNs() + LINGER_NS;
     }
 
     void onError(Throwable error) {
@@ -335,6 +418,7 @@ final class TcpLink extends Link {
     void remove(TcpAcceptor acceptor) {
         watched.remove(acceptor);
         acceptors.remove(acceptor);
+        acceptor.close();
     }
 
     /** Polls an endpoint with each check, as long as it has waiting channels or requests. */
@@ -395,6 +479,7 @@ final class TcpLink extends Link {
         } else {
             dialing.add(connection);
         }
+        connection.begin();
         return true;
     }
 

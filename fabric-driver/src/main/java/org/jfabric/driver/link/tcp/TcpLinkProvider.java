@@ -8,6 +8,8 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.tls.AccessList;
+import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -18,36 +20,76 @@ import org.jfabric.info.SocketName;
 
 /**
  * Provider of the tcp link: reliable datagrams and connections with the protocol of libfabric's {@code tcp} provider
- * (since 1.18; {@code net} in 1.17).
+ * (since 1.18; {@code net} in 1.17), and of the tls link, which has the same inside of TLS 1.3.
  */
 public final class TcpLinkProvider extends SocketLinkProvider {
     /** The link's name. */
     public static final String NAME = "tcp";
 
+    /** Name of the encrypted link. */
+    public static final String TLS_NAME = "tls";
+
     /** Below the score of the links within one host, which are faster. */
     private static final int SCORE = 50;
+    /** Whoever does not ask for encryption does not pay for it. */
+    private static final int TLS_SCORE = 35;
     /** A message is injected into the socket's buffers; the peer acknowledges that it has received the message. */
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
 
-    /** Makes a provider, which has no state. */
+    private final boolean isEncrypted;
+    /** Null for the sockets of the driver's options. */
+    private final TcpNetwork network;
+
+    private TcpLinkProvider(String name, int score, boolean isEncrypted, TcpNetwork network) {
+        super(name, Protocol.XNET, score, LEVELS);
+        this.isEncrypted = isEncrypted;
+        this.network = network;
+    }
+
+    /** Makes a provider of the plain link; it has no state. */
     public TcpLinkProvider() {
-        super(NAME, Protocol.XNET, SCORE, LEVELS);
+        this(NAME, SCORE, false, null);
+    }
+
+    /** Makes a provider of plain links whose sockets are those of a network. */
+    TcpLinkProvider(TcpNetwork network) {
+        this(NAME, SCORE, false, network);
+    }
+
+    /**
+     * Makes a provider of the encrypted link.
+     *
+     * @return a provider without state.
+     */
+    public static TcpLinkProvider ofTls() {
+        return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true, null);
+    }
+
+    private TcpNetwork network(TcpConfig config) {
+        return network != null ? network : TcpNetwork.of(config.sockets());
     }
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
         TcpConfig tcp = config.tcp();
         if (tcp.sockets() == Sockets.NIO && tcp.userTimeoutNs() > 0) {
-            throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " is "
-                + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
-                "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
+            throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " or "
+                + TcpConfig.PEER_TIMEOUT_NS.name() + " is " + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
+                "Set both to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
-        return new TcpLink(services, tcp, limits(config));
+        AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
+        return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
+            isEncrypted ? new TlsResources(new TlsIdentity(config.tls()), access) : null);
     }
 
     @Override
     public int cmDataBytes() {
         return CmMessage.MAX_DATA_LENGTH;
+    }
+
+    @Override
+    public boolean isEncrypted() {
+        return isEncrypted;
     }
 
     /** The wire has no atomic operations. */
@@ -59,7 +101,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        if (hints.epAttr().type() == EndpointType.SOCK_STREAM) {
+        if (hints.epAttr().type() == EndpointType.SOCK_STREAM && !isEncrypted) {
             // a plain socket of the client: no message of the wire, no completion
             long caps = Flags.MSG | Flags.SEND | Flags.RECV | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
             offer.caps(caps).epAttr().type(EndpointType.SOCK_STREAM).memTagFormat(0);
@@ -79,9 +121,9 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         if (connects && SocketName.isName(wanted.srcAddr())
             && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
             // an endpoint may listen for connections at every address; a datagram endpoint is identified by its address
-            return TcpReservation.open(SocketName.parse(wanted.srcAddr()));
+            return network(tcp).reserve(SocketName.parse(wanted.srcAddr()));
         }
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return connects ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
+        return connects ? network(tcp).reserve(name) : network(tcp).listen(name, tcp.backlog());
     }
 }

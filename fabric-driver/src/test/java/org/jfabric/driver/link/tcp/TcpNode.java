@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Set;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -49,13 +51,23 @@ final class TcpNode extends LinkServices implements AutoCloseable {
     }
 
     TcpNode(String address, String... options) {
+        this(new TcpLinkProvider(), address, options);
+    }
+
+    /** A node of the tls link. */
+    static TcpNode tls(TestKeys.Folder keys, String... options) {
+        String[] all = Arrays.copyOf(keys.options(), keys.options().length + options.length);
+        System.arraycopy(options, 0, all, keys.options().length, options.length);
+        return new TcpNode(TcpLinkProvider.ofTls(), "127.0.0.1", all);
+    }
+
+    private TcpNode(TcpLinkProvider provider, String address, String... options) {
         DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.tcp.interface", address)
             .set("jfabric.tcp.sockets", sockets.name());
         for (int i = 0; i < options.length; i += 2) {
             builder.set(options[i], options[i + 1]);
         }
         DriverConfig config = builder.build();
-        TcpLinkProvider provider = new TcpLinkProvider();
         link = (TcpLink) provider.open(this, config);
         bound = provider.bind(new org.jfabric.info.Info(), config);
         endpoint = new Local();

@@ -1,0 +1,105 @@
+package org.jfabric.driver.link.tcp;
+
+import java.util.ArrayDeque;
+import javax.net.ssl.SSLEngine;
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.tls.AccessList;
+import org.jfabric.driver.tls.TlsIdentity;
+import org.jfabric.info.FabricException;
+
+/**
+ * What the encrypted connections of a link have in common: the driver's identity, buffers of connections that are not
+ * in use, and native memory through which bytes go to and come from the system.
+ *
+ * <p>Owner: progress agent; the identity is for any thread.
+ */
+final class TlsResources implements AutoCloseable {
+    private static final int KEPT = 64;
+    private static final int MAX_RUNNING = 2;
+
+    private final TlsIdentity identity;
+    private final AccessList access;
+    private final ArrayDeque<TlsBuffers> free = new ArrayDeque<>();
+    private final long scratch = UnsafeApi.allocateMemory(TlsBuffers.WIRE_BYTES);
+    private final ArrayDeque<HandshakeTask> waiting = new ArrayDeque<>();
+    private int running;
+    private int taken;
+
+    /**
+     * Without buffers.
+     *
+     * @param access the peers that are admitted, null for all with a trusted key.
+     */
+    TlsResources(TlsIdentity identity, AccessList access) {
+        this.identity = identity;
+        this.access = access;
+    }
+
+    /** Makes the engine of a connection by the newest files; a resource thread. */
+    SSLEngine engine(boolean isClient) {
+        if (access != null) {
+            access.refresh();
+        }
+        return identity.engine(isClient);
+    }
+
+    /**
+     * Has a step of a handshake run. Few are run at the same time, so that the commands of clients, which use the same
+     * thread, wait for few of them, however many peers connect.
+     */
+    void submit(HandshakeTask task, LinkServices services) {
+        if (running < MAX_RUNNING) {
+            running++;
+            services.submit(task);
+        } else {
+            waiting.addLast(task);
+        }
+    }
+
+    /** A step has ended. */
+    void onTaskDone(LinkServices services) {
+        running--;
+        // many peers that connect and leave must not keep the others waiting
+        while (!waiting.isEmpty() && waiting.getFirst().isOver()) {
+            waiting.removeFirst();
+        }
+        if (!waiting.isEmpty()) {
+            submit(waiting.removeFirst(), services);
+        }
+    }
+
+    /** As {@link TlsIdentity#takeProblem}. */
+    FabricException takeProblem() {
+        return identity.takeProblem();
+    }
+
+    /** Native memory of {@link TlsBuffers#WIRE_BYTES}, which keeps nothing from one call to the next. */
+    long scratch() {
+        return scratch;
+    }
+
+    /** Number of buffers in use. */
+    int taken() {
+        return taken;
+    }
+
+    TlsBuffers take() {
+        taken++;
+        TlsBuffers kept = free.pollLast();
+        return kept == null ? new TlsBuffers() : kept;
+    }
+
+    void give(TlsBuffers buffers) {
+        taken--;
+        if (free.size() < KEPT) {
+            buffers.clear();
+            free.addLast(buffers);
+        }
+    }
+
+    @Override
+    public void close() {
+        UnsafeApi.freeMemory(scratch);
+    }
+}

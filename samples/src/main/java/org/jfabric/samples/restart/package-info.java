@@ -1,0 +1,2 @@
+/** An application that outlives its driver. */
+package org.jfabric.samples.restart;
