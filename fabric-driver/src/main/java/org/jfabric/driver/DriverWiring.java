@@ -40,6 +40,7 @@ import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.Sleepers;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
@@ -407,6 +408,8 @@ final class DriverWiring implements AutoCloseable {
             if (config.threading().progressThreads() > 1) {
                 services.onThread(i, threadsByAddress);
             }
+            services.measure(StageTimes.open(
+                config.metrics().stageSampling(), services.engineCounters(config.metrics())::open));
             List<Link> links = open(providers, services, undo);
             acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
             threads.add(thread(i, links, services, threadLog, inbox, threadClock, faults));
@@ -436,7 +439,8 @@ final class DriverWiring implements AutoCloseable {
         Engine engine = new Engine(engineSettings(config.engine()), links, threadLog, counters, threadClock);
         engine.numberRequests(index, config.threading().progressThreads());
         ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
-        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog));
+        agent.measure(
+            new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog), services.stages());
         if (config.threading().progressThreads() > 1) {
             agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
         }

@@ -26,7 +26,8 @@ class DocumentedNamesTest {
     /** Sources of the options of commands outside of this module, and the pattern of the options there. */
     private static final Map<String, String> ELSEWHERE = Map.of(
         "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
-        "test-verbs", "config/verbs-vm/test-verbs");
+        "test-verbs", "config/verbs-vm/test-verbs",
+        "torture", "fabric-driver/src/test/java/org/jfabric/driver/torture/TortureMain.java");
     private static final Pattern DECLARED = Pattern.compile("(?:\\bnames = \"|^ +)(--[a-z-]+)[\")]", Pattern.MULTILINE);
     /** Of the JVM, not of a command. */
     private static final Set<String> OF_JAVA = Set.of("--add-opens");
@@ -174,7 +175,7 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "sample", "test-verbs", "clean", "help")) {
+        for (String command : List.of("compare", "sample", "test-verbs", "torture", "clean", "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
     }

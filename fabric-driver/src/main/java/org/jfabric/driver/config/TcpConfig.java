@@ -113,6 +113,17 @@ public final class TcpConfig {
             + "connection whose peer is alive and does not read for so long, and replaces the keepalive probes' count "
             + "by this time.");
 
+    /** {@code jfabric.tcp.peerTimeoutNs}. */
+    public static final Option<Long> PEER_TIMEOUT_NS = Option.durationNs("jfabric.tcp.peerTimeoutNs")
+        .defaultsTo(0L)
+        .range(0L, 7_200_000_000_000L)
+        .why("How long the host of a peer may be silent before the peer is lost, whether bytes are under way to it or "
+            + "not (tcp, rxm): this value as jfabric.tcp.userTimeoutNs, and questions after a third of it and each "
+            + "further third, at least 1 s, unless the options for them are shorter. The end is noticed a third, at "
+            + "least 1 s, later at most. 0, the default, leaves it to the other options. As with userTimeoutNs, a peer "
+            + "that is alive and does not read for so long, such as a stopped process, is lost too: set it where a "
+            + "network that is cut in two must not make operations wait.");
+
     /** {@code jfabric.tcp.readAheadBytes}. */
     public static final Option<Long> READ_AHEAD_BYTES = Option.bytes("jfabric.tcp.readAheadBytes")
         .defaultsTo(16L << 10)
@@ -154,9 +165,11 @@ public final class TcpConfig {
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, UNKNOWN_PEER_LIMIT, UNKNOWN_PEERS_PER_HOST,
             UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
-            USER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS,
+            USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS,
             ACCESS_FILE));
 
+    /** The system counts the time between its questions in whole seconds. */
+    private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
     /** Upper bound of a header. */
     static final int HEADER_BYTES = 48;
 
@@ -187,10 +200,17 @@ public final class TcpConfig {
         unknownPeersPerHost = source.value(UNKNOWN_PEERS_PER_HOST);
         unknownPeerTimeoutNs = source.value(UNKNOWN_PEER_TIMEOUT_NS);
         takeover = source.value(TAKEOVER);
-        keepaliveIdleNs = source.value(KEEPALIVE_IDLE_NS);
-        keepaliveIntervalNs = source.value(KEEPALIVE_INTERVAL_NS);
+        long peerTimeoutNs = source.value(PEER_TIMEOUT_NS);
+        long questionNs = peerTimeoutNs == 0 ? Long.MAX_VALUE : Math.max(SHORTEST_QUESTION_NS, peerTimeoutNs / 3);
+        long idleNs = source.value(KEEPALIVE_IDLE_NS);
+        keepaliveIdleNs = idleNs == 0 && peerTimeoutNs > 0 ? questionNs : Math.min(idleNs, questionNs);
+        keepaliveIntervalNs = Math.min(source.value(KEEPALIVE_INTERVAL_NS), questionNs);
         keepaliveProbes = source.value(KEEPALIVE_PROBES);
-        userTimeoutNs = source.value(USER_TIMEOUT_NS);
+        long ownUserTimeoutNs = source.value(USER_TIMEOUT_NS);
+        source.check(
+            peerTimeoutNs == 0 || ownUserTimeoutNs == 0,
+            "the first includes the second, so that only one of them can be set", PEER_TIMEOUT_NS, USER_TIMEOUT_NS);
+        userTimeoutNs = Math.max(peerTimeoutNs, ownUserTimeoutNs);
         readAheadBytes = Math.toIntExact(source.value(READ_AHEAD_BYTES));
         writeBehindBytes = Math.toIntExact(source.value(WRITE_BEHIND_BYTES));
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
@@ -274,7 +294,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Silence after which the system probes the peer's host.
+     * Silence after which the system probes the peer's host; with {@link #PEER_TIMEOUT_NS} a third of it at most.
      *
      * @return nanoseconds, 0 for never.
      */
@@ -283,7 +303,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Time between two probes.
+     * Time between two probes; with {@link #PEER_TIMEOUT_NS} a third of it at most.
      *
      * @return nanoseconds, 1 s or more.
      */
@@ -301,7 +321,7 @@ public final class TcpConfig {
     }
 
     /**
-     * Longest time for the peer's host to acknowledge sent bytes.
+     * Longest time for the peer's host to acknowledge sent bytes: {@link #USER_TIMEOUT_NS} or {@link #PEER_TIMEOUT_NS}.
      *
      * @return nanoseconds, 0 for the system's default.
      */

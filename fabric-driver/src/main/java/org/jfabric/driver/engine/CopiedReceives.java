@@ -39,8 +39,20 @@ final class CopiedReceives extends ReceiveMode {
         if ((receive.flags & Flags.DISCARD) != 0 || receive.store()) {
             replaced.complete(receive);
         } else {
+            ends.notStored(receive);
             replaced.fail(receive, 0, FabricErrno.EFAULT);
         }
+    }
+
+    /** Copied at once: the sender is acknowledged before the entry is written. */
+    @Override
+    int delay(ReceiveOperation receive) {
+        if ((receive.flags & Flags.DISCARD) != 0 || receive.store()) {
+            receive.mode = replaced;
+            return 0;
+        }
+        ends.notStored(receive);
+        return FabricErrno.EFAULT;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
@@ -14,9 +15,11 @@ final class EndedReceives {
     private final ReceivePool pool;
     /** Later messages may overtake a message that is longer than this. */
     private final long orderedLimitBytes;
+    private final ReachedLevels levels;
 
-    EndedReceives(ReceivePool pool, long orderedLimitBytes) {
+    EndedReceives(ReceivePool pool, long orderedLimitBytes, ReachedLevels levels) {
         this.pool = pool;
+        this.levels = levels;
         this.orderedLimitBytes = orderedLimitBytes;
     }
 
@@ -71,7 +74,19 @@ final class EndedReceives {
         operation.late.endedPlaced = placed;
         operation.late.endedErrno = errno;
         operation.state = endedState;
+        if (errno == 0) {
+            operation.late.endedErrno = operation.mode.delay(operation);
+        }
         return false;
+    }
+
+    /**
+     * The message of a receive was placed, but could not be copied to its client: a sender that waits for an
+     * acknowledgement is notified of the loss. Called in the step in which the message was placed.
+     */
+    void notStored(ReceiveOperation operation) {
+        operation.late.finishErrno = FabricErrno.EFAULT;
+        levels.lost(FabricErrno.EFAULT);
     }
 
     /** Writes the entries that waited for the one that was just written. */

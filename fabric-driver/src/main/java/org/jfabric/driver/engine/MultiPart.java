@@ -14,6 +14,8 @@ final class MultiPart extends ReceiveOperation {
     MultiPart nextPart;
     /** Bytes placed of a message that is lost. */
     long endPlaced;
+    /** Whether the message is in the client's memory already, if that is copied. */
+    boolean stored;
     /** Whether the entry is written. */
     boolean written;
     /** Whether only its entry still needs the record. */

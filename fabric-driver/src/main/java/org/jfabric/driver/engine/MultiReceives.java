@@ -150,9 +150,25 @@ final class MultiReceives extends ReceiveMode {
     @Override
     void complete(ReceiveOperation part) {
         MultiPart ended = (MultiPart) part;
+        end(ended, 0, ended.stored ? 0 : store(ended));
+    }
+
+    /** Copied at once: the sender is acknowledged before the entry is written. */
+    @Override
+    int delay(ReceiveOperation part) {
+        MultiPart ended = (MultiPart) part;
+        ended.stored = true;
+        return store(ended);
+    }
+
+    /** Copies a placed message to the client, if its memory is copied; returns 0 or an errno. */
+    private int store(MultiPart part) {
         // a buffer of length 0 has no region
-        boolean isCopied = ended.region() != null && ended.region().isCopied();
-        end(ended, 0, isCopied && !ended.store() ? FabricErrno.EFAULT : 0);
+        if (part.region() == null || !part.region().isCopied() || part.store()) {
+            return 0;
+        }
+        ends.notStored(part);
+        return FabricErrno.EFAULT;
     }
 
     /** The message of a sub-buffer is lost. */
@@ -420,6 +436,7 @@ final class MultiReceives extends ReceiveMode {
     private void give(MultiPart part) {
         // cleared first, so that recovery does not take it for a sub-buffer in use
         part.buffer = null;
+        part.stored = false;
         part.written = false;
         part.released = false;
         pool.give(part);

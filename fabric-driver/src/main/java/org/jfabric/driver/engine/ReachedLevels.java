@@ -70,10 +70,15 @@ final class ReachedLevels {
         }
     }
 
-    /** An access to shared memory failed. If a message was being placed, its sender is notified of the loss. */
+    /** An access to shared memory failed. */
     void recover() {
+        lost(FabricErrno.EIO);
+    }
+
+    /** If a message is being placed whose sender waits, the sender is notified of the loss. */
+    void lost(int errno) {
         if (inHandAwaited != 0) {
-            taken(FabricErrno.EIO);
+            taken(errno);
         }
     }
 

@@ -63,6 +63,15 @@ abstract class ReceiveMode implements QuotaMember {
     /** Writes the entry of a receive whose message is placed. */
     abstract void complete(ReceiveOperation receive);
 
+    /**
+     * The message of a receive is placed, and its entry has to wait for its turn.
+     *
+     * @return 0, or the positive errno of the error entry.
+     */
+    int delay(ReceiveOperation receive) {
+        return 0;
+    }
+
     /** Writes the entry of a peek that has found a message; with the buffer that it was copied to, or 0. */
     abstract void found(ReceiveOperation peek, long buf);
 

@@ -78,10 +78,10 @@ final class Receiver {
         // the keys of untagged messages differ only in their sources
         int untaggedKeys = Math.min(settings.rxSize(), USUAL_SOURCES);
         this.untagged = new TagMatcher(untaggedKeys, untaggedKeys, directed);
-        this.ends = new EndedReceives(
-            pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes());
-        this.pulls = new Pulls(ends);
         this.levels = new ReachedLevels(store);
+        this.ends = new EndedReceives(
+            pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes(), levels);
+        this.pulls = new Pulls(ends);
         this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
         this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
         this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());
@@ -117,6 +117,11 @@ final class Receiver {
     SharedReceives.Bound bind(
         ReceiveEntries ofEndpoint, PeerTable peers, boolean isSelective, boolean mayOverrun) {
         return shared.bind(ofEndpoint, peers, isSelective, mayOverrun);
+    }
+
+    /** Receives that have ended, with other operations of their completion queue; 0 of a shared receive context. */
+    long endedReceives() {
+        return entries == null ? 0 : entries.ended();
     }
 
     /** Whether it is that of a shared receive context. */

@@ -2,6 +2,7 @@ package org.jfabric.driver.link;
 
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.OwnerId;
 
 import java.nio.file.Path;
@@ -106,6 +107,15 @@ public abstract class LinkServices {
      * @return native address of the counter's 8 bytes; the progress agent is the only writer.
      */
     public abstract long counterAddress(String label);
+
+    /**
+     * The sampled times of messages, and whether there are samples.
+     *
+     * @return of this thread; {@link StageTimes#OFF} unless it is overridden.
+     */
+    public StageTimes stages() {
+        return StageTimes.OFF;
+    }
 
     /**
      * The progress thread whose links these services are for.

@@ -17,6 +17,7 @@ import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -37,6 +38,7 @@ public final class DriverLinkServices extends LinkServices {
     private final CycleClock clock;
     private final CountersManager counters;
     private final ErrorHandler errorHandler;
+    private StageTimes stages = StageTimes.OFF;
     private int thread;
     /** Threads by address; null if the driver has one progress thread only. */
     private ConcurrentMap<String, Integer> threads;
@@ -83,6 +85,20 @@ public final class DriverLinkServices extends LinkServices {
     public void onThread(int newThread, ConcurrentMap<String, Integer> newThreads) {
         thread = newThread;
         threads = newThreads;
+    }
+
+    /**
+     * Sets where samples are recorded; before a link is opened.
+     *
+     * @param newStages of this thread.
+     */
+    public void measure(StageTimes newStages) {
+        stages = newStages;
+    }
+
+    @Override
+    public StageTimes stages() {
+        return stages;
     }
 
     @Override

@@ -13,7 +13,7 @@ import org.jfabric.test.Deadline;
  * Two innocent clients that send each other messages of all lengths and compare every byte, all the time: whatever is
  * done to others, they must not notice.
  */
-final class Bystanders implements AutoCloseable {
+public final class Bystanders implements AutoCloseable {
     private static final int[] LENGTHS = {0, 8, 41, 1000, 8192, 8193, 70_000};
     private static final long RECEIVE = FabricNode.MEMORY / 2;
     private static final long PAUSE_NS = 200_000;
@@ -27,7 +27,7 @@ final class Bystanders implements AutoCloseable {
     private volatile Throwable failure;
     private volatile boolean running = true;
 
-    Bystanders(String link, Path firstDirectory, Path secondDirectory) {
+    public Bystanders(String link, Path firstDirectory, Path secondDirectory) {
         first = node(link, firstDirectory);
         second = node(link, secondDirectory);
         toSecond = first.av.insert(second.endpoint.name());
@@ -47,19 +47,19 @@ final class Bystanders implements AutoCloseable {
     }
 
     /** Messages whose contents were compared so far. */
-    long verified() {
+    public long verified() {
         return verified;
     }
 
     /** They must exchange some more messages now. */
-    void assertGoOn(int messages) {
+    public void assertGoOn(int messages) {
         long wanted = verified + messages;
         Deadline.awaitParked(() -> "the bystanders stand at " + verified + " of " + wanted + " messages, " + failure,
             () -> verified >= wanted || failure != null);
         assertUnharmed();
     }
 
-    void assertUnharmed() {
+    public void assertUnharmed() {
         if (failure != null) {
             throw new AssertionError("the bystanders were disturbed after " + verified + " messages", failure);
         }

@@ -20,11 +20,21 @@ public final class DescriptorLimit {
 
     /** Skips the test where the limit of another process cannot be changed. */
     public static void assumeChangeable() {
-        assumeTrue(Files.isExecutable(PRLIMIT), PRLIMIT + " is not there: install the package util-linux");
+        assumeTrue(isChangeable(), PRLIMIT + " is not there: install the package util-linux");
+    }
+
+    public static boolean isChangeable() {
+        return Files.isExecutable(PRLIMIT);
+    }
+
+    /** The number below which a process may open descriptors. */
+    public static long of(long pid) {
+        return Long.parseLong(TestProcess.run(PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile", "--raw",
+            "--noheadings", "--output", "SOFT").succeeded().strip());
     }
 
     /** Lets a process open descriptors below that number only; those that it has stay. */
-    public static void set(long pid, int below) {
+    public static void set(long pid, long below) {
         TestProcess.run(
             PRLIMIT.toString(), "--pid", Long.toString(pid), "--nofile=" + below + ":").succeeded();
     }

@@ -55,13 +55,18 @@ public final class DriverProcess implements AutoCloseable {
 
     /** The same, but returns at once, so that several start at the same time: {@link #awaitReady} comes first. */
     public static DriverProcess launch(Path directory, String... properties) {
+        return launch(FabricDriver.class, directory, properties);
+    }
+
+    /** The same of another program, which runs the driver. */
+    public static DriverProcess launch(Class<?> main, Path directory, String... properties) {
         List<String> all = new ArrayList<>(List.of(
             "-Xmx256m",
             "agrona.disable.bounds.checks=true",
             "jfabric.dir.base=" + directory.getParent(),
             "jfabric.dir.name=" + directory.getFileName()));
         all.addAll(List.of(properties));
-        return new DriverProcess(TestJvm.start(all, FabricDriver.class), directory);
+        return new DriverProcess(TestJvm.start(all, main), directory);
     }
 
     /** Waits for the line that says it is ready, if that has not been seen. */
@@ -76,6 +81,12 @@ public final class DriverProcess implements AutoCloseable {
     /** What it printed so far. */
     public String output() {
         return process.output();
+    }
+
+    /** Writes a line to its input, and returns what follows that word in its answer. */
+    public String ask(String question, String word) {
+        process.say(question);
+        return process.hear(word);
     }
 
     public Path directory() {

@@ -60,6 +60,15 @@ public final class DriverView implements AutoCloseable {
         return result;
     }
 
+    /** What is in the error log was meant to be there: not an exception that somebody forgot to think of. */
+    public void assertExplained() {
+        for (String error : errors()) {
+            if (!error.matches("(?s)\\d+ times: org\\.jfabric\\.info\\.FabricException: .*")) {
+                throw new AssertionError("not explained: " + error);
+            }
+        }
+    }
+
     private UnsafeBuffer readable(long offset, int length) {
         return new UnsafeBuffer(cnc.directBuffer(offset, length));
     }

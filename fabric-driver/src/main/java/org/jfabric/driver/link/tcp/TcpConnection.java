@@ -206,7 +206,7 @@ final class TcpConnection extends Watched {
             return;
         }
         if (result == TlsPort.TASK) {
-            link.services().submit(new HandshakeTask(this, tls));
+            link.tls().submit(new HandshakeTask(this, tls), link.services());
         }
         if (result == TlsPort.SECURED) {
             if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
@@ -227,6 +227,7 @@ final class TcpConnection extends Watched {
     /** A slow step of the handshake has ended. */
     void onTaskDone(Throwable failure) {
         tls.onTaskDone();
+        link.tls().onTaskDone(link.services());
         link.reportProblemsOfFiles();
         if (state != SECURING) {
             return;

@@ -14,6 +14,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.stream.LongStream;
+import java.util.stream.Collectors;
+import java.util.Set;
+import java.util.HashSet;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AtomicRequest;
 import org.jfabric.Counter;
@@ -425,6 +429,53 @@ class CopiedMemoryTest {
             gone.close();
             transfer(pair, pair.a.memory, own(pair.b, 0), 1000, true);
         }
+    }
+
+    /** No success of a level that says where the message is; each other message has its own. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
+    void shouldNotConfirmAMessageWhoseMemoryIsGone(Setup setup) throws Exception {
+        try (FabricPair pair = new FabricPair(setup); FileChannel file = file()) {
+            MemorySegment mapped = map(file, 256 * Libc.pageBytes());
+            MemoryRegion gone = pair.b.domain.register(mapped);
+            file.truncate(0);
+            for (long level : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
+                for (int length : new int[] {100, 500_000}) {
+                    long flags = level | Flags.COMPLETION;
+                    // into a receive that waits: behind a long message, whose entry is the first one
+                    assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8000, -1L, 1, 0, 1));
+                    assertEquals(0, pair.b.endpoint.trecv(gone.address(), length, -1L, 2, 0, 2));
+                    assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(8000), 100, -1L, 3, 0, 3));
+                    pair.b.awaitRead(3);
+                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                        pair.a.memory.address(), 8000, pair.toB, 1, 0, 11, flags));
+                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                        pair.a.memory.address(), length, pair.toB, 2, 0, 12, flags));
+                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                        pair.a.memory.address(), 100, pair.toB, 3, 0, 13, flags));
+                    assertEnds(pair.b, 2, 1, 2, 3);
+                    assertEnds(pair.a, 12, 11, 12, 13);
+                }
+            }
+            // into a receive that comes later
+            assertEquals(0, pair.a.endpoint.tsendmsg(
+                pair.a.memory.address(), 100, pair.toB, 2, 0, 12, Flags.MATCH_COMPLETE | Flags.COMPLETION));
+            pair.a.awaitRead(1);
+            assertEquals(0, pair.b.endpoint.trecv(gone.address(), 100, -1L, 2, 0, 2));
+            assertError(pair.b, 2, FabricErrno.EFAULT);
+            assertError(pair.a, 12, FabricErrno.EFAULT);
+        }
+    }
+
+    /** Each of these operations has one entry, in any order; that of one is an error. */
+    private static void assertEnds(FabricNode node, long failed, long... contexts) {
+        Set<Long> ended = new HashSet<>();
+        for (int i = 0; i < contexts.length; i++) {
+            FabricNode.Entry entry = node.await();
+            assertTrue(ended.add(entry.context()), entry.toString());
+            assertEquals(entry.context() == failed ? FabricErrno.EFAULT : 0, entry.err(), entry.toString());
+        }
+        assertEquals(LongStream.of(contexts).boxed().collect(Collectors.toSet()), ended);
     }
 
     @ParameterizedTest(name = "{0}")

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,6 +36,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two links in one thread: connections with private data, and reads of the peer's memory. */
 @Isolated("counts the descriptors and threads of the process")
@@ -310,6 +313,24 @@ class TcpConnectionsTest {
             incoming.requests.getLast().accept(b.endpoint, WELCOME, new Connecting());
             await(() -> off.step() >= 0 && here.recorder.ups == 1);
             assertEquals(0, liveness(here)[0]);
+        }
+    }
+
+    /** One time for all: shorter questions than that are kept, and none at all are not. */
+    @ParameterizedTest
+    @CsvSource({"9s, 5s, 3, 2, 9000", "9s, 0, 3, 2, 9000", "9s, 1s, 1, 2, 9000", "2s, 5s, 1, 1, 2000",
+        "60s, 5s, 5, 2, 60000"})
+    void shouldBoundTheSilenceOfAPeerByOneTime(String timeout, String idle, int asked, int again, int bound) {
+        assumeTrue(a.link.network() == TcpNetwork.of(Sockets.NATIVE), "the JDK has no such option");
+        await(() -> incoming.address != null);
+        try (TcpNode other = new TcpNode("127.0.0.1", "jfabric.tcp.peerTimeoutNs", timeout,
+            "jfabric.tcp.keepaliveIdleNs", idle)) {
+            Connecting here = new Connecting();
+            other.link.connections().connect(other.endpoint, incoming.address, HELLO, here);
+            await(() -> other.step() >= 0 && incoming.requests.size() == 1);
+            incoming.requests.getFirst().accept(b.endpoint, WELCOME, new Connecting());
+            await(() -> other.step() >= 0 && here.recorder.ups == 1);
+            assertArrayEquals(new int[] {1, asked, again, 3, bound}, liveness(here));
         }
     }
 

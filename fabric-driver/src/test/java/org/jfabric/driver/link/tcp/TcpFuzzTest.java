@@ -17,6 +17,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.kit.Change;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -48,31 +49,6 @@ class TcpFuzzTest {
             + "0700000000000000" + "43".repeat(4),
         "03040000000240004800000000000000" + "0000000000000000" + "0500000000000000" + "0700000000000000"
             + "0500000000000000" + "0300000000000000" + "0700000000000000" + "44".repeat(8));
-
-    /** One change: its position, its value and its kind. */
-    record Change(int at, int value, int kind) {
-        byte[] apply(byte[] bytes) {
-            int index = bytes.length == 0 ? 0 : at % bytes.length;
-            return switch (kind) {
-                case 0 -> replace(bytes, index, (byte) value);
-                case 1 -> replace(bytes, index, (byte) (bytes[index] ^ 1 << (value & 7)));
-                case 2 -> Arrays.copyOf(bytes, index);
-                default -> {
-                    byte[] longer = Arrays.copyOf(bytes, bytes.length + index);
-                    System.arraycopy(bytes, 0, longer, bytes.length, index);
-                    yield longer;
-                }
-            };
-        }
-
-        private static byte[] replace(byte[] bytes, int index, byte value) {
-            byte[] changed = bytes.clone();
-            if (changed.length > 0) {
-                changed[index] = value;
-            }
-            return changed;
-        }
-    }
 
     @Provide
     Arbitrary<List<Change>> changes() {

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.tcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.info.FabricErrno;
@@ -27,5 +28,8 @@ class TcpNioConnectionsTest extends TcpConnectionsTest {
         FabricException refused = assertThrows(FabricException.class,
             () -> new TcpNode("127.0.0.1", "jfabric.tcp.userTimeoutNs", "9s"));
         assertEquals(FabricErrno.EINVAL, refused.errno());
+        refused = assertThrows(FabricException.class,
+            () -> new TcpNode("127.0.0.1", "jfabric.tcp.peerTimeoutNs", "9s"));
+        assertTrue(refused.getMessage().contains("jfabric.tcp.peerTimeoutNs"), refused.getMessage());
     }
 }

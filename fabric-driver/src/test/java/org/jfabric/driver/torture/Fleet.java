@@ -1,0 +1,209 @@
+package org.jfabric.driver.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jfabric.driver.hostile.Bystanders;
+import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
+import org.jfabric.test.Deadline;
+
+/**
+ * The daemons of a run: alpha is never killed, and serves two bystanders and all that is done to others; beta is killed
+ * and started again.
+ */
+final class Fleet implements AutoCloseable {
+    /** A driver has to serve again within that time, beyond what a first start in an empty directory takes. */
+    static final long RESTART_MS = 500;
+
+    private static final int SLACK = 3;
+    private static final long HEAP_SLACK = 2 << 20;
+
+    private final Path base;
+    private final Path folder;
+    private final Tally tally;
+    private final Map<String, Census> first = new HashMap<>();
+    private final Map<String, Long> firstHeap = new HashMap<>();
+    private final DriverProcess alpha;
+    private final DriverView view;
+    private final Bystanders bystanders;
+    private final Set<String> files;
+    private DriverProcess beta;
+    private long coldNs;
+
+    Fleet(Path base, Path folder, Tally tally) {
+        this.base = base;
+        this.folder = folder;
+        this.tally = tally;
+        long begin = System.nanoTime();
+        beta = launch("beta").awaitReady();
+        coldNs = System.nanoTime() - begin;
+        begin = System.nanoTime();
+        alpha = launch("alpha").awaitReady();
+        coldNs = Math.max(coldNs, System.nanoTime() - begin);
+        view = new DriverView(alpha.directory());
+        bystanders = new Bystanders("loopback", alpha.directory(), alpha.directory());
+        bystanders.assertGoOn(2);
+        files = clientFiles(alpha.directory());
+    }
+
+    private DriverProcess launch(String name) {
+        return DriverProcess.launch(TortureDriver.class, base.resolve(name), "jfabric.link.enabled=" + Cell.LINKS,
+            "jfabric.tcp.interface=lo", TortureDriver.FOLDER + '=' + folder);
+    }
+
+    DriverProcess alpha() {
+        return alpha;
+    }
+
+    DriverProcess beta() {
+        return beta;
+    }
+
+    /** Kills beta; returns the time before. */
+    long killBeta() {
+        long begin = System.nanoTime();
+        beta.kill();
+        tally.add("drivers killed", 1);
+        return begin;
+    }
+
+    /** Beta again in the directory of the one that was killed. */
+    void restartBeta() {
+        checkOutput(beta);
+        long begin = System.nanoTime();
+        beta = launch("beta").awaitReady();
+        long took = System.nanoTime() - begin;
+        tally.time("driver ready again after kill -9", took);
+        long limit = coldNs + Deadline.ns(1) * RESTART_MS / 1_000;
+        if (took > limit) {
+            throw new AssertionError("the driver needed " + took / 1_000_000 + " ms to start again, a first start "
+                + coldNs / 1_000_000 + " ms\n" + beta.output());
+        }
+        Set<String> left = clientFiles(beta.directory());
+        if (!left.isEmpty()) {
+            throw new AssertionError("the killed driver's files are still there: " + left);
+        }
+    }
+
+    /** Both live, and nothing went wrong in them. */
+    void checkServing() {
+        bystanders.assertGoOn(4);
+        checkAlive(alpha);
+        checkAlive(beta);
+        view.assertExplained();
+    }
+
+    /** Alpha is as it was when it had no clients but the bystanders; it is compared with the end of that kind's first. */
+    void checkAtRest(String kind) {
+        checkServing();
+        Deadline.awaitParked(() -> "files of clients that have ended: " + clientFiles(alpha.directory()) + ", of the"
+            + " bystanders: " + files, () -> clientFiles(alpha.directory()).equals(files));
+        Census baseline = first.get(kind);
+        if (baseline == null) {
+            first.put(kind, Census.of(alpha.process().pid()));
+            firstHeap.put(kind, heap());
+            return;
+        }
+        Deadline.awaitParked(() -> "alpha keeps after " + kind + ": "
+            + Census.of(alpha.process().pid()).growthSince(baseline, SLACK) + ", "
+            + Census.descriptors(alpha.process().pid()),
+            () -> Census.of(alpha.process().pid()).growthSince(baseline, SLACK) == null);
+        long heap = heap();
+        if (heap > firstHeap.get(kind) + HEAP_SLACK) {
+            throw new AssertionError("the heap of alpha grew from " + firstHeap.get(kind) + " to " + heap
+                + " bytes in worlds of " + kind);
+        }
+        tally.add("comparisons of descriptors, mappings, threads, heap", 1);
+    }
+
+    private long heap() {
+        return Long.parseLong(alpha.ask("census", "census"));
+    }
+
+    void checkAlive(DriverProcess driver) {
+        checkOutput(driver);
+        if (!driver.process().isAlive()) {
+            throw new AssertionError("the driver of " + driver.directory() + " has ended:\n" + driver.output());
+        }
+    }
+
+    private static void checkOutput(DriverProcess driver) {
+        driver.output().lines().filter(line -> line.startsWith("fault ")).findFirst().ifPresent(line -> {
+            throw new AssertionError(driver.directory() + ": " + line);
+        });
+    }
+
+    /** What a driver said after its options. */
+    static String said(DriverProcess driver) {
+        String output = driver.output();
+        return output.substring(Math.max(0, output.indexOf("jfabric driver ready")));
+    }
+
+    Bystanders bystanders() {
+        return bystanders;
+    }
+
+    DriverView view() {
+        return view;
+    }
+
+    /** Names of the files that a driver has made for clients. */
+    static Set<String> clientFiles(Path directory) {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(each -> each.getFileName().toString())
+                .filter(each -> each.matches("\\d+\\.(ctl|tq|rq|cq|mr|cntr|wait|view|slab)"))
+                .collect(Collectors.toCollection(TreeSet::new));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** In order; nothing but what is kept on purpose may be left. */
+    void end() {
+        tally.add("messages of bystanders compared", bystanders.verified());
+        bystanders.close();
+        view.close();
+        alpha.close();
+        beta.close();
+        checkOutput(alpha);
+        checkOutput(beta);
+        for (DriverProcess driver : new DriverProcess[] {alpha, beta}) {
+            checkClean(driver.directory());
+        }
+    }
+
+    /** The directory of a driver that has ended in order. */
+    static void checkClean(Path directory) {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            Set<String> left = files.map(each -> each.getFileName().toString())
+                .filter(each -> !each.matches("errors-.*|record.previous|driver.marker")).collect(Collectors.toCollection(TreeSet::new));
+            if (!left.isEmpty()) {
+                throw new AssertionError("left in " + directory + ": " + left);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** After a failure: whatever still runs. */
+    @Override
+    public void close() {
+        if (alpha.process().isAlive()) {
+            alpha.kill();
+        }
+        if (beta.process().isAlive()) {
+            beta.kill();
+        }
+    }
+}

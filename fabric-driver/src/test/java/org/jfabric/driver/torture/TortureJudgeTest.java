@@ -1,0 +1,97 @@
+package org.jfabric.driver.torture;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.ffi.Libc;
+import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What torture relies on finds what it is there to find. */
+class TortureJudgeTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldNameWhatWasConfirmedAndNotReceived() throws IOException {
+        try (Ledger sender = Ledger.open(folder, 1); Ledger receiver = Ledger.open(folder, 1)) {
+            for (int i = 0; i < 20; i++) {
+                sender.onPosted();
+            }
+            for (long i = 0; i < 18; i++) {
+                assertTrue(i == 7 || i == 16 || receiver.onReceived(i));
+                sender.onDelivered(i);
+            }
+            assertEquals(List.of(7L, 16L), receiver.lost());
+            assertFalse(receiver.hasInvented());
+            assertFalse(receiver.onReceived(3), "it came twice");
+            // the last one may have been posted without being counted
+            assertTrue(receiver.onReceived(20));
+            assertFalse(receiver.hasInvented());
+            assertTrue(receiver.onReceived(21));
+            assertTrue(receiver.hasInvented());
+        }
+    }
+
+    @Test
+    void shouldFindAMessageInTheMemoryOfADeadReceiverOnlyIfItIsWhole() throws IOException {
+        UnsafeBuffer memory = new UnsafeBuffer(new byte[TortureWorker.RECEIVES * Payload.LONGEST]);
+        Payload.write(memory, 3 * Payload.LONGEST, 5, 42, 1003);
+        assertNull(Payload.fault(memory, 3 * Payload.LONGEST, 1003));
+        assertNotNull(Payload.fault(memory, 3 * Payload.LONGEST, 1002));
+        Path file = folder.resolve("memory");
+        Files.write(file, memory.byteArray());
+        assertTrue(Worker.holds(file, 5, 42));
+        assertFalse(Worker.holds(file, 5, 41));
+        assertFalse(Worker.holds(file, 4, 42));
+        int last = 3 * Payload.LONGEST + 1002;
+        memory.putByte(last, (byte) (memory.getByte(last) + 1));
+        assertNotNull(Payload.fault(memory, 3 * Payload.LONGEST, 1003));
+        Files.write(file, memory.byteArray());
+        assertFalse(Worker.holds(file, 5, 42));
+    }
+
+    @Test
+    void shouldNoticeThatADescriptorOfAnotherOwnerWasClosed() {
+        ConcurrentLinkedQueue<String> faults = new ConcurrentLinkedQueue<>();
+        Canaries canaries = Canaries.start(folder, faults::add);
+        try {
+            Deadline.awaitParked("a canary", () -> canary() >= 0);
+            assertTrue(faults.isEmpty(), faults::toString);
+            Libc.close(canary());
+            Deadline.awaitParked("the fault", () -> !faults.isEmpty());
+            assertTrue(faults.peek().contains("of another owner was closed"), faults::toString);
+        } finally {
+            canaries.stop();
+        }
+    }
+
+    /** A descriptor of one, or -1. */
+    private int canary() {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(each -> target(each).startsWith(folder + "/canary-"))
+                .mapToInt(each -> Integer.parseInt(each.getFileName().toString())).findFirst().orElse(-1);
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}
