@@ -62,7 +62,8 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         TcpConfig tcp = config.tcp();
         if (tcp.sockets() == Sockets.NIO && tcp.userTimeoutNs() > 0) {
             throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " or "
-                + TcpConfig.PEER_TIMEOUT_NS.name() + " is " + tcp.userTimeoutNs() + ", and the sockets of the JDK have no such option",
+                + TcpConfig.PEER_TIMEOUT_NS.name() + " is " + tcp.userTimeoutNs()
+                + ", and the sockets of the JDK have no such option",
                 "Set both to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
         AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
