@@ -124,6 +124,11 @@ public final class CompletionQueue implements Fid {
         long share = domain != null && domain.mayOverrun() ? CompletionCredits.UNLIMITED : size;
         this.credits = new CompletionCredits(
             share, memory.address() + CompletionQueueDescriptor.RETIRED_OFFSET, submitters, submission);
+        int sampleDistance = invoker == null ? 0
+            : UnsafeApi.getInt(memory.address() + CompletionQueueDescriptor.SAMPLE_DISTANCE_OFFSET);
+        if (sampleDistance > 0) {
+            credits.sampleEvery(sampleDistance);
+        }
         boolean keepsErrData = domain != null && domain.fabric().keepsErrData();
         this.restarts = domain == null || !domain.fabric().reconnects() ? null : new RestartReader(
             era(memory, capacity, credits), format, driver, keepsErrData, this::moveTo);

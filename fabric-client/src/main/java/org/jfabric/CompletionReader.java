@@ -52,6 +52,7 @@ class CompletionReader implements Waitable {
     private long stateAddress;
     private long heldBackAddress;
     private long errorCells;
+    private long readTimes;
     private final int entryLongs;
     private final boolean mayOverrun;
     private final boolean keepsErrData;
@@ -114,6 +115,8 @@ class CompletionReader implements Waitable {
         this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
         this.heldBackAddress = memory.address() + CompletionQueueDescriptor.HELD_BACK_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
+        this.readTimes = memory.address() + CompletionQueueDescriptor.READ_TIMES_OFFSET;
+        UnsafeApi.putIntRelease(null, memory.address() + CompletionQueueDescriptor.TAKES_STAMPS_OFFSET, 1);
     }
 
     /** Whether a handler of the application is being called. It must not read the queue. */
@@ -221,7 +224,7 @@ class CompletionReader implements Waitable {
                 if (kind != KIND_SUCCESS) {
                     break;
                 }
-                if (word < 0 && !takesCell(record)) {
+                if (word < 0 && !takesCell(record, word)) {
                     kind = 0;
                     break;
                 }
@@ -257,7 +260,7 @@ class CompletionReader implements Waitable {
             if (kind != KIND_SUCCESS) {
                 break;
             }
-            if (word < 0 && !takesCell(record)) {
+            if (word < 0 && !takesCell(record, word)) {
                 kind = 0;
                 break;
             }
@@ -310,7 +313,7 @@ class CompletionReader implements Waitable {
             if (kind != KIND_SUCCESS) {
                 break;
             }
-            if (word < 0 && !takesCell(record)) {
+            if (word < 0 && !takesCell(record, word)) {
                 kind = 0;
                 break;
             }
@@ -425,8 +428,19 @@ class CompletionReader implements Waitable {
         return slabs;
     }
 
-    /** Takes the cell that an entry with {@code FLAG_BUFFERED} hands out; that flag is the sign bit of its word. */
-    private boolean takesCell(long record) {
+    /**
+     * Takes the cell that an entry with {@code FLAG_BUFFERED} hands out; that flag is the sign bit of its word. It is
+     * set too if the driver wants to know when the entry is read.
+     */
+    private boolean takesCell(long record, long word) {
+        int flags = (int) (word >>> FLAGS_SHIFT);
+        if ((flags & CompletionQueueDescriptor.FLAG_STAMPED) != 0) {
+            int number = flags >> CompletionQueueDescriptor.STAMP_SHIFT & CompletionQueueDescriptor.READ_TIMES - 1;
+            UnsafeApi.putLongRelease(null, readTimes + (long) number * Long.BYTES, System.nanoTime());
+            if ((flags & CompletionQueueDescriptor.FLAG_WITHOUT_CELL) != 0) {
+                return true;
+            }
+        }
         tookCells = true;
         return slabs.take(record, UnsafeApi.getLong(record + CONTEXT));
     }

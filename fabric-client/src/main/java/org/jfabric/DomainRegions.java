@@ -226,8 +226,8 @@ final class DomainRegions {
                 }
                 // the mappings go a little later, in a thread of the collector's
                 hasClosedRegions = pauseNs < LAST_PAUSE_NS;
-                long deadlineNs = System.nanoTime() + pauseNs;
-                while (System.nanoTime() - deadlineNs < 0) {
+                long deadlineNs = conductor.nanoTime() + pauseNs;
+                while (conductor.nanoTime() - deadlineNs < 0) {
                     conductor.idle();
                 }
                 pauseNs *= 2;

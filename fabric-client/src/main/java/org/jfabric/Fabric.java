@@ -417,7 +417,7 @@ public final class Fabric implements Fid {
             domains.forEach(Domain::onDrainBegins);
             open = false;
             boolean isIdle = outstandingSends() == 0;
-            unfinished = drain(System.nanoTime() + timeoutNs);
+            unfinished = drain(conductor.nanoTime() + timeoutNs);
             if (!isIdle && unfinished == 0) {
                 awaitEntries();
             }
@@ -683,7 +683,7 @@ public final class Fabric implements Fid {
 
     private long drain(long deadlineNs) {
         long unfinished = outstandingSends();
-        while (unfinished != 0 && !driver.isGone() && System.nanoTime() - deadlineNs < 0) {
+        while (unfinished != 0 && !driver.isGone() && conductor.nanoTime() - deadlineNs < 0) {
             conductor.idle();
             unfinished = outstandingSends();
         }

@@ -97,12 +97,24 @@ class Submission {
             return sendLocked(flags, buf, len, destAddr, tag, data, context);
         }
         assert sends.guard().enter();
-        int result = sends.available() ? port.send(flags, buf, len, destAddr, tag, data, context)
-            : -FabricErrno.EAGAIN;
+        int result = sends.availableUnsampled() ? port.send(flags, buf, len, destAddr, tag, data, context)
+            : sendSampled(flags, buf, len, destAddr, tag, data, context);
         if (result == 0) {
             sends.take();
         }
         assert sends.guard().exit();
+        return result;
+    }
+
+    /** A send that is a sample, or that finds no slot. */
+    private int sendSampled(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        if (!sends.available()) {
+            return -FabricErrno.EAGAIN;
+        }
+        sends.takeSample();
+        port.beginSample(System.nanoTime());
+        int result = port.send(flags, buf, len, destAddr, tag, data, context);
+        port.endSample(result == 0);
         return result;
     }
 

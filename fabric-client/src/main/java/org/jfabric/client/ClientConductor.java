@@ -223,9 +223,21 @@ public final class ClientConductor implements AutoCloseable {
     /** Lets time pass on the control path: runs a cycle of an embedded driver, else sleeps a little. */
     public void idle() {
         Invoker invoker = invoker();
-        if (invoker == null || invoker.cycle() == 0) {
+        if (invoker == null) {
             LockSupport.parkNanos(PAUSE_NS);
+        } else if (invoker.cycle() == 0) {
+            invoker.pause();
         }
+    }
+
+    /**
+     * Reads the clock by which control calls wait.
+     *
+     * @return nanoseconds, as of {@link System#nanoTime()}.
+     */
+    public long nanoTime() {
+        Invoker invoker = invoker();
+        return invoker == null ? System.nanoTime() : invoker.nanoTime();
     }
 
     /**
@@ -273,7 +285,7 @@ public final class ClientConductor implements AutoCloseable {
             }
             requireAlive();
             PendingCommand command = new PendingCommand(
-                ++lastCorrelationId, what, System.nanoTime() + commandTimeoutNs, handler);
+                ++lastCorrelationId, what, nanoTime() + commandTimeoutNs, handler);
             pending.put(command.correlationId(), command);
             boolean issued = false;
             try {
@@ -351,16 +363,16 @@ public final class ClientConductor implements AutoCloseable {
     private void runUntilAnswered(PendingCommand command) {
         Invoker invoker = invoker();
         int spins = 0;
-        while (!command.isAnswered() && command.remainingNs() > 0) {
+        while (!command.isAnswered() && command.remainingNs(nanoTime()) > 0) {
             if (invoker.cycle() == 0 && ++spins > SPINS) {
                 // slow work is done by the driver's resource thread: leave it the processor
-                LockSupport.parkNanos(PAUSE_NS);
+                invoker.pause();
             }
         }
     }
 
     private void requireTime(PendingCommand command, String what) {
-        if (command.remainingNs() <= 0) {
+        if (command.remainingNs(nanoTime()) <= 0) {
             throw new FabricException(FabricErrno.ETIMEDOUT, command.what() + ": " + what + " within "
                 + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
                 "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");

@@ -31,6 +31,11 @@ public final class CompletionCredits {
     private final long retiredAddress;
     private long reserved;
     private long limit;
+    /** The first send from this number of operations on is a sample. */
+    private long sampleAt = Long.MAX_VALUE;
+    private long sampleDistance;
+    /** The lesser one of the limit and the next sample. */
+    private long unsampledLimit;
 
     /**
      * Credits of a fresh queue.
@@ -57,6 +62,7 @@ public final class CompletionCredits {
         this.share = share;
         this.retiredAddress = retiredAddress;
         this.limit = share;
+        this.unsampledLimit = share;
     }
 
     /**
@@ -111,6 +117,32 @@ public final class CompletionCredits {
      */
     public boolean available() {
         return reserved < limit || refresh();
+    }
+
+    /**
+     * As {@link #available()}, and the operation is no sample.
+     *
+     * @return false also for a sample.
+     */
+    public boolean availableUnsampled() {
+        return reserved < unsampledLimit || refreshUnsampled();
+    }
+
+    /**
+     * Makes one of so many operations a sample, if it is a send.
+     *
+     * @param distance of two samples in operations.
+     */
+    public void sampleEvery(long distance) {
+        sampleDistance = distance;
+        sampleAt = reserved + distance;
+        unsampledLimit = Math.min(limit, sampleAt);
+    }
+
+    /** The next operation is a sample: after {@link #available()} was true and {@link #availableUnsampled()} false. */
+    public void takeSample() {
+        sampleAt = reserved + sampleDistance;
+        unsampledLimit = Math.min(limit, sampleAt);
     }
 
     /**
@@ -175,6 +207,12 @@ public final class CompletionCredits {
         long released = shared.getAcquire(RELEASED_INDEX);
         limit = share + released + shared.getAcquire(GIVEN_BACK_INDEX)
             + UnsafeApi.getLongAcquire(null, retiredAddress);
+        unsampledLimit = Math.min(limit, sampleAt);
         return reserved < limit;
+    }
+
+    private boolean refreshUnsampled() {
+        refresh();
+        return reserved < unsampledLimit;
     }
 }

@@ -165,6 +165,16 @@ public abstract class EmbeddedDriver {
     public abstract LentMessages lentMessages(long queueId);
 
     /**
+     * Reads the clock by which the deadlines of control calls pass.
+     *
+     * @return nanoseconds, as of {@link System#nanoTime()}.
+     */
+    public abstract long nanoTime();
+
+    /** A control call waits, and its cycles have nothing to do: leaves the processor to others for a moment. */
+    public abstract void pause();
+
+    /**
      * The application could not read a lent message, because its sender has cut the memory.
      *
      * @param error as caught; the next cycle deals with it.

@@ -29,6 +29,23 @@ public abstract class EndpointPort {
     public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
 
     /**
+     * The next operation that is posted is a sample of the time until a link takes it; ignored by queues, whose driver
+     * chooses its own samples.
+     *
+     * @param nowNs {@link System#nanoTime()}.
+     */
+    public void beginSample(long nowNs) {
+    }
+
+    /**
+     * The operation behind {@link #beginSample} was posted.
+     *
+     * @param isPosted false if it was refused.
+     */
+    public void endSample(boolean isPosted) {
+    }
+
+    /**
      * Posts a send that is gathered from several pieces.
      *
      * @param flags    as for {@link #send}.

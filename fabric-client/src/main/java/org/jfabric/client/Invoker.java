@@ -168,6 +168,20 @@ public final class Invoker {
         driver.removeSleeper(sleeper);
     }
 
+    /**
+     * As {@link EmbeddedDriver#nanoTime()}.
+     *
+     * @return as there.
+     */
+    public long nanoTime() {
+        return driver.nanoTime();
+    }
+
+    /** As {@link EmbeddedDriver#pause()}. */
+    public void pause() {
+        driver.pause();
+    }
+
     private static void exit(UseLock lock, int work) {
         if (lock == null) {
             return;

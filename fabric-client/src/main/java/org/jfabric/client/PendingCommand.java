@@ -63,13 +63,13 @@ final class PendingCommand {
         return answered.getCount() == 0;
     }
 
-    long remainingNs() {
-        return deadlineNs - System.nanoTime();
+    long remainingNs(long nowNs) {
+        return deadlineNs - nowNs;
     }
 
     /** Waits for another thread's answer; false when the time is over. */
     boolean await() throws InterruptedException {
-        return answered.await(Math.max(0, remainingNs()), TimeUnit.NANOSECONDS);
+        return answered.await(Math.max(0, remainingNs(System.nanoTime())), TimeUnit.NANOSECONDS);
     }
 
     List<DriverEvent> parts() {

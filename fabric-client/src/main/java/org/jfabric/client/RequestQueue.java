@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.SlabReturnRequestEncoder;
+import org.jfabric.codec.queue.TimeStampEncoder;
 import org.jfabric.codec.queue.WorkRequestEncoder;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.FabricErrno;
@@ -25,6 +26,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     private static final int WORK_HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + WorkRequestEncoder.BLOCK_LENGTH;
 
+    static final int STAMP_TYPE = TimeStampEncoder.TEMPLATE_ID;
     static final int RETURN_TYPE = SlabReturnRequestEncoder.TEMPLATE_ID;
 
     final RecordProducer producer;
@@ -194,7 +196,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
             if (taken <= 0) {
                 break;
             }
-            count += type == RecordRingDescriptor.PADDING_TYPE || type == CANCEL_TYPE || type == RETURN_TYPE ? 0 : 1;
+            count += type == RecordRingDescriptor.PADDING_TYPE || type == CANCEL_TYPE || type == RETURN_TYPE
+                || type == STAMP_TYPE ? 0 : 1;
             position += taken;
         }
         Reference.reachabilityFence(memory);

@@ -42,6 +42,10 @@ public final class TransmitQueue extends RequestQueue {
      */
     public TransmitQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
         super(fileAddress, ringLength, size, signal, memory);
+        long stampDistance = UnsafeApi.getLong(fileAddress + RecordRingDescriptor.STAMP_DISTANCE_OFFSET);
+        if (stampDistance > 0) {
+            producer.stampEvery(stampDistance, STAMP_TYPE);
+        }
     }
 
     /**

@@ -7,11 +7,15 @@ package org.jfabric.layout;
  *    0  common file header; parameter 1 = capacity (entries, a power of two),
  *       parameter 2 = client's quota (low 32 bits), driver's quota (high 32 bits)
  *  128  read position, 8 bytes              written by the client: entries read since the start
+ *  136  takes stamps, 4 bytes               written by the client: 1 if it knows FLAG_STAMPED
+ *  192  read times, 8 words                 written by the client: when it has read entries with FLAG_STAMPED
  *  256  sleepers' words                     see {@link WaitDescriptor}; used only with a wait object
  *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
  *  392  retired, 8 bytes                    written by the driver: operations ended without an entry
  *  400  state, 4 bytes                      written by the driver: see STATE_*
  *  404  held back, 4 bytes                  written by the driver: 1 while messages wait for slots of its quota
+ *  408  sample distance, 4 bytes            written by the driver before the client opens the file: operations between
+ *                                           two samples of a client that runs the duty cycle itself; 0 for none
  *  512  records, one cache line each
  *       error cells, 128 bytes each, one for every record
  *
@@ -37,6 +41,12 @@ package org.jfabric.layout;
 public final class CompletionQueueDescriptor {
     /** Offset of the client's read position. */
     public static final int READ_POSITION_OFFSET = 128;
+    /** Offset of the word by which the client says that it reports when it has read stamped entries. */
+    public static final int TAKES_STAMPS_OFFSET = 136;
+    /** Offset of the times at which stamped entries were read, of {@link System#nanoTime()}. */
+    public static final int READ_TIMES_OFFSET = 192;
+    /** Number of these times: so many entries may be stamped and not read. */
+    public static final int READ_TIMES = 8;
     /** Offset of the sleepers' line; a pair of cache lines away from the hot words of both sides. */
     public static final int WAIT_OFFSET = 256;
     /** Offset of the number of entries written. */
@@ -47,6 +57,8 @@ public final class CompletionQueueDescriptor {
     public static final int STATE_OFFSET = 400;
     /** Offset of the word that is 1 while messages wait for slots of the driver's quota. */
     public static final int HELD_BACK_OFFSET = 404;
+    /** Offset of the number of operations between two samples of a client that runs the duty cycle itself. */
+    public static final int SAMPLE_DISTANCE_OFFSET = 408;
     /** Offset of the first record. */
     public static final int RECORDS_OFFSET = 512;
     /** Bytes of a record. */
@@ -74,6 +86,16 @@ public final class CompletionQueueDescriptor {
      * described in {@link SlabDescriptor}. It is the word's sign bit, so that a reader tests it by one comparison.
      */
     public static final int FLAG_BUFFERED = 128;
+    /**
+     * Flag of a record that is a sample of how long entries wait: when the client reads it, it stores the time in the
+     * word of the read times that the bits from {@link #STAMP_SHIFT} on name. Only with {@link #FLAG_BUFFERED}, so that
+     * readers need no further comparison.
+     */
+    public static final int FLAG_STAMPED = 64;
+    /** Flag of a stamped record that hands out no cell: {@link #FLAG_BUFFERED} is set for the stamp only. */
+    public static final int FLAG_WITHOUT_CELL = 32;
+    /** Shift of the number of the read time, 3 bits, in the flags. */
+    public static final int STAMP_SHIFT = 1;
     /** Greatest capacity in entries. */
     public static final int MAX_CAPACITY = 1 << 22;
 

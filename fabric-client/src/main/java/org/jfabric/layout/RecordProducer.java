@@ -24,8 +24,15 @@ public final class RecordProducer {
     private final int mask;
     private final long consumerPositionAddress;
     private long position;
+    /** Up to where records need no check: {@link #room}, or the next time stamp before it. */
     private long limit;
+    /** Where the free space ends. */
+    private long room;
     private long consumerPosition;
+    /** The first record from this position on is preceded by a time stamp. */
+    private long stampAt = Long.MAX_VALUE;
+    private long stampDistance;
+    private int stampType;
     /** The cache lines from the position up to here begin with a zero word. */
     private long cleared = RECORD_ALIGNMENT;
     /** The value of {@link #cleared} once the whole claim is committed. */
@@ -44,7 +51,25 @@ public final class RecordProducer {
         this.capacity = capacity;
         this.mask = capacity - 1;
         this.consumerPositionAddress = consumerPositionAddress;
-        this.limit = (long) capacity - RECORD_ALIGNMENT;
+        this.room = (long) capacity - RECORD_ALIGNMENT;
+        this.limit = room;
+    }
+
+    /**
+     * Writes a record with the time in front of one record in each so many bytes of the ring, beginning with the next
+     * such distance. It has the length {@link RecordRingDescriptor#STAMP_LENGTH}, and the time of
+     * {@link System#nanoTime()} behind its word. Other records take no step for it: {@link #claim} compares with one
+     * limit, which is the free space or the next time stamp.
+     *
+     * @param distance bytes of the ring between two of these records, a multiple of
+     *                 {@link RecordRingDescriptor#RECORD_ALIGNMENT}.
+     * @param type     of these records.
+     */
+    public void stampEvery(long distance, int type) {
+        stampDistance = distance;
+        stampType = type;
+        stampAt = position + distance;
+        limit = Math.min(room, stampAt);
     }
 
     /**
@@ -67,12 +92,9 @@ public final class RecordProducer {
         }
         // one line more than needed stays free: the next record's word is cleared below
         if (end > limit) {
-            int refreshed = refreshLimit();
-            if (refreshed < 0) {
-                return refreshed;
-            }
-            if (end > limit) {
-                return -FabricErrno.EAGAIN;
+            int result = whenBeyondLimit(end);
+            if (result != 0) {
+                return result < 0 ? result : claim(length);
             }
         }
         if (needed > toEnd) {
@@ -187,13 +209,35 @@ public final class RecordProducer {
         cleared = next;
     }
 
+    /** Returns 0 if the claim may continue, 1 if a time stamp was written and it must begin anew, or why it fails. */
+    private int whenBeyondLimit(long end) {
+        int refreshed = refreshLimit();
+        if (refreshed < 0 || end <= limit) {
+            return refreshed;
+        }
+        if (end > room) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (position < stampAt || end + RECORD_ALIGNMENT > room) {
+            // the next record gets the time stamp: this one begins before it is due, or there is no space for both
+            return 0;
+        }
+        stampAt = position + RECORD_ALIGNMENT + stampDistance;
+        limit = Math.min(room, stampAt);
+        int offset = claim(RecordRingDescriptor.STAMP_LENGTH);
+        UnsafeApi.putLong(ringAddress + offset + RecordRingDescriptor.WORD_LENGTH, System.nanoTime());
+        commit(offset, RecordRingDescriptor.STAMP_LENGTH, stampType);
+        return 1;
+    }
+
     private int refreshLimit() {
         long seen = UnsafeApi.getLongAcquire(null, consumerPositionAddress);
         if (seen < consumerPosition || seen > position || (seen & (RECORD_ALIGNMENT - 1)) != 0) {
             return -FabricErrno.EIO;
         }
         consumerPosition = seen;
-        limit = seen + capacity - RECORD_ALIGNMENT;
+        room = seen + capacity - RECORD_ALIGNMENT;
+        limit = Math.min(room, stampAt);
         return 0;
     }
 }

@@ -10,7 +10,8 @@ package org.jfabric.layout;
  *    0  common file header (in a .ctl file only the first ring is preceded by one)
  *  128  consumer position, 8 bytes                 written by the consumer
  *  256  completed, 8 bytes                         written by the driver (.tq, .rq): operations ended so far
- *  384  spare
+ *  384  spare; of a .tq file the bytes between time stamps, 8 bytes, written by the driver before the client opens
+ *       the file; 0 for no time stamps
  *  512  records; the capacity is a power of two
  *
  *  record: starts on a cache line, takes whole lines
@@ -44,12 +45,16 @@ public final class RecordRingDescriptor {
     public static final int COMPLETED_OFFSET = 256;
     /** Offset of a line that rings themselves do not use. */
     public static final int SPARE_OFFSET = 384;
+    /** Offset of the distance between two time stamps in bytes of the ring, in a {@code .tq} file. */
+    public static final int STAMP_DISTANCE_OFFSET = SPARE_OFFSET;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
     /** Length of the word before each body. */
     public static final int WORD_LENGTH = 8;
     /** Records start on multiples of this. */
     public static final int RECORD_ALIGNMENT = 64;
+    /** Length of a record with a time stamp: the word and the time. */
+    public static final int STAMP_LENGTH = 16;
     /** Type of a record that only fills the end of the ring. */
     public static final int PADDING_TYPE = 1;
     /** Greatest length of a record: 24 bits. */

@@ -26,4 +26,14 @@ public abstract class SleeplessDriver extends EmbeddedDriver {
     @Override
     protected void settle() {
     }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public void pause() {
+        Thread.yield();
+    }
 }

@@ -1,6 +1,7 @@
 package org.jfabric.layout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RecordRingTest {
     private static final int CAPACITY = 1 << 12;
     private static final int LINE = RecordRingDescriptor.RECORD_ALIGNMENT;
-    private static final int MAX_TYPE = 9;
+    private static final int STAMP_TYPE = 10;
+    private static final int MAX_TYPE = STAMP_TYPE;
     private static final int STEPS = 200_000;
 
     private record Sent(int type, int length, long value) {
@@ -29,6 +31,59 @@ class RecordRingTest {
     private final RecordConsumer consumer =
         new RecordConsumer(ring.address(), CAPACITY, consumerPosition.address(), MAX_TYPE);
     private final ArrayDeque<Sent> sent = new ArrayDeque<>();
+    private int stamps;
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void shouldDeliverTheSameRecordsBetweenTimeStamps(int seed) {
+        producer.stampEvery(LINE * (seed == 1 ? 5 : 100), STAMP_TYPE);
+        shouldDeliverRecordsOnceInOrderAndNothingElse(seed);
+        long most = producer.position() / (LINE * (seed == 1 ? 5 : 100));
+        assertTrue(stamps > most / 4 && stamps <= most, () -> stamps + " of at most " + most);
+    }
+
+    /** The position alone says where a time stamp is. */
+    @Test
+    void shouldPutATimeStampInFrontOfOneRecordInSoManyLines() {
+        producer.stampEvery(8 * LINE, STAMP_TYPE);
+        for (int i = 1; i <= 100; i++) {
+            long beforeNs = System.nanoTime();
+            int offset = producer.claim(LINE);
+            producer.commit(offset, LINE, 2);
+            if (i > 8 && i % 8 == 1) {
+                assertEquals(RecordConsumer.RECORD, consumer.poll());
+                assertEquals(STAMP_TYPE, consumer.type(), "in front of record " + i);
+                assertEquals(RecordRingDescriptor.STAMP_LENGTH, consumer.length());
+                long stampNs = UnsafeApi.getLong(consumer.address() + RecordRingDescriptor.WORD_LENGTH);
+                assertTrue(stampNs >= beforeNs && stampNs <= System.nanoTime());
+                consumer.advance();
+            }
+            assertEquals(RecordConsumer.RECORD, consumer.poll());
+            assertEquals(2, consumer.type(), "record " + i);
+            consumer.advance();
+            consumer.release();
+        }
+    }
+
+    @Test
+    void shouldNotTakeTheLastSpaceForATimeStamp() {
+        producer.stampEvery(CAPACITY - 2 * LINE, STAMP_TYPE);
+        int records = 0;
+        while (producer.claim(LINE) >= 0) {
+            producer.commit((int) producer.position() & (CAPACITY - 1), LINE, 2);
+            records++;
+        }
+        assertEquals(CAPACITY / LINE - 1, records, "all lines but the one with the next word");
+        for (int i = 0; i < records; i++) {
+            assertEquals(RecordConsumer.RECORD, consumer.poll());
+            assertEquals(2, consumer.type());
+            consumer.step();
+        }
+        consumer.release();
+        producer.commit(producer.claim(LINE), LINE, 2);
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(STAMP_TYPE, consumer.type(), "the next record gets it");
+    }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})
@@ -106,6 +161,13 @@ class RecordRingTest {
     private void receive(int limit, String state) {
         for (int i = 0; i < limit; i++) {
             int result = consumer.poll();
+            // two, if the record behind the first one was abandoned after it had padded the ring's end
+            while (result == RecordConsumer.RECORD && consumer.type() == STAMP_TYPE) {
+                assertEquals(RecordRingDescriptor.STAMP_LENGTH, consumer.length(), state);
+                consumer.advance();
+                stamps++;
+                result = consumer.poll();
+            }
             if (sent.isEmpty()) {
                 assertEquals(RecordConsumer.EMPTY, result, state);
                 return;

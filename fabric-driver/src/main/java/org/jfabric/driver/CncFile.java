@@ -18,6 +18,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EffectiveValue;
 import org.jfabric.driver.config.Origin;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
@@ -49,6 +50,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     private final CountersManager countersManager;
     private final SystemCounters counters;
     private final PrintStream overflow;
+    private final Environment environment;
     private DistinctErrorLog errorLog;
     /** Header and counters' names, for the restoration of a truncated file; null until {@link #keep()}. */
     private byte[] kept;
@@ -61,9 +63,12 @@ final class CncFile implements ErrorHandler, AutoCloseable {
      * @param owner     identity of the driver.
      * @param config    lengths and threading mode.
      * @param overflow  for errors that the log has no room for.
+     * @param environment gets the errors as well.
      */
-    CncFile(DriverDirectory directory, OwnerId owner, DriverConfig config, PrintStream overflow) {
+    CncFile(DriverDirectory directory, OwnerId owner, DriverConfig config, PrintStream overflow,
+        Environment environment) {
         this.overflow = overflow;
+        this.environment = environment;
         int valuesLength = config.cnc().countersLengthBytes();
         int metadataLength = valuesLength * CncDescriptor.METADATA_TO_VALUES_RATIO;
         int errorLength = config.cnc().errorLogLengthBytes();
@@ -171,6 +176,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
 
     @Override
     public synchronized void onError(Throwable error) {
+        environment.onError(error);
         if (closed) {
             error.printStackTrace(overflow);
             return;

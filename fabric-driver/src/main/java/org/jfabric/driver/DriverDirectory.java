@@ -322,6 +322,12 @@ public final class DriverDirectory implements AutoCloseable {
         }
     }
 
+    /** Unlocks the directory and leaves everything in it, as the end of a killed process does. */
+    void abandon() {
+        closed = true;
+        closeAll(fd, lockFd);
+    }
+
     /**
      * Removes the files of the driver before, except for its error log.
      *

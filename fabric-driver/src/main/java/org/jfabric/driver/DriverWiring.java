@@ -35,10 +35,12 @@ import org.jfabric.driver.progress.ProgressThreads;
 import org.jfabric.driver.progress.QueuePoller;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.Sleepers;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
@@ -63,6 +65,7 @@ final class DriverWiring implements AutoCloseable {
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
 
     private final DriverConfig config;
+    private final Environment environment;
     private final DriverDirectory directory;
     private final OwnerId owner;
     private final CncFile cnc;
@@ -71,6 +74,7 @@ final class DriverWiring implements AutoCloseable {
     private final DriverLog logs;
     /** For threads that are no agents. */
     private final AgentLog log;
+    private final SharedFiles files;
     private final DescriptorWatcher watcher;
     private final DescriptorWatcher resourceWatcher;
     private final ResourceAgent resource;
@@ -88,20 +92,23 @@ final class DriverWiring implements AutoCloseable {
     /**
      * Wires a driver.
      *
-     * @param config    its options.
-     * @param err       for errors that the error log has no room for, and for the log.
-     * @param providers of the links, the preferred one first.
-     * @param isDaemon  whether the driver is the purpose of its process.
+     * @param config      its options.
+     * @param err         for errors that the error log has no room for, and for the log.
+     * @param providers   of the links, the preferred one first.
+     * @param isDaemon    whether the driver is the purpose of its process.
+     * @param environment clock, random numbers and threads.
      */
-    DriverWiring(DriverConfig config, PrintStream err, List<LinkProvider> providers, boolean isDaemon) {
+    DriverWiring(DriverConfig config, PrintStream err, List<LinkProvider> providers, boolean isDaemon,
+        Environment environment) {
         this.config = config;
+        this.environment = environment;
         ThreadingMode mode = config.threading().mode();
         directory = DriverDirectory.open(config);
         Undo undo = new Undo();
         undo.push(directory);
         try {
-            owner = OwnerId.random();
-            cnc = new CncFile(directory, owner, config, err);
+            owner = new OwnerId(environment.randomLong(), environment.randomLong());
+            cnc = new CncFile(directory, owner, config, err, environment);
             undo.push(cnc);
             record = EventRecord.create(directory.fd(), owner, config, cnc);
             if (record != null) {
@@ -115,15 +122,15 @@ final class DriverWiring implements AutoCloseable {
             undo.push(watcher);
             resourceWatcher = mode == ThreadingMode.INVOKER ? watcher : new DescriptorWatcher();
             undo.push(resourceWatcher);
-            resource = new ResourceAgent(resourceWatcher, logs.agent("resource", false));
+            resource = new ResourceAgent(resourceWatcher, logs.agent("resource", false), environment.hasThreads());
             undo.push(resource);
             conductorInbox = new Inbox();
             sleepers = mode != ThreadingMode.INVOKER ? null : new Sleepers(
                 cnc.address(), watcher, config.threading().parkTimeoutNs(), this::onFirstSleeper);
             conductorInbox.waker(sleepers == null ? watcher::wake : sleepers::wake);
             resource.sleepers(sleepers);
-            SharedFiles files = new SharedFiles(directory.fd(), owner, cnc.counters());
-            clock = new CycleClock();
+            files = new SharedFiles(directory.fd(), owner, cnc.counters(), environment);
+            clock = new CycleClock(environment);
             FaultInspector faults = new FaultInspector(files, cnc.counters(), log, this::repair);
             List<List<PeerAcceptor>> acceptors = makeThreads(providers, files, faults, undo);
             int listenFd = listen();
@@ -133,7 +140,7 @@ final class DriverWiring implements AutoCloseable {
                     new ProgressThreads(threads), providers, cnc.counters(), logs.agent("conductor", false), drain),
                 conductorSettings(mode),
                 watcher,
-                mode == ThreadingMode.DEDICATED ? new CycleClock() : clock,
+                mode == ThreadingMode.DEDICATED ? new CycleClock(environment) : clock,
                 faults,
                 listenFd,
                 acceptors);
@@ -244,9 +251,18 @@ final class DriverWiring implements AutoCloseable {
         return metrics == null ? -1 : metrics.port();
     }
 
+    Environment environment() {
+        return environment;
+    }
+
+    /** What resource threads would do, for a driver that has none. */
+    private int pollResources() {
+        return environment.hasThreads() ? 0 : resource.poll();
+    }
+
     /** One cycle of all agents on the calling thread. */
     int cycle() {
-        int work = 0;
+        int work = pollResources();
         for (ProgressThread thread : threads) {
             work += thread.agent().doWork(ProgressAgent.LINK_BATCH);
         }
@@ -256,7 +272,7 @@ final class DriverWiring implements AutoCloseable {
     /** The same with another limit of messages from each peer. */
     int cycle(int messageLimit) {
         ProgressThread only = threads.getFirst();
-        int work = only.agent().doWork(messageLimit) + conductor.doWork();
+        int work = pollResources() + only.agent().doWork(messageLimit) + conductor.doWork();
         only.engine().findQuick();
         return work;
     }
@@ -274,11 +290,16 @@ final class DriverWiring implements AutoCloseable {
         if (only.agent().pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()) {
             return false;
         }
-        if (only.engine().hasTimers() || conductor.hasTimers()) {
+        if (hasTimers()) {
             sleepers.limit();
         }
         only.agent().onWoken();
         return true;
+    }
+
+    /** Whether a deadline passes while the threads sleep. */
+    boolean hasTimers() {
+        return threads.getFirst().engine().hasTimers() || conductor.hasTimers();
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#settle()}. */
@@ -309,10 +330,10 @@ final class DriverWiring implements AutoCloseable {
     @Override
     public void close() {
         conductor.closeClients("the driver closes");
-        long deadlineNs = System.nanoTime() + CLOSE_TIMEOUT_NS;
-        while (!conductor.isQuiet() && System.nanoTime() - deadlineNs < 0) {
+        long deadlineNs = environment.nanoTime() + CLOSE_TIMEOUT_NS;
+        while (!conductor.isQuiet() && environment.nanoTime() - deadlineNs < 0) {
             if (cycle() == 0) {
-                Thread.yield();
+                environment.pause();
             }
         }
         threads.forEach(thread -> thread.engine().close());
@@ -336,6 +357,32 @@ final class DriverWiring implements AutoCloseable {
         directory.close();
     }
 
+    /**
+     * Ends the driver as the end of its process would: sockets close, and nothing is written to clients, peers or
+     * files. For simulations; no thread runs cycles any more.
+     */
+    void abandon() {
+        conductor.abandon();
+        threads.forEach(thread -> thread.engine().close());
+        resource.close();
+        conductorInbox.drain(Integer.MAX_VALUE);
+        files.abandon();
+        watcher.close();
+        if (resourceWatcher != watcher) {
+            resourceWatcher.close();
+        }
+        closeMetrics();
+        logs.close();
+        if (sleepers != null) {
+            sleepers.close();
+        }
+        if (record != null) {
+            record.close();
+        }
+        cnc.close();
+        directory.abandon();
+    }
+
     private MetricsServer openMetrics() {
         int port = config.metrics().port();
         return port < 0 ? null : MetricsServer.open(port, cnc.countersReader());
@@ -354,13 +401,15 @@ final class DriverWiring implements AutoCloseable {
         ConcurrentMap<String, Integer> threadsByAddress = new ConcurrentHashMap<>();
         for (int i = 0; i < config.threading().progressThreads(); i++) {
             Inbox inbox = config.threading().mode() == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
-            CycleClock threadClock = i == 0 ? clock : new CycleClock();
+            CycleClock threadClock = i == 0 ? clock : new CycleClock(environment);
             AgentLog threadLog = logs.agent("progress-" + i, true);
             DriverLinkServices services = new DriverLinkServices(
                 directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), threadLog);
             if (config.threading().progressThreads() > 1) {
                 services.onThread(i, threadsByAddress);
             }
+            services.measure(StageTimes.open(
+                config.metrics().stageSampling(), services.engineCounters(config.metrics())::open));
             List<Link> links = open(providers, services, undo);
             acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
             threads.add(thread(i, links, services, threadLog, inbox, threadClock, faults));
@@ -390,7 +439,8 @@ final class DriverWiring implements AutoCloseable {
         Engine engine = new Engine(engineSettings(config.engine()), links, threadLog, counters, threadClock);
         engine.numberRequests(index, config.threading().progressThreads());
         ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
-        agent.measure(new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog));
+        agent.measure(
+            new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog), services.stages());
         if (config.threading().progressThreads() > 1) {
             agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
         }

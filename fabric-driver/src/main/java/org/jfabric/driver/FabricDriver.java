@@ -15,6 +15,7 @@ import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.driver.log.EventKind;
@@ -37,9 +38,10 @@ public final class FabricDriver implements AutoCloseable {
     private final InvokedDriver invoked;
     private boolean closed;
 
-    private FabricDriver(DriverConfig config, List<LinkProvider> providers, boolean isDaemon) {
+    private FabricDriver(
+        DriverConfig config, List<LinkProvider> providers, boolean isDaemon, Environment environment) {
         this.config = config;
-        this.wiring = new DriverWiring(config, System.err, providers, isDaemon);
+        this.wiring = new DriverWiring(config, System.err, providers, isDaemon, environment);
         ThreadingConfig threading = config.threading();
         switch (threading.mode()) {
             case DEDICATED -> {
@@ -83,12 +85,14 @@ public final class FabricDriver implements AutoCloseable {
 
     /** Launches a driver with the given links, the preferred one first. */
     static FabricDriver launchEmbedded(DriverConfig config, List<LinkProvider> providers) {
-        return launch(config, providers, false);
+        return launch(config, providers, false, Environment.SYSTEM);
     }
 
-    private static FabricDriver launch(DriverConfig config, List<LinkProvider> providers, boolean isDaemon) {
+    /** Launches a driver; without threads if the environment has none and the mode is INVOKER. */
+    static FabricDriver launch(
+        DriverConfig config, List<LinkProvider> providers, boolean isDaemon, Environment environment) {
         NativeAccess.check();
-        FabricDriver driver = new FabricDriver(config, providers, isDaemon);
+        FabricDriver driver = new FabricDriver(config, providers, isDaemon, environment);
         driver.start();
         LocalDrivers.add(driver.wiring.owner());
         return driver;
@@ -116,7 +120,7 @@ public final class FabricDriver implements AutoCloseable {
                 "threading mode INVOKER of a driver without an application that runs its cycles",
                 "Use DEDICATED or SHARED, or launchEmbedded.");
         }
-        return launch(config, LinkProviders.enabled(config.link()), isDaemon);
+        return launch(config, LinkProviders.enabled(config.link()), isDaemon, Environment.SYSTEM);
     }
 
     /**
@@ -258,6 +262,15 @@ public final class FabricDriver implements AutoCloseable {
             invoked.close();
         } else {
             wiring.close();
+        }
+    }
+
+    /** As {@link DriverWiring#abandon()}, in mode INVOKER. */
+    synchronized void abandon() {
+        if (!closed) {
+            closed = true;
+            LocalDrivers.remove(wiring.owner());
+            invoked.abandon();
         }
     }
 

@@ -10,6 +10,7 @@ import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.OpenedClient;
 import org.jfabric.driver.progress.ProgressAgent;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -35,15 +36,16 @@ final class InvokedDriver extends EmbeddedDriver {
         requireOpen();
         Answer answer = new Answer();
         locked(() -> wiring.conductor().attachEmbedded(answer));
-        long deadlineNs = System.nanoTime() + ATTACH_TIMEOUT_NS;
+        Environment environment = wiring.environment();
+        long deadlineNs = environment.nanoTime() + ATTACH_TIMEOUT_NS;
         while (answer.session == null && answer.errno == 0) {
-            if (System.nanoTime() - deadlineNs > 0) {
+            if (environment.nanoTime() - deadlineNs > 0) {
                 throw new FabricException(FabricErrno.ETIMEDOUT,
                     "the control file in " + wiring.directory().path() + " was not made within 10 s",
                     "See whether the file system hangs.");
             }
             if (cycle() == 0) {
-                Thread.yield();
+                environment.pause();
             }
         }
         if (answer.errno != 0) {
@@ -149,6 +151,14 @@ final class InvokedDriver extends EmbeddedDriver {
         });
     }
 
+    /** As {@link DriverWiring#abandon()}; calls of its clients have no effect afterwards. */
+    void abandon() {
+        locked(() -> {
+            wiring.abandon();
+            closed = true;
+        });
+    }
+
     @Override
     public EndpointPort port(long endpointId) {
         EndpointResource[] found = new EndpointResource[1];
@@ -172,6 +182,16 @@ final class InvokedDriver extends EmbeddedDriver {
             found[0] = wiring.conductor().embeddedLentMessages(queueId);
         });
         return found[0];
+    }
+
+    @Override
+    public long nanoTime() {
+        return wiring.environment().nanoTime();
+    }
+
+    @Override
+    public void pause() {
+        wiring.environment().pause();
     }
 
     @Override

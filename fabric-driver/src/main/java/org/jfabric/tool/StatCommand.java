@@ -55,8 +55,8 @@ final class StatCommand implements Callable<Integer> {
 
     @Option(
         names = "--reset",
-        description = "First begin the histogram of duty cycles anew, with the longest time and the number of slow"
-            + " ones. The driver must run, and one in mode INVOKER must run its cycles.")
+        description = "First begin the histograms of duty cycles and stages anew, with the longest cycle and the number"
+            + " of slow ones. The driver must run, and one in mode INVOKER must run its cycles.")
     private boolean reset;
 
     private final Map<Integer, Long> previous = new HashMap<>();
@@ -142,7 +142,11 @@ final class StatCommand implements Callable<Integer> {
 
     /** One line for a histogram of times. */
     private static String quantiles(Metric metric) {
-        StringBuilder line = new StringBuilder(" ".repeat(6)).append(metric.name()).append(": ").append(metric.count());
+        StringBuilder line = new StringBuilder(" ".repeat(6)).append(metric.name());
+        if (!metric.labels().isEmpty()) {
+            line.append(metric.labels());
+        }
+        line.append(": ").append(metric.count());
         for (double share : SHARES) {
             Double bound = metric.quantile(share);
             line.append(bound == null ? "" : String.format(Locale.ROOT, ", %s%% <= %.3f us",

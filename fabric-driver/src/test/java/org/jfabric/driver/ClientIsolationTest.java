@@ -25,6 +25,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.ffi.Libc;
@@ -64,7 +65,8 @@ class ClientIsolationTest {
     }
 
     private DriverWiring launch(DriverConfig config) {
-        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config.link()), false);
+        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config.link()), false,
+            Environment.SYSTEM);
         opened.push(wiring);
         wiring.resource().start();
         return wiring;

@@ -23,6 +23,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
@@ -529,7 +530,7 @@ class DriverDirectoryTest {
     private void leaveDeadDriver(String error, int majorVersion) throws IOException {
         Path saved = temporary.resolve("cnc.saved");
         DriverDirectory directory = DriverDirectory.open(config);
-        try (CncFile cnc = new CncFile(directory, OwnerId.random(), config, System.err)) {
+        try (CncFile cnc = new CncFile(directory, OwnerId.random(), config, System.err, Environment.SYSTEM)) {
             cnc.onError(new IllegalStateException(error));
             cnc.onError(SECOND);
             Files.copy(path.resolve(CncDescriptor.FILE_NAME), saved);

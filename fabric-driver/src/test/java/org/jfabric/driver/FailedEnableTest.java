@@ -30,6 +30,7 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
@@ -147,7 +148,7 @@ class FailedEnableTest {
     private Fabric launch(ThreadingMode mode) {
         DriverWiring wiring = new DriverWiring(
             DriverConfig.builder().directory(directory()).threadingMode(mode).build(), System.err,
-            List.of(new LoopbackLinkProvider(), refusing), false);
+            List.of(new LoopbackLinkProvider(), refusing), false, Environment.SYSTEM);
         opened.push(wiring);
         Fabric fabric;
         if (mode == ThreadingMode.INVOKER) {

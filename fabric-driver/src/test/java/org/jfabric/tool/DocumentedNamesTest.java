@@ -91,6 +91,7 @@ class DocumentedNamesTest {
             commands.put(each.getKey(), options);
         }
         commands.put("sample", Set.of("--help"));
+        commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--link", "--shrink"));
         return commands;
     }
 

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
-import org.agrona.concurrent.SystemNanoClock;
 import org.jfabric.client.LentMessages;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
@@ -71,7 +70,7 @@ public final class DriverConductor implements Agent {
         this.clock = clock;
         this.faults = faults;
         this.sockets = new ClientSockets(
-            context, this, watcher, listenFd, acceptors, SystemNanoClock.INSTANCE,
+            context, this, watcher, listenFd, acceptors, clock.source(),
             fd -> UnixSocket.accept4(fd, UnixSocket.SOCK_NONBLOCK));
         this.registry = new Registry(sockets.waitChannels());
         this.adapter = new ClientCommandAdapter(this, context, registry);
@@ -207,6 +206,11 @@ public final class DriverConductor implements Agent {
         for (ClientSession session : registry.sessions().toArray(new ClientSession[0])) {
             end(session, FabricErrno.ESHUTDOWN, reason);
         }
+        sockets.closeAll();
+    }
+
+    /** Closes the sockets alone: clients are not notified, and keep what they have opened. */
+    public void abandon() {
         sockets.closeAll();
     }
 

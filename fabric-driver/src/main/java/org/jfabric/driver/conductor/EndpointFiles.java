@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.SendRequestDecoder;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.EndpointSettings;
@@ -38,6 +39,9 @@ final class EndpointFiles {
         receiveLength = Math.toIntExact(config.rqLengthBytes(settings.rxSize()));
         transmit = queue(FileType.TRANSMIT_QUEUE, transmitLength);
         receive = queue(FileType.RECEIVE_QUEUE, receiveLength);
+        long sampling = context.config().metrics().stageSampling();
+        UnsafeApi.putLong(transmit.address() + RecordRingDescriptor.STAMP_DISTANCE_OFFSET,
+            sampling * RecordRingDescriptor.RECORD_ALIGNMENT);
     }
 
     /** Creates the slab and returns its place. Resource thread. */

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import java.util.List;
+import org.agrona.UnsafeApi;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.driver.config.QueueConfig;
@@ -102,6 +103,8 @@ final class OpenCompletionQueueCommand extends Command {
     private CompletionWriter writer(WaitPoint point) {
         CompletionWriter made = new CompletionWriter(file.address(), capacity, driverShare, point, this::onOverrun);
         if (session().isEmbedded()) {
+            UnsafeApi.putInt(file.address() + CompletionQueueDescriptor.SAMPLE_DISTANCE_OFFSET,
+                context().config().metrics().stageSampling());
             made.retireAtOnce();
         }
         return made;

@@ -266,7 +266,7 @@ final class RegisterRegionCommand extends Command {
 
     /** Random, but for the bits that the client's addresses have already. */
     private long generation() {
-        long generation = SharedFiles.randomGeneration();
+        long generation = context().files().randomGeneration();
         return place == 0 ? generation : generation & ~GENERATION_MASK | place & GENERATION_MASK;
     }
 

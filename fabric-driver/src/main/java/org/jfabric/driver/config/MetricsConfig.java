@@ -34,19 +34,29 @@ public final class MetricsConfig {
             + "OpenMetrics, for Prometheus and others. -1 is off, 0 chooses a free port. Each process of this host can "
             + "read it. Needs the JDK's module jdk.httpserver.");
 
+    /** {@code jfabric.metrics.stageSampling}. */
+    public static final Option<Integer> STAGE_SAMPLING = Option.count("jfabric.metrics.stageSampling")
+        .defaultsTo(0)
+        .range(0, 1 << 20)
+        .rule("0 or a power of two from 64", value -> value == 0 || value >= 64 && Integer.bitCount(value) == 1)
+        .why("Measures how long one message of so many takes in each stage of its way; 1024 costs too little to be "
+            + "measured. 0 is off. See docs/metrics.md.");
+
     static final OptionGroup GROUP = new OptionGroup(
-        "metrics", "Metrics", List.of(PORT, ENDPOINT_LIMIT, PEER_LIMIT, SLOW_CYCLE_NS));
+        "metrics", "Metrics", List.of(PORT, ENDPOINT_LIMIT, PEER_LIMIT, SLOW_CYCLE_NS, STAGE_SAMPLING));
 
     private final int endpointLimit;
     private final int peerLimit;
     private final long slowCycleNs;
     private final int port;
+    private final int stageSampling;
 
     MetricsConfig(ConfigSource source) {
         endpointLimit = source.value(ENDPOINT_LIMIT);
         peerLimit = source.value(PEER_LIMIT);
         slowCycleNs = source.value(SLOW_CYCLE_NS);
         port = source.value(PORT);
+        stageSampling = source.value(STAGE_SAMPLING);
     }
 
     /**
@@ -83,5 +93,14 @@ public final class MetricsConfig {
      */
     public int port() {
         return port;
+    }
+
+    /**
+     * Distance of the messages whose stages are measured.
+     *
+     * @return a power of two, or 0 for none.
+     */
+    public int stageSampling() {
+        return stageSampling;
     }
 }

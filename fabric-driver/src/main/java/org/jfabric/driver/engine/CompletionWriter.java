@@ -5,16 +5,23 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.LentMessages;
 import org.jfabric.codec.queue.CompletionEncoder;
 import org.jfabric.codec.queue.ErrorCellEncoder;
+import org.jfabric.driver.resource.Stage;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 import static org.jfabric.layout.CompletionQueueDescriptor.ERROR_CELL_LENGTH;
+import static org.jfabric.layout.CompletionQueueDescriptor.FLAG_BUFFERED;
+import static org.jfabric.layout.CompletionQueueDescriptor.FLAG_STAMPED;
+import static org.jfabric.layout.CompletionQueueDescriptor.FLAG_WITHOUT_CELL;
 import static org.jfabric.layout.CompletionQueueDescriptor.KIND_ERROR;
 import static org.jfabric.layout.CompletionQueueDescriptor.KIND_SUCCESS;
 import static org.jfabric.layout.CompletionQueueDescriptor.READ_POSITION_OFFSET;
+import static org.jfabric.layout.CompletionQueueDescriptor.READ_TIMES;
 import static org.jfabric.layout.CompletionQueueDescriptor.RECORDS_OFFSET;
 import static org.jfabric.layout.CompletionQueueDescriptor.RECORD_LENGTH;
 import static org.jfabric.layout.CompletionQueueDescriptor.RETIRED_OFFSET;
+import static org.jfabric.layout.CompletionQueueDescriptor.STAMP_SHIFT;
 import static org.jfabric.layout.CompletionQueueDescriptor.STATE_OFFSET;
 import static org.jfabric.layout.CompletionQueueDescriptor.STATE_OVERRUN;
 import static org.jfabric.layout.CompletionQueueDescriptor.WRITTEN_OFFSET;
@@ -28,7 +35,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.WRITTEN_OFFSET;
  *
  * <p>Owner: progress agent.
  */
-public final class CompletionWriter extends BatchWriter {
+public final class CompletionWriter extends BatchWriter implements StageTimes.Samples {
     private static final int CONTEXT = BODY_OFFSET + CompletionEncoder.opContextEncodingOffset();
     private static final int FLAGS = BODY_OFFSET + CompletionEncoder.flagsEncodingOffset();
     private static final int LENGTH = BODY_OFFSET + CompletionEncoder.lengthEncodingOffset();
@@ -53,7 +60,18 @@ public final class CompletionWriter extends BatchWriter {
     private final Runnable onOverrun;
     private final DriverQuota driverQuota;
     private long next;
+    /** Up to where entries need no check: {@link #room}, or the next sample before it. */
     private long limit;
+    /** Number of the first entry that has no slot. */
+    private long room;
+    /** The first successful entry from this number on is a sample. */
+    private long sampleAt = Long.MAX_VALUE;
+    private StageTimes stages = StageTimes.OFF;
+    /** When the last samples were written, by their number modulo the length. */
+    private final long[] stampedNs = new long[READ_TIMES];
+    private long stamped;
+    /** Samples of which the time of reading has been collected. */
+    private long collected;
     private long readPosition;
     private long retired;
     private long published;
@@ -95,6 +113,7 @@ public final class CompletionWriter extends BatchWriter {
         this.capacity = capacity;
         this.mask = capacity - 1L;
         this.limit = capacity;
+        this.room = capacity;
         this.waitPoint = waitPoint;
         this.onOverrun = onOverrun;
         this.driverQuota = new DriverQuota(this, fileAddress, driverQuota);
@@ -148,7 +167,8 @@ public final class CompletionWriter extends BatchWriter {
      * Writes an entry.
      *
      * @param endpoint the endpoint's index in this queue.
-     * @param share    {@link CompletionQueueDescriptor#FLAG_DRIVER_SHARE} or 0.
+     * @param share    {@link CompletionQueueDescriptor#FLAG_DRIVER_SHARE}, or 0, and perhaps
+     *                 {@link CompletionQueueDescriptor#FLAG_BUFFERED}.
      * @param context  operation context.
      * @param flags    completion flags.
      * @param length   bytes placed by a receive, else 0.
@@ -160,8 +180,12 @@ public final class CompletionWriter extends BatchWriter {
     public void success(
         int endpoint, int share, long context, long flags, long length, long buf, long data, long tag, long source) {
         long number = next;
-        if (number >= limit && !refreshLimit()) {
-            return;
+        int recordFlags = share;
+        if (number >= limit) {
+            if (!refreshLimit()) {
+                return;
+            }
+            recordFlags |= stamp(number, share);
         }
         long record = records + ((number & mask) * RECORD_LENGTH);
         body(record, context, flags, length, buf, data, tag, source);
@@ -171,7 +195,7 @@ public final class CompletionWriter extends BatchWriter {
             changed();
         }
         UnsafeApi.putLongRelease(
-            null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, share));
+            null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, recordFlags));
     }
 
     /**
@@ -280,6 +304,7 @@ public final class CompletionWriter extends BatchWriter {
     /** Stops writing, because the file's memory is not accessible any more. */
     public void abandon() {
         overrun = true;
+        collected = stamped;
         retiresAtOnce = false;
         limit = Long.MIN_VALUE;
         publishedRetired = retired;
@@ -356,11 +381,62 @@ public final class CompletionWriter extends BatchWriter {
         if (overrun) {
             return false;
         }
-        if (learnReadPosition() && next < limit) {
+        if (learnReadPosition() && next < room) {
             return true;
         }
         overrun();
         return false;
+    }
+
+    /**
+     * Samples how long entries wait until they are read.
+     *
+     * @param newStages of this thread.
+     */
+    void sample(StageTimes newStages) {
+        stages = newStages;
+        if (newStages.isOn()) {
+            newStages.add(this);
+            sampleAt = next + newStages.interval();
+            limit = Math.min(room, sampleAt);
+        }
+    }
+
+    /** Returns the flags by which the client reports when it reads this entry; 0 if it is no sample. */
+    private int stamp(long number, int flags) {
+        if (number < sampleAt) {
+            return 0;
+        }
+        sampleAt = number + stages.interval();
+        limit = Math.min(room, sampleAt);
+        collect();
+        if (stamped - collected == READ_TIMES
+            || UnsafeApi.getInt(fileAddress + CompletionQueueDescriptor.TAKES_STAMPS_OFFSET) != 1) {
+            return 0;
+        }
+        int index = (int) stamped & READ_TIMES - 1;
+        stampedNs[index] = System.nanoTime();
+        stamped++;
+        return FLAG_BUFFERED | FLAG_STAMPED | index << STAMP_SHIFT
+            | ((flags & FLAG_BUFFERED) == 0 ? FLAG_WITHOUT_CELL : 0);
+    }
+
+    @Override
+    public void collect() {
+        while (collected != stamped) {
+            int index = (int) collected & READ_TIMES - 1;
+            long readNs = UnsafeApi.getLongAcquire(
+                null, fileAddress + CompletionQueueDescriptor.READ_TIMES_OFFSET + (long) index * Long.BYTES);
+            // the time of the sample before in the same word is older than this one's
+            if (readNs - stampedNs[index] < 0) {
+                return;
+            }
+            collected++;
+            // the client's word is not trusted: no time is in the future
+            if (readNs - System.nanoTime() <= 0) {
+                stages.record(Stage.ENTRY_TO_READ, readNs - stampedNs[index]);
+            }
+        }
     }
 
     private boolean learnReadPosition() {
@@ -370,7 +446,8 @@ public final class CompletionWriter extends BatchWriter {
             return false;
         }
         readPosition = seen;
-        limit = seen + capacity;
+        room = seen + capacity;
+        limit = Math.min(room, sampleAt);
         return true;
     }
 

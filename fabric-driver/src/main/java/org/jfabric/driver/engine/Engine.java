@@ -8,6 +8,7 @@ import org.jfabric.driver.link.ResidentRing;
 import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.CycleClock;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -25,6 +26,7 @@ public final class Engine {
     private final AgentLog log;
     private final FlushList flushList = new FlushList();
     private final TrafficMeters meters;
+    private StageTimes stages = StageTimes.OFF;
     private Peer firstScheduled;
     private Peer lastScheduled;
     private long violations;
@@ -89,6 +91,19 @@ public final class Engine {
     public void numberRequests(int index, int engines) {
         lastRequestId = index;
         requestIdStep = engines;
+    }
+
+    /**
+     * Samples how long messages take in their stages; called before there is an endpoint or a completion queue.
+     *
+     * @param newStages of this thread.
+     */
+    public void measure(StageTimes newStages) {
+        stages = newStages;
+    }
+
+    StageTimes stages() {
+        return stages;
     }
 
     /** The agent's log, for rare events. */
@@ -288,6 +303,7 @@ public final class Engine {
      */
     public void addCompletionQueue(CompletionWriter writer) {
         flushList.add(writer);
+        writer.sample(stages);
     }
 
     /**
@@ -297,6 +313,7 @@ public final class Engine {
      */
     public void removeCompletionQueue(CompletionWriter writer) {
         flushList.remove(writer);
+        stages.remove(writer);
     }
 
     /**

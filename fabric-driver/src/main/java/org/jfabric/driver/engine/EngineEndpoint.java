@@ -14,6 +14,8 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.Stage;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -93,6 +95,19 @@ public final class EngineEndpoint extends EndpointPort {
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
+        }
+    }
+
+    @Override
+    public void beginSample(long nowNs) {
+        sender.beginSample(nowNs);
+    }
+
+    @Override
+    public void endSample(boolean isPosted) {
+        long beganNs = sender.endSample();
+        if (beganNs != 0 && isPosted) {
+            engine.stages().record(Stage.ENGINE_TO_WIRE, System.nanoTime() - beganNs);
         }
     }
 
@@ -705,6 +720,11 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public EngineSettings settings() {
             return engine.settings();
+        }
+
+        @Override
+        public StageTimes stages() {
+            return engine.stages();
         }
 
         @Override

@@ -5,6 +5,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.link.SegmentChannel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.resource.Stage;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
 
@@ -173,6 +174,7 @@ final class Outbox {
      */
     void remove(TransmitOperation operation) {
         pending.remove(operation);
+        operation.sampledNs = 0;
         waiting--;
         waitingAccesses -= operation.isRemote() ? 1 : 0;
     }
@@ -252,6 +254,7 @@ final class Outbox {
         }
         operation.state = TransmitOperation.QUEUED;
         operation.sinceNs = context.nowNs();
+        operation.sampledNs = context.sender().endSample();
         pending.addLast(operation);
         waiting++;
         waitingAccesses += operation.isRemote() ? 1 : 0;
@@ -379,14 +382,19 @@ final class Outbox {
                 }
                 return work;
             }
+            long sampledNs = operation.sampledNs;
             remove(operation);
             if (isWaiting) {
                 endWait(peer);
             }
             if (!context.sender().begin(peer, operation)) {
+                operation.sampledNs = sampledNs;
                 putFirst(operation);
                 peer.scheduleUnlessNotified();
                 return work;
+            }
+            if (sampledNs != 0) {
+                context.stages().record(Stage.ENGINE_TO_WIRE, System.nanoTime() - sampledNs);
             }
             work++;
         }

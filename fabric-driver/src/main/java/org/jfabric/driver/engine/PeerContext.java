@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.resource.StageTimes;
 
 /**
  * The services of an endpoint that its peers use. Owner: progress agent.
@@ -44,6 +45,13 @@ abstract class PeerContext {
      * @return the settings.
      */
     abstract EngineSettings settings();
+
+    /**
+     * The sampled times of messages.
+     *
+     * @return of this thread.
+     */
+    abstract StageTimes stages();
 
     /**
      * Longest payload that is sent eagerly.

@@ -50,6 +50,11 @@ final class PeerFrames extends FrameHandler {
     }
 
     @Override
+    public long endedReceives() {
+        return receiver.endedReceives();
+    }
+
+    @Override
     public void onMessageToAcknowledge(
         long operation, long flags, long tag, long data, long address, int length) {
         credit.received(length);

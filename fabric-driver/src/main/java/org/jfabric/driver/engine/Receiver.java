@@ -119,6 +119,11 @@ final class Receiver {
         return shared.bind(ofEndpoint, peers, isSelective, mayOverrun);
     }
 
+    /** Receives that have ended, with other operations of their completion queue; 0 of a shared receive context. */
+    long endedReceives() {
+        return entries == null ? 0 : entries.ended();
+    }
+
     /** Whether it is that of a shared receive context. */
     boolean isShared() {
         return shared != null;

@@ -53,6 +53,8 @@ final class Sender {
     private final SubmissionOrder order;
     private final ShortSends shortSends;
     private final RemoteSends remote;
+    /** When the operation was taken that is being executed, if it is a sample that no link has yet; else 0. */
+    private long sampledNs;
     /** Of the endpoint, for errors of operations without a peer. */
     private final Traffic own;
     /** Of deferred work, by the index of its record; null until there is some. */
@@ -216,6 +218,22 @@ final class Sender {
     /** Whether the operation with that id has ended. */
     boolean isOver(long id) {
         return pool.isOver(id);
+    }
+
+    /** The next operation is a sample; it was taken now. */
+    void beginSample(long nowNs) {
+        sampledNs = nowNs;
+    }
+
+    /**
+     * Ends what {@link #beginSample} has begun.
+     *
+     * @return the time given there; 0 if the operation has failed, or waits and has taken the time with it.
+     */
+    long endSample() {
+        long beganNs = sampledNs;
+        sampledNs = 0;
+        return beganNs;
     }
 
     /** A destination has changed its peer, or an interrupted operation waits for {@link #recover}. */
@@ -439,6 +457,7 @@ final class Sender {
      */
     void fail(TransmitOperation operation, int errno) {
         FaultPoint.pass();
+        sampledNs = 0;
         operation.awaited = 0;
         operation.failure = 0;
         if (order == null) {

@@ -9,14 +9,20 @@ import org.jfabric.driver.link.Placement;
  * <p>A peer on a link without credit may send any number of bytes. A message without a receive is stored while the
  * endpoint's budget lasts; then the connection is not read (<em>paused</em>). The header of a paused message has been
  * read: it can be matched and peeked at, and the rest is placed directly in the receive that takes it. If one of our
- * own operations can end only after more bytes of the peer, up to one more window is stored, so that the two drivers do
- * not wait for each other.
+ * own operations can end only after more bytes of the peer, more is stored, so that the two drivers do not wait for
+ * each other: of an unknown peer one window, of a known one what can be on its way.
  *
  * <p>Owner: progress agent.
  */
 final class Streams {
     /** A placement token with this bit names a stored message, else a receive. */
     private static final long STORED_TOKEN = 1L << 31;
+    /**
+     * Bytes that a known peer may have on their way before an answer that a local operation awaits: what the socket
+     * buffers of both ends hold. All of them were written before the peer has read the request. Fewer would not
+     * suffice, because the receive that would make room can be one that the answer ends.
+     */
+    private static final long AWAITED_BYTES = 8L << 20;
 
     private final ReceiveMode mode;
     private final EndedReceives ends;
@@ -106,7 +112,8 @@ final class Streams {
             peer.held().extend(missing);
             return true;
         }
-        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= store.budget().windowBytes();
+        long most = peer.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
+        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= most;
     }
 
     void onPlaced(Peer peer, Placement placement) {

@@ -31,6 +31,16 @@ public abstract class FrameHandler extends PayloadHandler {
     public abstract void onShort(long kind, long tag, long address, int length, int grantLines);
 
     /**
+     * Receives that have ended, for the endpoint of this channel and others that share its completion queue. A message
+     * that is passed in has been matched and is placed when the call returns if the number has grown.
+     *
+     * @return a count; always 0 unless it is overridden.
+     */
+    public long endedReceives() {
+        return 0;
+    }
+
+    /**
      * A whole message has arrived whose sender waits for {@link FrameChannel#acknowledge}.
      *
      * @param operation the peer's id of the operation.

@@ -1,6 +1,8 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.OwnerId;
 
 import java.nio.file.Path;
@@ -107,6 +109,15 @@ public abstract class LinkServices {
     public abstract long counterAddress(String label);
 
     /**
+     * The sampled times of messages, and whether there are samples.
+     *
+     * @return of this thread; {@link StageTimes#OFF} unless it is overridden.
+     */
+    public StageTimes stages() {
+        return StageTimes.OFF;
+    }
+
+    /**
      * The progress thread whose links these services are for.
      *
      * @return its number, from 0.
@@ -141,6 +152,15 @@ public abstract class LinkServices {
      */
     public void closed(String address) {
         // as above
+    }
+
+    /**
+     * Clock, random numbers and threads of the driver.
+     *
+     * @return the same object always.
+     */
+    public Environment environment() {
+        return Environment.SYSTEM;
     }
 
     /**

@@ -88,6 +88,8 @@ public final class TransmitOperation {
     public long sent;
     /** Time of the cycle in which the operation was queued, announced or requested, in nanoseconds; for monitoring. */
     public long sinceNs;
+    /** When a queued operation was taken from its client, in nanoseconds, if it is a sample of the stages; else 0. */
+    public long sampledNs;
     /** Next in the list that holds the record. */
     public TransmitOperation next;
     /** Next send of the endpoint in the order of posting, if completions keep that order. */

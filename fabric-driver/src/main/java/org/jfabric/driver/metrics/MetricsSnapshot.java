@@ -86,6 +86,18 @@ public final class MetricsSnapshot {
             Map.of(), BigDecimal.valueOf(value, decimals), List.of()));
     }
 
+    /** Adds a bucket; each progress thread has one with the same bound. */
+    private static void add(Metric.Bucket bucket, List<Metric.Bucket> buckets) {
+        for (int i = 0; i < buckets.size(); i++) {
+            Metric.Bucket known = buckets.get(i);
+            if (known.bound().equals(bucket.bound())) {
+                buckets.set(i, new Metric.Bucket(known.bound(), known.count() + bucket.count()));
+                return;
+            }
+        }
+        buckets.add(bucket);
+    }
+
     /** Adds a metric; one with the same name and labels is added to the first: a bucket, or a note for people. */
     private void add(Metric metric) {
         families.computeIfAbsent(metric.name(), name -> new LinkedHashMap<>())
@@ -94,7 +106,7 @@ public final class MetricsSnapshot {
 
     private static Metric sum(Metric first, Metric second) {
         List<Metric.Bucket> buckets = new ArrayList<>(first.buckets());
-        buckets.addAll(second.buckets());
+        second.buckets().forEach(bucket -> add(bucket, buckets));
         return new Metric(
             first.name(), first.kind(), first.labels(), first.value().add(second.value()), List.copyOf(buckets));
     }

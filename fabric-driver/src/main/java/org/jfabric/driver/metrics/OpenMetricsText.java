@@ -24,7 +24,8 @@ public final class OpenMetricsText {
         Map.entry("waiting_sends", "Sends that wait for the peer."),
         Map.entry("waiting_messages", "Messages that wait here for a receive."),
         Map.entry("outstanding_sends", "Transmit operations that have not ended."),
-        Map.entry("posted_receives", "Receives that have not ended."));
+        Map.entry("posted_receives", "Receives that have not ended."),
+        Map.entry("jfabric_stage_latency_seconds", "Times of sampled messages in the stages of their way."));
 
     private final StringBuilder text = new StringBuilder(8192);
 

@@ -12,10 +12,12 @@ import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFiles;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -36,6 +38,7 @@ public final class DriverLinkServices extends LinkServices {
     private final CycleClock clock;
     private final CountersManager counters;
     private final ErrorHandler errorHandler;
+    private StageTimes stages = StageTimes.OFF;
     private int thread;
     /** Threads by address; null if the driver has one progress thread only. */
     private ConcurrentMap<String, Integer> threads;
@@ -45,7 +48,7 @@ public final class DriverLinkServices extends LinkServices {
      * Wiring.
      *
      * @param directory    of the driver.
-     * @param files        its descriptor, identity and numbers.
+     * @param files        its descriptor, identity, numbers and environment.
      * @param resource     for slow work.
      * @param watcher      of descriptors.
      * @param inbox        of the progress agent.
@@ -82,6 +85,20 @@ public final class DriverLinkServices extends LinkServices {
     public void onThread(int newThread, ConcurrentMap<String, Integer> newThreads) {
         thread = newThread;
         threads = newThreads;
+    }
+
+    /**
+     * Sets where samples are recorded; before a link is opened.
+     *
+     * @param newStages of this thread.
+     */
+    public void measure(StageTimes newStages) {
+        stages = newStages;
+    }
+
+    @Override
+    public StageTimes stages() {
+        return stages;
     }
 
     @Override
@@ -224,6 +241,11 @@ public final class DriverLinkServices extends LinkServices {
                 counters.free((int) (offset / CountersReader.COUNTER_LENGTH));
             }
         }
+    }
+
+    @Override
+    public Environment environment() {
+        return files.environment();
     }
 
     @Override

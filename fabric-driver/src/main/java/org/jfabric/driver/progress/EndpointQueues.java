@@ -11,7 +11,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>Owner: progress agent.
  */
 public final class EndpointQueues {
-    private static final int MAX_TYPE = WorkRequests.TYPE;
+    private static final int MAX_TYPE = QueuePoller.STAMP_TYPE;
 
     final EngineEndpoint endpoint;
     final ProgressClient client;

@@ -16,6 +16,7 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.Sleepers;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.ffi.Affinity;
@@ -68,6 +69,7 @@ public final class ProgressAgent implements Agent {
     private boolean isTimeOld;
     private long lastCycleNs;
     private CycleTimes times;
+    private StageTimes stages = StageTimes.OFF;
     private long publishedRequests;
 
     /**
@@ -104,12 +106,16 @@ public final class ProgressAgent implements Agent {
     }
 
     /**
-     * Publishes how long cycles take; called before the thread starts.
+     * Publishes how long cycles and samples of messages take; called before the thread starts.
      *
-     * @param newTimes without entries.
+     * @param newTimes  without entries.
+     * @param newStages without entries.
      */
-    public void measure(CycleTimes newTimes) {
+    public void measure(CycleTimes newTimes, StageTimes newStages) {
         times = newTimes;
+        stages = newStages;
+        engine.measure(newStages);
+        poller.measure(newStages);
     }
 
     /**
@@ -147,9 +153,10 @@ public final class ProgressAgent implements Agent {
         roleName = newName;
     }
 
-    /** Begins the histogram of duty cycles anew; progress thread. */
+    /** Begins the histograms of duty cycles and stages anew; progress thread. */
     public void resetCycleTimes() {
         times.reset();
+        stages.reset();
     }
 
     @Override
@@ -191,6 +198,7 @@ public final class ProgressAgent implements Agent {
             onCycle(nowNs);
             if (engine.publishTraffic(nowNs)) {
                 times.publish();
+                stages.publish();
             }
             work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
             FaultPoint.pass();
@@ -246,6 +254,7 @@ public final class ProgressAgent implements Agent {
                 publish();
                 if (engine.publishAllTraffic(clock.nowNs())) {
                     times.publish();
+                    stages.publish();
                 }
             }
             FaultPoint.pass();

@@ -1,5 +1,7 @@
 package org.jfabric.driver.progress;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
@@ -7,6 +9,9 @@ import org.agrona.collections.ArrayListUtil;
 import org.jfabric.codec.queue.CancelRequestDecoder;
 import org.jfabric.codec.queue.ReceiveRequestDecoder;
 import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.codec.queue.TimeStampDecoder;
+import org.jfabric.driver.resource.Stage;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
@@ -31,6 +36,7 @@ public final class QueuePoller {
      * by then the store is visible.
      */
     private static final int LUKEWARM_CYCLES = 64;
+    static final int STAMP_TYPE = TimeStampDecoder.TEMPLATE_ID;
     private static final int SEND_TYPE = SendRequestDecoder.TEMPLATE_ID;
     private static final int RECEIVE_TYPE = ReceiveRequestDecoder.TEMPLATE_ID;
     private static final int CANCEL_TYPE = CancelRequestDecoder.TEMPLATE_ID;
@@ -54,6 +60,7 @@ public final class QueuePoller {
     private long rotationDebt;
     private int rotation;
     private long requests;
+    private StageTimes stages = StageTimes.OFF;
 
     /**
      * A poller without clients.
@@ -64,6 +71,15 @@ public final class QueuePoller {
     public QueuePoller(int batch, int rotationCycles) {
         this.batch = batch;
         this.rotationCycles = rotationCycles;
+    }
+
+    /**
+     * Records the times of samples.
+     *
+     * @param newStages of this thread.
+     */
+    public void measure(StageTimes newStages) {
+        stages = newStages;
     }
 
     /**
@@ -323,6 +339,9 @@ public final class QueuePoller {
         }
         int length = ring.length();
         if (type != SEND_TYPE || length < SEND_LENGTH) {
+            if (type == STAMP_TYPE) {
+                return onStamp(queues, ring, offset, catchesUp);
+            }
             boolean isKnown = type == VectorRequests.SEND_TYPE || type == RemoteRequests.TYPE
                 || type == AtomicRequests.TYPE;
             return type == WorkRequests.TYPE ? onWork(queues, true, offset, length)
@@ -368,6 +387,33 @@ public final class QueuePoller {
         int result = queues.endpoint.receive(receive.flags(), receive.buf(), receive.length(), receive.srcAddr(),
             receive.tag(), receive.ignore(), receive.context());
         return result == 0 || refused(queues, "receive", result);
+    }
+
+    /**
+     * A time stamp, and the request behind it in the same step, so that the sample waits no longer than it would have
+     * done without the stamp.
+     */
+    private boolean onStamp(EndpointQueues queues, RecordConsumer ring, int offset, boolean takesNext) {
+        if (ring.length() != RecordRingDescriptor.STAMP_LENGTH) {
+            return corrupt(queues, "transmit", unexpected(STAMP_TYPE, ring.length()));
+        }
+        long nowNs = System.nanoTime();
+        long stampNs = queues.transmitBuffer.getLong(offset + RecordRingDescriptor.WORD_LENGTH, LITTLE_ENDIAN);
+        stages.record(Stage.SUBMIT_TO_ENGINE, nowNs - stampNs);
+        // while catching up, what is behind was perhaps posted after the cancel
+        if (!takesNext || ring.poll() != RecordConsumer.RECORD || ring.type() == STAMP_TYPE) {
+            return true;
+        }
+        int type = ring.type();
+        int next = ring.offset();
+        ring.step();
+        if (type == CANCEL_TYPE || type == WorkRequests.TYPE) {
+            return onTransmitRecord(queues, ring, next, true);
+        }
+        queues.endpoint.beginSample(nowNs);
+        boolean executed = onTransmitRecord(queues, ring, next, true);
+        queues.endpoint.endSample(executed);
+        return executed;
     }
 
     /** Also called for records of types that this queue does not have. */

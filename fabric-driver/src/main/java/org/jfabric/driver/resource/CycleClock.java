@@ -1,7 +1,6 @@
 package org.jfabric.driver.resource;
 
 import org.agrona.concurrent.NanoClock;
-import org.agrona.concurrent.SystemNanoClock;
 
 /**
  * The time of the duty cycle. To read the system's clock costs about as much as the rest of an idle cycle, so short
@@ -13,7 +12,7 @@ public final class CycleClock {
 
     /** A clock that shows the time of its making. */
     public CycleClock() {
-        this(SystemNanoClock.INSTANCE);
+        this(Environment.SYSTEM);
     }
 
     /**
@@ -34,6 +33,15 @@ public final class CycleClock {
     public long update() {
         nowNs = source.nanoTime();
         return nowNs;
+    }
+
+    /**
+     * The clock that is read at each {@link #update()}, for times that the cycle does not share.
+     *
+     * @return as given.
+     */
+    public NanoClock source() {
+        return source;
     }
 
     /**

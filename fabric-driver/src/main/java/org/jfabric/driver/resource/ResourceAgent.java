@@ -55,7 +55,9 @@ public final class ResourceAgent implements AutoCloseable {
             }
         }
 
-        void runAll() {
+        /** Returns the number of tasks. */
+        int runAll() {
+            int work = 0;
             // one taker at a time, also at the end, when the closing thread takes over
             synchronized (queue) {
                 for (;;) {
@@ -63,7 +65,7 @@ public final class ResourceAgent implements AutoCloseable {
                     if (submission == null) {
                         submission = queue.poll();
                         if (submission == null) {
-                            return;
+                            return work;
                         }
                         submission.task.run();
                         finished = submission;
@@ -71,6 +73,7 @@ public final class ResourceAgent implements AutoCloseable {
                     // allocates: without memory it is tried again, or the caller would wait for ever
                     submission.inbox.post(submission);
                     finished = null;
+                    work++;
                 }
             }
         }
@@ -93,7 +96,7 @@ public final class ResourceAgent implements AutoCloseable {
         /** The thread, started if the agent is running; null if it never was. */
         Thread thread() {
             synchronized (ResourceAgent.this) {
-                if (thread == null && running) {
+                if (thread == null && running && hasThreads) {
                     thread = started(this::run, threadName);
                 }
                 return thread;
@@ -118,6 +121,7 @@ public final class ResourceAgent implements AutoCloseable {
     private final ParkedLane longTasks = new ParkedLane(LONG_THREAD_NAME);
     private final ParkedLane syncTasks = new ParkedLane(SYNC_THREAD_NAME);
     private final DescriptorWatcher watcher;
+    private final boolean hasThreads;
     private final Inbox ownInbox = new Inbox();
     private final ErrorHandler errorHandler;
     private Sleepers sleepers;
@@ -129,9 +133,11 @@ public final class ResourceAgent implements AutoCloseable {
      *
      * @param watcher      the descriptors it sleeps on; its own or, in INVOKER, the one with the driver's descriptors.
      * @param errorHandler receives unexpected errors.
+     * @param hasThreads   whether it may start threads; else {@link #poll()} does the work of all of them.
      */
-    public ResourceAgent(DescriptorWatcher watcher, ErrorHandler errorHandler) {
+    public ResourceAgent(DescriptorWatcher watcher, ErrorHandler errorHandler, boolean hasThreads) {
         this.watcher = watcher;
+        this.hasThreads = hasThreads;
         this.errorHandler = errorHandler;
     }
 
@@ -156,6 +162,9 @@ public final class ResourceAgent implements AutoCloseable {
         lane.queue.offer(new Submission(task, inbox));
         if (!running) {
             lane.runAll();
+        } else if (!hasThreads) {
+            // runs with the next poll
+            return;
         } else if (parked != null) {
             parked.wake();
         } else {
@@ -166,9 +175,20 @@ public final class ResourceAgent implements AutoCloseable {
 
     /** Starts the thread if there is none; any thread. */
     public synchronized void start() {
-        if (thread == null && running) {
+        if (thread == null && running && hasThreads) {
             thread = started(this::run, THREAD_NAME);
         }
+    }
+
+    /**
+     * Watches the descriptors and runs what was submitted, for an agent that has no threads. Its results are in the
+     * inboxes after the return.
+     *
+     * @return descriptors with events and tasks.
+     */
+    public int poll() {
+        int work = watcher.poll(0, ownInbox);
+        return work + shortTasks.runAll() + longTasks.lane.runAll() + syncTasks.lane.runAll();
     }
 
     /** Runs what was submitted, then ends the threads. The watcher stays open. */

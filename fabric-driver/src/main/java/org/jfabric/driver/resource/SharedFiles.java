@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -29,6 +28,7 @@ public final class SharedFiles {
     private final int directoryFd;
     private final OwnerId owner;
     private final SystemCounters counters;
+    private final Environment environment;
     private final AtomicLong lastNumber = new AtomicLong();
     private final Map<Long, SharedFile> fileByNumber = new ConcurrentHashMap<>();
 
@@ -38,11 +38,13 @@ public final class SharedFiles {
      * @param directoryFd open descriptor of the driver's directory.
      * @param owner       identity of this driver.
      * @param counters    for the bytes mapped.
+     * @param environment for generations.
      */
-    public SharedFiles(int directoryFd, OwnerId owner, SystemCounters counters) {
+    public SharedFiles(int directoryFd, OwnerId owner, SystemCounters counters, Environment environment) {
         this.directoryFd = directoryFd;
         this.owner = owner;
         this.counters = counters;
+        this.environment = environment;
     }
 
     /**
@@ -61,6 +63,15 @@ public final class SharedFiles {
      */
     public OwnerId owner() {
         return owner;
+    }
+
+    /**
+     * Clock, random numbers and threads of the driver.
+     *
+     * @return as given.
+     */
+    public Environment environment() {
+        return environment;
     }
 
     /**
@@ -161,10 +172,10 @@ public final class SharedFiles {
      *
      * @return random, never 0.
      */
-    public static long randomGeneration() {
+    public long randomGeneration() {
         long generation;
         do {
-            generation = ThreadLocalRandom.current().nextLong();
+            generation = environment.randomLong();
         } while (generation == 0);
         return generation;
     }
@@ -184,6 +195,11 @@ public final class SharedFiles {
             }
         }
         return cuts;
+    }
+
+    /** Unmaps all files, whose names stay; nothing accesses them any more. */
+    public void abandon() {
+        fileByNumber.values().forEach(SharedFile::unmap);
     }
 
     void forget(SharedFile file) {

@@ -21,7 +21,7 @@ class OptionTest {
 
     private static final List<Class<?>> GROUP_CLASSES = List.of(
         DirectoryConfig.class, ThreadingConfig.class, QueueConfig.class, EngineConfig.class, ShmConfig.class,
-        TcpConfig.class, RxmConfig.class, UdpConfig.class, VerbsConfig.class, LivenessConfig.class,
+        TcpConfig.class, TlsConfig.class, RxmConfig.class, UdpConfig.class, VerbsConfig.class, LivenessConfig.class,
         CncConfig.class, LinkConfig.class, LogConfig.class, MetricsConfig.class);
 
     static Stream<Option<?>> allOptions() {

@@ -56,7 +56,7 @@ class CommitTest {
 
     private final DescriptorWatcher watcher = new DescriptorWatcher();
     private final List<Throwable> errors = new ArrayList<>();
-    private final ResourceAgent resource = new ResourceAgent(watcher, errors::add);
+    private final ResourceAgent resource = new ResourceAgent(watcher, errors::add, true);
     private final Inbox inbox = new Inbox();
     private final Storage storage = new Storage();
     private final SystemCounters counters = new SystemCounters(new CountersManager(

@@ -23,6 +23,8 @@ public final class TestKeys {
     private static final Map<String, Key> MADE = new ConcurrentHashMap<>();
     private static final String PASSWORD = "secret-of-tests";
     private static final int LINE = 64;
+    /** Begin of the names of keys whose certificate has expired. */
+    public static final String EXPIRED = "expired";
 
     private TestKeys() {
     }
@@ -117,7 +119,8 @@ public final class TestKeys {
             Path folder = Files.createTempDirectory("jfabric-keys");
             Path file = folder.resolve("store.p12");
             Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair", "-alias", "driver", "-keyalg", "EC", "-dname", "CN=" + name, "-validity", "2",
+                "-genkeypair", "-alias", "driver", "-keyalg", "EC", "-dname", "CN=" + name,
+                "-startdate", name.startsWith(EXPIRED) ? "-10d" : "-1d", "-validity", "5",
                 "-storetype", "PKCS12", "-keystore", file.toString(), "-storepass", PASSWORD)
                 .redirectErrorStream(true).start();
             String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

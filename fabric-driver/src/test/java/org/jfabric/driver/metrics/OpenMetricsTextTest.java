@@ -73,6 +73,25 @@ class OpenMetricsTextTest {
         assertEquals("shm", MetricLabel.parse(label).labels().get("link"));
     }
 
+    /** Each progress thread has a histogram of its own with the same labels. */
+    @Test
+    void shouldAddTheHistogramsOfSeveralThreads() {
+        for (int thread = 0; thread < 2; thread++) {
+            counter(MetricLabel.BUCKET, 5, MetricLabel.text("x_seconds", "of", "y", "le", "0.001"));
+            counter(MetricLabel.BUCKET, 2, MetricLabel.text("x_seconds", "of", "y", "le", "+Inf"));
+            counter(MetricLabel.SUM, 1_000_000, MetricLabel.text("x_seconds", "of", "y"));
+        }
+        OpenMetricsPage page = page();
+        assertEquals(Map.of(Map.of("of", "y", "le", "0.001"), 10.0, Map.of("of", "y", "le", "+Inf"), 14.0),
+            page.samples("x_seconds_bucket"));
+        assertEquals(14, page.sum("x_seconds_count"));
+        assertEquals(0.002, page.sum("x_seconds_sum"));
+        Metric metric = MetricsSnapshot.of(counters).stream()
+            .filter(each -> each.name().equals("x_seconds")).findFirst().orElseThrow();
+        assertEquals(0.001, metric.quantile(0.7));
+        assertEquals(Double.POSITIVE_INFINITY, metric.quantile(0.8));
+    }
+
     @Test
     void shouldWriteAHistogramCumulatively() {
         counter(MetricLabel.BUCKET, 5, MetricLabel.text("x_seconds", "le", "0.001"));

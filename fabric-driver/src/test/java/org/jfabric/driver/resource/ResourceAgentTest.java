@@ -24,7 +24,7 @@ class ResourceAgentTest {
 
     private final DescriptorWatcher watcher = new DescriptorWatcher();
     private final List<Throwable> errors = new CopyOnWriteArrayList<>();
-    private final ResourceAgent agent = new ResourceAgent(watcher, errors::add);
+    private final ResourceAgent agent = new ResourceAgent(watcher, errors::add, true);
     private final Inbox inbox = new Inbox();
 
     @AfterEach

@@ -3,7 +3,6 @@ package org.jfabric.driver.link.rxm;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -50,7 +49,7 @@ final class RxmPeers extends ListenerHandler {
     private final ArrayDeque<IncomingConnection> requests = new ArrayDeque<>();
     /** Time of the next check for unknown peers that stall within a message. */
     private long stallCheckNs;
-    private final int process = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
+    private final int process;
     private Listener listener;
     private SocketName name;
     private int nextIndex;
@@ -66,6 +65,7 @@ final class RxmPeers extends ListenerHandler {
         this.connections = connections;
         this.limits = limits;
         this.settings = settings;
+        this.process = services.environment().randomNumber();
         this.peers = new CrossingRequests<>(
             endpoint, settings.takeover(), new UnknownPeers(settings.unknownPeers(), link::refusals),
             this::newChannel, this::accept);

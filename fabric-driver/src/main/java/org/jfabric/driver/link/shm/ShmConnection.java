@@ -193,6 +193,10 @@ final class ShmConnection extends ResidentRing {
             ours + RecordRingDescriptor.HEADER_LENGTH,
             Integer.highestOneBit(ourCapacity),
             theirs + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
+        if (services.stages().isOn() && (files.peerFeatures() & ShmHello.FEATURE_STAMPS) != 0) {
+            producer.stampEvery(
+                (long) services.stages().interval() * RecordRingDescriptor.RECORD_ALIGNMENT, ShmFrameReader.STAMP);
+        }
         ring = new UnsafeBuffer(ours + RecordRingDescriptor.HEADER_LENGTH, Integer.highestOneBit(ourCapacity));
         RecordConsumer consumer = new RecordConsumer(
             theirs + RecordRingDescriptor.HEADER_LENGTH,
@@ -201,7 +205,8 @@ final class ShmConnection extends ResidentRing {
             ShmFrameReader.MAX_TYPE,
             ShmFrameReader.MAX_SHORT_TYPE);
         reader = new ShmFrameReader(
-            this, consumer, files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
+            this, consumer, services.stages(),
+            files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
         lent = new ShmLentRing(this, files, consumer);
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
         peerMayPark = files.peerCnc().directBuffer(0, CncDescriptor.METADATA_OFFSET)

@@ -147,7 +147,7 @@ final class ShmConnector {
             connection.files(files);
             connection.state(ShmConnection.GREETING);
             ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
-                ShmHello.threads(services.thread(), connection.peerThread()))
+                ShmHello.threads(services.thread(), connection.peerThread()), services.stages().isOn())
                 .send(files.fd());
             services.watch(files.fd(), fd -> onHello(connection, files, fd));
         }
@@ -207,7 +207,7 @@ final class ShmConnector {
         void onReady() {
             connection.files(files);
             ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
-                ShmHello.threads(services.thread(), connection.peerThread()))
+                ShmHello.threads(services.thread(), connection.peerThread()), services.stages().isOn())
                 .send(files.fd());
             onUp(connection, files);
         }

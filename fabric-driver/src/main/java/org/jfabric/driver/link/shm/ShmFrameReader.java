@@ -34,11 +34,16 @@ import org.jfabric.codec.wire.RemoteReplyDecoder;
 import org.jfabric.codec.wire.RemoteWriteDecoder;
 import org.jfabric.codec.wire.SegmentDecoder;
 import org.jfabric.codec.wire.ShortDecoder;
+import org.jfabric.codec.wire.TimeStampDecoder;
 import org.jfabric.codec.wire.WithdrawDecoder;
+import org.jfabric.driver.link.FrameHandler;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.Stage;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
 
 /**
  * Decodes the peer's records and passes them to the channels. Every record may be invalid: types and lengths are
@@ -76,7 +81,8 @@ final class ShmFrameReader {
     static final int GROUP_POSITION = GroupPositionDecoder.TEMPLATE_ID;
     static final int GROUP_END = GroupEndDecoder.TEMPLATE_ID;
     static final int PARKS = ParksDecoder.TEMPLATE_ID;
-    static final int MAX_TYPE = PARKS;
+    static final int STAMP = TimeStampDecoder.TEMPLATE_ID;
+    static final int MAX_TYPE = STAMP;
     /** Types of short records. */
     static final int SHORT_MSG = 1;
     static final int SHORT_TAGGED = 2;
@@ -117,8 +123,10 @@ final class ShmFrameReader {
     private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
     private final ShmRemoteReader remoteReader;
     private final RemotePayload payload = new RemotePayload();
+    private final StageTimes stages;
 
-    ShmFrameReader(ShmConnection connection, RecordConsumer consumer, DirectBuffer ring) {
+    ShmFrameReader(ShmConnection connection, RecordConsumer consumer, StageTimes stages, DirectBuffer ring) {
+        this.stages = stages;
         this.connection = connection;
         this.consumer = consumer;
         this.ring = ring;
@@ -144,12 +152,7 @@ final class ShmFrameReader {
                 }
                 break;
             }
-            int offset = records.offset();
-            // before it is executed: if that ends with a memory fault the record must not be executed once more
-            records.step();
-            boolean taken = records.shortType() != 0
-                ? onShort(offset, records.length()) : dispatch(records.type(), offset, records.length());
-            if (!taken) {
+            if (!take(records)) {
                 return -1;
             }
             records.releaseFar();
@@ -180,10 +183,10 @@ final class ShmFrameReader {
             int type = (int) word >>> SHORT_TYPE_SHIFT;
             int length = (int) word & MAX_LENGTH;
             if (type == 0 || type > SHORT_TAGGED || length < SHORT_HEADER || length > records.toEnd()) {
-                if (!isRemote(word) || records.poll() != RecordConsumer.RECORD) {
+                if (!isBeside(word) || records.poll() != RecordConsumer.RECORD) {
                     return leavePlain(count);
                 }
-                if (!takeRemote(records)) {
+                if (!takeBeside(records)) {
                     return -1 - count;
                 }
                 count++;
@@ -217,21 +220,31 @@ final class ShmFrameReader {
         return count;
     }
 
-    private static boolean isRemote(long word) {
+    private boolean take(RecordConsumer records) {
+        int offset = records.offset();
+        // before it is executed: if that ends with a memory fault the record must not be executed once more
+        records.step();
+        return records.shortType() != 0
+            ? onShort(offset, records.length()) : dispatch(records.type(), offset, records.length());
+    }
+
+    /** Whether a record that is no plain message is processed by {@link #pollPlain} too. */
+    private static boolean isBeside(long word) {
         int shortType = (int) word >>> SHORT_TYPE_SHIFT;
         int type = (int) (word >>> 32);
-        return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT
+        return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT || type == STAMP
             : shortType == SHORT_WRITE || shortType == PLACED;
     }
 
-    /** Executes a record of remote memory access; false if the connection has ended. */
-    private boolean takeRemote(RecordConsumer records) {
+    /** Executes a record of remote memory access, or a time stamp; false if the connection has ended. */
+    private boolean takeBeside(RecordConsumer records) {
         int offset = records.offset();
         int length = records.length();
         // as in poll()
         records.step();
         boolean taken = records.shortType() != 0
             ? remoteReader.onShort(records.shortType(), records.shortInfo(), length, records.address(offset))
+            : records.type() == STAMP ? onStamp(offset, length)
             : remoteReader.onFrame(records.type(), offset, length, records.address(offset));
         if (taken && connection.state() == ShmConnection.UP) {
             records.releaseFar();
@@ -273,8 +286,37 @@ final class ShmFrameReader {
                 connection.groups().onFrame(ring, type, offset, length);
             case CLOSE -> onClose(offset, length);
             case PARKS -> onParks(length);
+            case STAMP -> onStamp(offset, length);
             default -> unknown(type);
         };
+    }
+
+    /**
+     * A time stamp, and the record behind it in the same step, so that the sample waits no longer than it would have
+     * done without the stamp.
+     */
+    private boolean onStamp(int offset, int length) {
+        if (length != RecordRingDescriptor.STAMP_LENGTH) {
+            return tooShort("TIME_STAMP", length);
+        }
+        long nowNs = System.nanoTime();
+        stages.record(Stage.WIRE_TO_MATCH, nowNs - UnsafeApi.getLong(consumer.address(offset) + WORD_LENGTH));
+        if (consumer.poll() != RecordConsumer.RECORD || consumer.type() == STAMP) {
+            // what is invalid is found by the next poll
+            return true;
+        }
+        ShmChannel channel = consumer.shortType() == SHORT_TAGGED || consumer.shortType() == SHORT_MSG
+            ? connection.shortChannel(consumer.shortInfo() & SHORT_NUMBER_MASK) : null;
+        if (channel == null) {
+            return take(consumer);
+        }
+        FrameHandler handler = channel.frameHandler();
+        long ended = handler.endedReceives();
+        boolean taken = take(consumer);
+        if (handler.endedReceives() != ended) {
+            stages.record(Stage.MATCH_TO_ENTRY, System.nanoTime() - nowNs);
+        }
+        return taken;
     }
 
     /** The id of a message that is no ordinary record. */

@@ -56,6 +56,8 @@ record ShmHello(
     static final long FEATURE_PARKS = 512;
     /** The driver may have several progress threads, and knows that of the peer by the numbers of both. */
     static final long FEATURE_THREADS = 1024;
+    /** Wants time stamps in the ring. */
+    static final long FEATURE_STAMPS = 2048;
 
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
@@ -79,13 +81,14 @@ record ShmHello(
         return new ShmHello(owner, driverName, 0, 0, 0, 0, errno, reason);
     }
 
-    /** The hello of a driver of this version. */
-    static ShmHello of(OwnerId owner, String driverName, long ringNumber, long ringLength, int threads) {
+    /** The hello of a driver of this version, which wants time stamps if it measures stages. */
+    static ShmHello of(
+        OwnerId owner, String driverName, long ringNumber, long ringLength, int threads, boolean wantsStamps) {
         return new ShmHello(
             owner, driverName, ringNumber, (int) ringLength,
             FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
                 | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS
-                | FEATURE_GROUPS | FEATURE_PARKS | FEATURE_THREADS,
+                | FEATURE_GROUPS | FEATURE_PARKS | FEATURE_THREADS | (wantsStamps ? FEATURE_STAMPS : 0),
             threads, 0, "");
     }
 

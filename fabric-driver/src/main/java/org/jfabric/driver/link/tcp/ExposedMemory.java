@@ -1,7 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.ThreadLocalRandom;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteHandler;
@@ -31,9 +30,10 @@ final class ExposedMemory {
     private final ArrayDeque<RemoteRanges> free = new ArrayDeque<>();
     private final PieceList found = new PieceList();
     /** Drawn, so that it is none of the keys that applications choose for their regions. */
-    private long nextKey = ThreadLocalRandom.current().nextLong();
+    private long nextKey;
 
-    ExposedMemory() {
+    ExposedMemory(long firstKey) {
+        nextKey = firstKey;
     }
 
     void expose(TransmitOperation operation, RemotePayload target) {

@@ -13,6 +13,11 @@ final class HandshakeTask extends ResourceTask {
         this.port = port;
     }
 
+    /** Whether its connection is closed. */
+    boolean isOver() {
+        return !connection.isOpen();
+    }
+
     @Override
     protected void execute() throws SSLException {
         port.runTask();

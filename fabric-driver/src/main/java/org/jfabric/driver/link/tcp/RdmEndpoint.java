@@ -74,7 +74,7 @@ final class RdmEndpoint extends ConnectionOwner {
         RdmChannel channel = new RdmChannel(
             this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
         // not the cycle's clock, which stops while no thread runs cycles
-        channel.deadlineNs = System.nanoTime() + link.connectTimeoutNs();
+        channel.deadlineNs = link.readNs() + link.connectTimeoutNs();
         peers.add(channel);
         dial(channel);
         return channel;
@@ -138,7 +138,7 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.DIALING;
         TcpPort port;
         try {
-            port = link.secured(TcpPort.connect(link.sockets(), local, channel.remote(), false, marks), true);
+            port = link.secured(link.network().connect(local, channel.remote(), false, marks), true);
         } catch (FabricException e) {
             // the engine's handler is not called from inside the engine's call
             channel.failure = e.errno();
@@ -163,7 +163,7 @@ final class RdmEndpoint extends ConnectionOwner {
     void onAccepted(TcpPort port, SocketName from) {
         port.mark(marks);
         TcpConnection connection = new TcpConnection(
-            link, this, from, port, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
+            link, this, from, port, TcpConnection.GREETING, link.readNs() + link.connectTimeoutNs());
         if (!link.add(connection)) {
             connection.release();
         }

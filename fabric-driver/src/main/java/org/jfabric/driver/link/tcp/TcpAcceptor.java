@@ -153,7 +153,7 @@ final class TcpAcceptor extends Watched {
 
     /** Pauses accepting, because the level-triggered event of the same connection would repeat in every poll. */
     private void pause(int errno) {
-        resumeNs = System.nanoTime() + PAUSE_NS;
+        resumeNs = link.readNs() + PAUSE_NS;
         link.watched().modify(this, 0);
         link.onError(new FabricException(errno, "a connection to " + name() + " was not accepted: "
             + FabricErrno.name(errno), "Raise the limit of open files (ulimit -n)."));

@@ -93,7 +93,7 @@ final class TcpConnection extends Watched {
         this.deadlineNs = deadlineNs;
         this.reader = new TcpReader(this, link.readPool(), link.vector());
         this.writer = new TcpWriter(this, link.writePool(), link.vector(), link.copyLimitBytes(),
-            link.writesCounter());
+            link.writesCounter(), new ExposedMemory(link.services().environment().randomLong()));
     }
 
     @Override
@@ -206,7 +206,7 @@ final class TcpConnection extends Watched {
             return;
         }
         if (result == TlsPort.TASK) {
-            link.services().submit(new HandshakeTask(this, tls));
+            link.tls().submit(new HandshakeTask(this, tls), link.services());
         }
         if (result == TlsPort.SECURED) {
             if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
@@ -227,6 +227,7 @@ final class TcpConnection extends Watched {
     /** A slow step of the handshake has ended. */
     void onTaskDone(Throwable failure) {
         tls.onTaskDone();
+        link.tls().onTaskDone(link.services());
         link.reportProblemsOfFiles();
         if (state != SECURING) {
             return;
@@ -422,7 +423,7 @@ final class TcpConnection extends Watched {
             return MessageChannel.OVER;
         }
         // the system's times of the connection are real ones, so that the cycle's clock cannot be used
-        long nowNs = System.nanoTime();
+        long nowNs = link.readNs();
         if (probe == null) {
             probe = new PeerProbe(port, nowNs);
         }

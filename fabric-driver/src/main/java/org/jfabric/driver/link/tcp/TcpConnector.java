@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.Listener;
@@ -50,7 +49,7 @@ final class TcpConnector extends MessageConnector {
         } else if (!SocketName.isName(address)) {
             link.later(() -> listener.fail(FabricErrno.EINVAL));
         } else {
-            link.services().submit(new ListenTask(listener, link.sockets(), SocketName.parse(address), backlog));
+            link.services().submit(new ListenTask(listener, link.network(), SocketName.parse(address), backlog));
         }
         return listener;
     }
@@ -75,14 +74,14 @@ final class TcpConnector extends MessageConnector {
         TcpPort port;
         try {
             // a reserved address belongs to this endpoint alone, so that its port is free
-            port = link.secured(TcpPort.connect(link.sockets(), local(endpoint, remote), remote,
+            port = link.secured(link.network().connect(local(endpoint, remote), remote,
                 endpoint.bound() instanceof TcpReservation, TrafficMarks.of(endpoint.trafficClass())), true);
         } catch (FabricException e) {
             link.later(() -> fail(channel, e.errno(), NO_DATA));
             return channel;
         }
         TcpConnection connection = new TcpConnection(
-            link, owner, remote, port, TcpConnection.CONNECTING, System.nanoTime() + link.connectTimeoutNs());
+            link, owner, remote, port, TcpConnection.CONNECTING, link.readNs() + link.connectTimeoutNs());
         channel.connection(connection);
         channel.request = cmData;
         channels.put(connection, channel);
@@ -251,7 +250,7 @@ final class TcpConnector extends MessageConnector {
 
         private void onAccepted(TcpPort port, SocketName from) {
             TcpConnection connection = new TcpConnection(
-                link, owner, from, port, TcpConnection.GREETING, System.nanoTime() + link.connectTimeoutNs());
+                link, owner, from, port, TcpConnection.GREETING, link.readNs() + link.connectTimeoutNs());
             if (link.add(connection)) {
                 requests.put(connection, this);
             } else {
@@ -281,21 +280,21 @@ final class TcpConnector extends MessageConnector {
     /** Opens a listening socket. */
     private static final class ListenTask extends ResourceTask {
         private final MsgListener listener;
-        private final Sockets sockets;
+        private final TcpNetwork network;
         private final SocketName name;
         private final int backlog;
         private TcpListener opened;
 
-        ListenTask(MsgListener listener, Sockets sockets, SocketName name, int backlog) {
+        ListenTask(MsgListener listener, TcpNetwork network, SocketName name, int backlog) {
             this.listener = listener;
-            this.sockets = sockets;
+            this.network = network;
             this.name = name;
             this.backlog = backlog;
         }
 
         @Override
         protected void execute() {
-            opened = TcpListener.open(sockets, name, backlog);
+            opened = network.listen(name, backlog);
         }
 
         @Override

@@ -4,12 +4,11 @@ import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
@@ -62,6 +61,7 @@ final class TcpLink extends Link {
     private final TlsResources tls;
     private final LinkServices services;
     private final TcpConfig config;
+    private final TcpNetwork network;
     private final ChannelLimits limits;
     /**
      * Counter of the system calls that have written messages; relative to the messages sent it shows how well they are
@@ -72,14 +72,15 @@ final class TcpLink extends Link {
     private final BufferPool readPool;
     private final BufferPool writePool;
     private final IoVector vector = new IoVector(MAX_PLACES);
-    private final Map<LocalEndpoint, RdmEndpoint> endpoints = new IdentityHashMap<>();
+    /** In the order of their opening, so that a run that is repeated ends them in the same order. */
+    private final Map<LocalEndpoint, RdmEndpoint> endpoints = new LinkedHashMap<>();
     private final List<TcpAcceptor> acceptors = new ArrayList<>();
     /** Endpoints with channels or requests that wait for something other than an event. */
     private final List<RdmEndpoint> waiting = new ArrayList<>();
     private final TcpConnector connections = new TcpConnector(this);
     /** Calls of handlers that are deferred to the next poll. */
     private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
-    private final Set<TcpConnection> open = new HashSet<>();
+    private final Set<TcpConnection> open = new LinkedHashSet<>();
     private final Greetings greetings;
     /** Outgoing connections that are not answered yet. */
     private final List<TcpConnection> dialing = new ArrayList<>();
@@ -96,16 +97,17 @@ final class TcpLink extends Link {
      * @param access the peers that are admitted, null for all.
      * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
      */
-    TcpLink(String name, LinkServices services, TcpConfig config, ChannelLimits limits, AccessList access,
-        TlsResources tls) {
+    TcpLink(String name, LinkServices services, TcpConfig config, TcpNetwork network, ChannelLimits limits,
+        AccessList access, TlsResources tls) {
         this.name = name;
         this.access = access;
         this.tls = tls;
         this.services = services;
         this.config = config;
+        this.network = network;
         this.limits = limits;
         this.writesCounter = services.counterAddress("tcp: writes to sockets");
-        this.watched = WatchedSet.of(config.sockets(), services);
+        this.watched = network.watch(services);
         this.readPool = new BufferPool(config.readAheadBytes());
         this.writePool = new BufferPool(config.writeBehindBytes());
         this.greetings = new Greetings(config.greetingLimit());
@@ -313,8 +315,8 @@ final class TcpLink extends Link {
         return vector;
     }
 
-    Sockets sockets() {
-        return config.sockets();
+    TcpNetwork network() {
+        return network;
     }
 
     /** The port of a connection over a socket: with TLS if the link is encrypted. */
@@ -390,8 +392,13 @@ final class TcpLink extends Link {
         return services.nowNs();
     }
 
+    /** The time now, for what is compared with times of the system or lasts from now on. */
+    long readNs() {
+        return services.environment().nanoTime();
+    }
+
     long lingerDeadlineNs() {
-        return System.nanoTime() + LINGER_NS;
+        return readNs() + LINGER_NS;
     }
 
     void onError(Throwable error) {

@@ -37,15 +37,23 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
 
     private final boolean isEncrypted;
+    /** Null for the sockets of the driver's options. */
+    private final TcpNetwork network;
 
-    private TcpLinkProvider(String name, int score, boolean isEncrypted) {
+    private TcpLinkProvider(String name, int score, boolean isEncrypted, TcpNetwork network) {
         super(name, Protocol.XNET, score, LEVELS);
         this.isEncrypted = isEncrypted;
+        this.network = network;
     }
 
     /** Makes a provider of the plain link; it has no state. */
     public TcpLinkProvider() {
-        this(NAME, SCORE, false);
+        this(NAME, SCORE, false, null);
+    }
+
+    /** Makes a provider of plain links whose sockets are those of a network. */
+    TcpLinkProvider(TcpNetwork network) {
+        this(NAME, SCORE, false, network);
     }
 
     /**
@@ -54,7 +62,11 @@ public final class TcpLinkProvider extends SocketLinkProvider {
      * @return a provider without state.
      */
     public static TcpLinkProvider ofTls() {
-        return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true);
+        return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true, null);
+    }
+
+    private TcpNetwork network(TcpConfig config) {
+        return network != null ? network : TcpNetwork.of(config.sockets());
     }
 
     @Override
@@ -67,7 +79,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
                 "Set both to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
         AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
-        return new TcpLink(name(), services, tcp, limits(config), access,
+        return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
             isEncrypted ? new TlsResources(new TlsIdentity(config.tls()), access) : null);
     }
 
@@ -110,9 +122,9 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         if (connects && SocketName.isName(wanted.srcAddr())
             && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
             // an endpoint may listen for connections at every address; a datagram endpoint is identified by its address
-            return TcpReservation.open(SocketName.parse(wanted.srcAddr()));
+            return network(tcp).reserve(SocketName.parse(wanted.srcAddr()));
         }
         SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return connects ? TcpReservation.open(name) : TcpListener.open(tcp.sockets(), name, tcp.backlog());
+        return connects ? network(tcp).reserve(name) : network(tcp).listen(name, tcp.backlog());
     }
 }

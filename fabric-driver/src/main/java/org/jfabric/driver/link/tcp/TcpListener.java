@@ -2,9 +2,7 @@ package org.jfabric.driver.link.tcp;
 
 import java.nio.channels.SelectableChannel;
 import java.util.concurrent.ThreadLocalRandom;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
 
 /**
@@ -20,22 +18,13 @@ abstract class TcpListener extends BoundAddress {
     private final int processId;
 
     TcpListener(SocketName name) {
-        this.name = name;
         // random, because peers detect a restart by a changed number
-        this.processId = ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE);
+        this(name, ThreadLocalRandom.current().nextInt(1, Integer.MAX_VALUE));
     }
 
-    /**
-     * Opens a listening socket.
-     *
-     * @param kind    kind of sockets.
-     * @param wanted  address; the wildcard only for connection-oriented endpoints; port 0 for any.
-     * @param backlog connections that the system queues.
-     * @throws FabricException if the address cannot be bound.
-     */
-    static TcpListener open(Sockets kind, SocketName wanted, int backlog) {
-        return kind == Sockets.NATIVE
-            ? TcpNativeListener.open(wanted, backlog) : TcpNioListener.open(wanted, backlog);
+    TcpListener(SocketName name, int processId) {
+        this.name = name;
+        this.processId = processId;
     }
 
     final SocketName name() {

@@ -17,7 +17,7 @@ final class TcpNativeListener extends TcpListener {
         this.fd = fd;
     }
 
-    /** As {@link TcpListener#open}. */
+    /** As {@link TcpNetwork#listen}. */
     static TcpNativeListener open(SocketName wanted, int backlog) {
         int fd = TcpSocket.listen(wanted.toBytes(), backlog);
         if (fd < 0) {

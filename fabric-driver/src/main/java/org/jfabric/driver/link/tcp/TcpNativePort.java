@@ -17,7 +17,7 @@ final class TcpNativePort extends TcpPort {
         this.fd = fd;
     }
 
-    /** As {@link TcpPort#connect}. */
+    /** As {@link TcpNetwork#connect}. */
     static TcpNativePort connect(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
         int fd = keepsPort ? TcpSocket.connectFrom(local.toBytes(), remote.toBytes(), marks)
             : TcpSocket.connect(local.toBytes(), remote.toBytes(), marks);

@@ -21,7 +21,7 @@ final class TcpNioListener extends TcpListener {
         this.channel = channel;
     }
 
-    /** As {@link TcpListener#open}. */
+    /** As {@link TcpNetwork#listen}. */
     static TcpNioListener open(SocketName wanted, int backlog) {
         ServerSocketChannel channel = null;
         try {

@@ -34,7 +34,7 @@ final class TcpNioPort extends TcpPort {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     }
 
-    /** As {@link TcpPort#connect}. */
+    /** As {@link TcpNetwork#connect}. */
     static TcpNioPort connect(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
         SocketChannel channel = null;
         try {

@@ -1,12 +1,9 @@
 package org.jfabric.driver.link.tcp;
 
 import java.nio.channels.SelectableChannel;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
-import org.jfabric.info.FabricErrno;
-import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
 
 /**
@@ -17,28 +14,6 @@ import org.jfabric.info.SocketName;
 abstract class TcpPort {
     /** Result of calls that give no reason: no data, no room, or an error. */
     static final int FAILED = TcpSocket.FAILED;
-
-    /**
-     * Begins a connection from the address on which an endpoint listens, by which the peer identifies the endpoint.
-     *
-     * @param kind      kind of sockets.
-     * @param local     local address.
-     * @param remote    address at which the peer listens.
-     * @param keepsPort whether the port of {@code local} is used too, on which no socket may listen; else any port.
-     * @param marks     how its packets are marked.
-     * @return a socket that is connected or being connected, see {@link #connectError()}.
-     * @throws FabricException if the attempt cannot begin.
-     */
-    static TcpPort connect(
-        Sockets kind, SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
-        if (local.isIn6() != remote.isIn6()) {
-            throw new FabricException(FabricErrno.EADDRNOTAVAIL, remote + " cannot be reached from " + local,
-                "Use addresses of one family on both sides.");
-        }
-        return kind == Sockets.NATIVE
-            ? TcpNativePort.connect(local, remote, keepsPort, marks)
-            : TcpNioPort.connect(local, remote, keepsPort, marks);
-    }
 
     /** The descriptor, -1 if the socket is closed or its descriptor is not accessible. */
     abstract int fd();

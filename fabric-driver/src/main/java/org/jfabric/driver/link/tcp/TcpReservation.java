@@ -23,6 +23,7 @@ import org.jfabric.info.SocketName;
  * used whichever sockets the link uses.
  */
 final class TcpReservation extends BoundAddress {
+    /** Null if the address is not one of this host. */
     private final SocketChannel socket;
     private final SocketName name;
 
@@ -56,6 +57,11 @@ final class TcpReservation extends BoundAddress {
         }
     }
 
+    /** A reservation in a network that keeps its own list of addresses. */
+    static TcpReservation of(SocketName name) {
+        return new TcpReservation(null, name);
+    }
+
     @Override
     public String address() {
         return name.toString();
@@ -64,7 +70,9 @@ final class TcpReservation extends BoundAddress {
     @Override
     public void close() {
         try {
-            socket.close();
+            if (socket != null) {
+                socket.close();
+            }
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }

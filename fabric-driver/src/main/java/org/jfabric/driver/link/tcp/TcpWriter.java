@@ -44,7 +44,7 @@ final class TcpWriter {
     private long buffer;
     private int head;
     private int tail;
-    private final ExposedMemory exposed = new ExposedMemory();
+    private final ExposedMemory exposed;
     /** The message whose payload is being written without a copy, or null. */
     private TransmitOperation longOperation;
     /** The read of the peer that is being answered, or null. */
@@ -63,12 +63,14 @@ final class TcpWriter {
     /** A call of the engine was refused, so that {@code onWritable} must follow. */
     private boolean refused;
 
-    TcpWriter(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit, long writesCounter) {
+    TcpWriter(TcpConnection connection, BufferPool pool, IoVector vector, int copyLimit, long writesCounter,
+        ExposedMemory exposed) {
         this.connection = connection;
         this.pool = pool;
         this.vector = vector;
         this.copyLimit = copyLimit;
         this.writesCounter = writesCounter;
+        this.exposed = exposed;
     }
 
     /**

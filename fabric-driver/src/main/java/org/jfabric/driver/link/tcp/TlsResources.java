@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import java.util.ArrayDeque;
 import javax.net.ssl.SSLEngine;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.tls.AccessList;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricException;
@@ -15,11 +16,14 @@ import org.jfabric.info.FabricException;
  */
 final class TlsResources implements AutoCloseable {
     private static final int KEPT = 64;
+    private static final int MAX_RUNNING = 2;
 
     private final TlsIdentity identity;
     private final AccessList access;
     private final ArrayDeque<TlsBuffers> free = new ArrayDeque<>();
     private final long scratch = UnsafeApi.allocateMemory(TlsBuffers.WIRE_BYTES);
+    private final ArrayDeque<HandshakeTask> waiting = new ArrayDeque<>();
+    private int running;
     private int taken;
 
     /**
@@ -38,6 +42,31 @@ final class TlsResources implements AutoCloseable {
             access.refresh();
         }
         return identity.engine(isClient);
+    }
+
+    /**
+     * Has a step of a handshake run. Few are run at the same time, so that the commands of clients, which use the same
+     * thread, wait for few of them, however many peers connect.
+     */
+    void submit(HandshakeTask task, LinkServices services) {
+        if (running < MAX_RUNNING) {
+            running++;
+            services.submit(task);
+        } else {
+            waiting.addLast(task);
+        }
+    }
+
+    /** A step has ended. */
+    void onTaskDone(LinkServices services) {
+        running--;
+        // many peers that connect and leave must not keep the others waiting
+        while (!waiting.isEmpty() && waiting.getFirst().isOver()) {
+            waiting.removeFirst();
+        }
+        if (!waiting.isEmpty()) {
+            submit(waiting.removeFirst(), services);
+        }
     }
 
     /** As {@link TlsIdentity#takeProblem}. */

@@ -1,7 +1,5 @@
 package org.jfabric.driver.link.tcp;
 
-import org.jfabric.driver.config.Sockets;
-import org.jfabric.driver.link.LinkServices;
 
 /**
  * The sockets of the link that are watched for events; events as in epoll, level triggered.
@@ -10,11 +8,6 @@ import org.jfabric.driver.link.LinkServices;
  */
 abstract class WatchedSet implements AutoCloseable {
     private int count;
-
-    /** Makes an empty set for a kind of sockets. */
-    static WatchedSet of(Sockets kind, LinkServices services) {
-        return kind == Sockets.NATIVE ? new EpollSet(services) : new SelectorSet();
-    }
 
     final int size() {
         return count;

@@ -45,7 +45,7 @@ class RxmLinkProviderTest {
         assertEquals(ACCESS_ORDER | ATOMIC_ORDER, offer.txAttr().msgOrder());
         assertEquals(0, offer.epAttr().maxOrderWarSize());
         assertTrue(offer.epAttr().maxOrderWawSize() != 0);
-        assertTrue(verdict(Flags.RMA | Flags.ATOMIC, usual).reasons().isEmpty());
+        assertTrue(verdict(Flags.RMA | Flags.ATOMIC, usual).chosen());
     }
 
     @Test
@@ -64,9 +64,9 @@ class RxmLinkProviderTest {
 
     @Test
     void packetsThatAreTooShortForThemCarryNoAtomicOperations() {
-        assertTrue(verdict(Flags.ATOMIC, config(2144)).reasons().isEmpty());
-        assertFalse(verdict(Flags.ATOMIC, config(2143)).reasons().isEmpty());
-        assertTrue(verdict(Flags.RMA, config(2143)).reasons().isEmpty());
+        assertTrue(verdict(Flags.ATOMIC, config(2144)).chosen());
+        assertFalse(verdict(Flags.ATOMIC, config(2143)).chosen());
+        assertTrue(verdict(Flags.RMA, config(2143)).chosen());
         Info offer = offer(provider(true), config(1024));
         assertEquals(Flags.RMA, offer.caps() & (Flags.RMA | Flags.ATOMIC));
         assertEquals(0, offer.txAttr().caps() & Flags.ATOMIC);
@@ -81,7 +81,7 @@ class RxmLinkProviderTest {
         Info hints = new Info().caps(Flags.TAGGED);
         hints.txAttr().opFlags(
             Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE);
-        assertTrue(provider(true).verdict(hints, "driver", usual).reasons().isEmpty());
+        assertTrue(provider(true).verdict(hints, "driver", usual).chosen());
         assertEquals(Flags.INJECT_COMPLETE, offer(provider(true), usual).txAttr().opFlags());
     }
 }

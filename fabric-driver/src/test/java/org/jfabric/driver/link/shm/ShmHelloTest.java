@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The first message of a connection, as it comes out of a socket. */
 class ShmHelloTest {
-    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, ShmHello.threads(1, 2));
+    private final ShmHello hello = ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, ShmHello.threads(1, 2), false);
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment bytes = arena.allocate(16);
     @TempDir
@@ -35,6 +35,13 @@ class ShmHelloTest {
         Libc.close(ours);
         Libc.close(theirs);
         arena.close();
+    }
+
+    @Test
+    void shouldAskForTimeStampsOnlyIfTheDriverSamples() {
+        assertEquals(0, hello.features() & ShmHello.FEATURE_STAMPS);
+        assertEquals(ShmHello.FEATURE_STAMPS,
+            ShmHello.of(new OwnerId(1, 2), "alpha", 3, 4096, 0, true).features() ^ hello.features());
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
+import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordProducer;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class ShmShortNumbersTest {
     private final RecordProducer peerProducer = new RecordProducer(theirs.address(), CAPACITY, ourPosition.address());
     private final RecordConsumer consumer =
         new RecordConsumer(theirs.address(), CAPACITY, ourPosition.address(), ShmFrameReader.MAX_TYPE);
-    private final ShmFrameReader reader = new ShmFrameReader(null, consumer, null);
+    private final ShmFrameReader reader = new ShmFrameReader(null, consumer, StageTimes.OFF, null);
     private final ShmShortNumbers numbers = new ShmShortNumbers();
 
     private ShmChannel add() {

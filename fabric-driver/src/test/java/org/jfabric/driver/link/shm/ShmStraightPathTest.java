@@ -122,6 +122,37 @@ class ShmStraightPathTest extends ThreeShmNodes {
         beta.services.errors.clear();
     }
 
+    @Test
+    void shouldTakeATimeStampAndTheMessageBehindItInOnePollThatReadsOneWord() {
+        receive(3);
+        beta.engine.findQuick();
+        writeStamp(RecordRingDescriptor.STAMP_LENGTH);
+        send(alpha, toBeta, 3);
+        assertEquals(1, beta.engine.poll(16));
+        assertArrived(beta.poll(), 3);
+        assertTrue(beta.engine.isQuick());
+    }
+
+    @Test
+    void shouldEndAPeerWhoseTimeStampIsTooShort() {
+        beta.engine.findQuick();
+        writeStamp(RecordRingDescriptor.WORD_LENGTH);
+        beta.engine.poll(16);
+        assertTrue(beta.services.errors.getFirst().toString().contains("TIME_STAMP with only 8 bytes"),
+            beta.services.errors::toString);
+        beta.services.errors.clear();
+    }
+
+    private void writeStamp(int length) {
+        ShmConnection connection = ((ShmLink) alpha.link).connection(ShmNode.address("beta"));
+        int offset = connection.claim(length);
+        if (length > RecordRingDescriptor.WORD_LENGTH) {
+            UnsafeApi.putLong(connection.files().ownRing().address() + RecordRingDescriptor.HEADER_LENGTH + offset
+                + RecordRingDescriptor.WORD_LENGTH, System.nanoTime());
+        }
+        connection.commit(offset, length, ShmFrameReader.STAMP);
+    }
+
     /** It is found when credit is granted, which happens behind a poll that reads one word only. */
     @Test
     void shouldEndAPeerThatPublishesAnImpossiblePosition() {

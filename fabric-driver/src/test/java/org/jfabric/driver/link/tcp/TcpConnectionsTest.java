@@ -290,7 +290,7 @@ class TcpConnectionsTest {
     /** The socket options by which the system detects the loss of the peer's host. */
     @Test
     void shouldKeepBothSidesAliveAsConfigured() {
-        boolean isNative = a.link.sockets() == Sockets.NATIVE;
+        boolean isNative = a.link.network() == TcpNetwork.of(Sockets.NATIVE);
         Connecting[] usual = connected();
         for (Connecting side : usual) {
             assertArrayEquals(new int[] {1, 5, 2, 3, 0}, liveness(side));
@@ -321,7 +321,7 @@ class TcpConnectionsTest {
     @CsvSource({"9s, 5s, 3, 2, 9000", "9s, 0, 3, 2, 9000", "9s, 1s, 1, 2, 9000", "2s, 5s, 1, 1, 2000",
         "60s, 5s, 5, 2, 60000"})
     void shouldBoundTheSilenceOfAPeerByOneTime(String timeout, String idle, int asked, int again, int bound) {
-        assumeTrue(a.link.sockets() == Sockets.NATIVE, "the JDK has no such option");
+        assumeTrue(a.link.network() == TcpNetwork.of(Sockets.NATIVE), "the JDK has no such option");
         await(() -> incoming.address != null);
         try (TcpNode other = new TcpNode("127.0.0.1", "jfabric.tcp.peerTimeoutNs", timeout,
             "jfabric.tcp.keepaliveIdleNs", idle)) {

@@ -255,6 +255,11 @@ class TlsLinkTest {
     }
 
     @Test
+    void shouldNotExamineTheDatesOfAPinnedCertificate() {
+        up(node(TestKeys.EXPIRED, "b"), node("b", TestKeys.EXPIRED));
+    }
+
+    @Test
     void shouldRefuseAKeyThatOthersCanRead() throws IOException {
         TestKeys.Folder files = TestKeys.files(folder, "a", "b");
         Files.setPosixFilePermissions(files.folder().resolve("key"), PosixFilePermissions.fromString("rw-r-----"));

@@ -1,0 +1,74 @@
+package org.jfabric.driver.resource;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.NanoClock;
+
+/**
+ * The time, the random numbers and the threads that a driver uses. This class has those of the system. A simulation
+ * replaces them, so that one thread runs several drivers in an order that a seed determines; production code makes no
+ * subclass, so that each call has one target.
+ *
+ * <p>Any thread.
+ */
+public class Environment implements NanoClock {
+    /** That of the system. */
+    public static final Environment SYSTEM = new Environment();
+
+    private static final long PAUSE_NS = 20_000;
+
+    /** For the one of the system, and for simulations. */
+    protected Environment() {
+    }
+
+    /**
+     * Reads the clock.
+     *
+     * @return nanoseconds since any moment, as of {@link System#nanoTime()}.
+     */
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    /**
+     * Draws a number. It distinguishes drivers, files and processes from earlier ones; it protects nothing.
+     *
+     * @return 64 random bits.
+     */
+    public long randomLong() {
+        return ThreadLocalRandom.current().nextLong();
+    }
+
+    /**
+     * Draws a number for a process.
+     *
+     * @return 1 to {@link Integer#MAX_VALUE} - 1.
+     */
+    public final int randomNumber() {
+        return 1 + (int) ((randomLong() >>> 1) % (Integer.MAX_VALUE - 1));
+    }
+
+    /**
+     * Whether the driver may start threads for slow work. Without them its cycles run that work, in mode INVOKER.
+     *
+     * @return the same for each call.
+     */
+    public boolean hasThreads() {
+        return true;
+    }
+
+    /** The calling thread waits for something that its own cycles do not bring nearer. */
+    public void pause() {
+        LockSupport.parkNanos(PAUSE_NS);
+    }
+
+    /**
+     * An error was recorded in the error log of the driver.
+     *
+     * @param error of any kind.
+     */
+    public void onError(Throwable error) {
+        // the error log is the place of the system's drivers
+    }
+}

@@ -1,0 +1,30 @@
+package org.jfabric.driver.resource;
+
+/** A part of the way of a message whose time is sampled; docs/metrics.md says where each one begins and ends. */
+public enum Stage {
+    /** From the call that posts an operation until the driver takes it out of the endpoint's queue. */
+    SUBMIT_TO_ENGINE("submit_to_engine"),
+    /** From there until the link has taken the message. */
+    ENGINE_TO_WIRE("engine_to_wire"),
+    /** From there until the peer's driver takes it from the wire to match it. */
+    WIRE_TO_MATCH("wire_to_match"),
+    /** From there until its receive has ended. */
+    MATCH_TO_ENTRY("match_to_entry"),
+    /** From the write of a completion entry until the application reads it. */
+    ENTRY_TO_READ("entry_to_read");
+
+    private final String label;
+
+    Stage(String label) {
+        this.label = label;
+    }
+
+    /**
+     * Name of the stage in metrics.
+     *
+     * @return value of the label {@code stage}.
+     */
+    public String label() {
+        return label;
+    }
+}

@@ -1,0 +1,88 @@
+package org.jfabric.driver;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.rxm.RxmLinkProvider;
+import org.jfabric.driver.link.tcp.SimulatedNetwork;
+import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.resource.Environment;
+
+/** A driver in mode INVOKER without threads, on a simulated network. One thread. */
+public final class SimulatedDriver {
+    private final FabricDriver driver;
+
+    private SimulatedDriver(FabricDriver driver) {
+        this.driver = driver;
+    }
+
+    /**
+     * Launches a driver.
+     *
+     * @param config      its options; mode INVOKER.
+     * @param environment without threads.
+     * @param network     of its tcp and rxm links.
+     * @return an open driver.
+     */
+    public static SimulatedDriver launch(DriverConfig config, Environment environment, SimulatedNetwork network) {
+        List<LinkProvider> providers = new ArrayList<>();
+        for (LinkProvider provider : LinkProviders.enabled(config.link())) {
+            providers.add(switch (provider.name()) {
+                case TcpLinkProvider.NAME -> network.provider();
+                case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
+                default -> provider;
+            });
+        }
+        return new SimulatedDriver(FabricDriver.launch(config, providers, false, environment));
+    }
+
+    /**
+     * Opens a fabric whose calls run the driver.
+     *
+     * @param config timeouts, name and listener.
+     * @return an open fabric.
+     */
+    public Fabric fabric(FabricConfig config) {
+        return driver.fabric(config);
+    }
+
+    /**
+     * The driver.
+     *
+     * @return the same object always.
+     */
+    public FabricDriver driver() {
+        return driver;
+    }
+
+    /**
+     * Runs a duty cycle.
+     *
+     * @return work done.
+     */
+    public int cycle() {
+        return driver.cycle();
+    }
+
+    /**
+     * Whether a deadline passes although nothing happens.
+     *
+     * @return false if the driver has nothing to do before the next event.
+     */
+    public boolean hasTimers() {
+        return driver.wiring().hasTimers();
+    }
+
+    /** Ends the driver as the kill of its process would. */
+    public void kill() {
+        driver.abandon();
+    }
+
+    /** Closes the driver in order. */
+    public void close() {
+        driver.close();
+    }
+}

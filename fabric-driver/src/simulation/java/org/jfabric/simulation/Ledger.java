@@ -1,0 +1,186 @@
+package org.jfabric.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/** What all nodes have sent and received, against which each event is checked. */
+final class Ledger {
+    private static final int REMEMBERED = 512;
+
+    /** A message that was accepted for sending. */
+    static final class Message {
+        final long id;
+        final int from;
+        final int fromLife;
+        final int to;
+        final int toLife;
+        final int lengthBytes;
+        /** Success means that the peer has it. */
+        final boolean isConfirmed;
+        /** Its sender has no entry yet, and lives. */
+        boolean isPending = true;
+        boolean isSent;
+        boolean isReceived;
+
+        Message(long id, int from, int fromLife, int to, int toLife, int lengthBytes, boolean isConfirmed) {
+            this.id = id;
+            this.from = from;
+            this.fromLife = fromLife;
+            this.to = to;
+            this.toLife = toLife;
+            this.lengthBytes = lengthBytes;
+            this.isConfirmed = isConfirmed;
+        }
+
+        @Override
+        public String toString() {
+            return "message %d of %d bytes from node %d (life %d) to node %d (life %d)".formatted(
+                id, lengthBytes, from, fromLife, to, toLife);
+        }
+    }
+
+    private final int[] lives;
+    private final String[] names;
+    private final long[] remoteAddresses;
+    private final Long2ObjectHashMap<Message> messages = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<TreeMap<Long, Long>> orders = new Long2ObjectHashMap<>();
+    private int version;
+    private long lastId;
+    private boolean isActive = true;
+    long sent;
+    long failed;
+    long received;
+    long accesses;
+
+    Ledger(int nodes) {
+        lives = new int[nodes];
+        names = new String[nodes];
+        remoteAddresses = new long[nodes];
+    }
+
+    /** A node can be reached from now on; what it had sent in an earlier life has no entries any more. */
+    void onStart(Node node, String name, long remoteAddress) {
+        int index = node.index();
+        lives[index] = node.life();
+        names[index] = name;
+        remoteAddresses[index] = remoteAddress;
+        version++;
+        messages.values().removeIf(message ->
+            message.from == index && message.isPending && message.fromLife < node.life()
+                || message.to == index && !message.isPending);
+    }
+
+    int version() {
+        return version;
+    }
+
+    String name(int node) {
+        return names[node];
+    }
+
+    long remoteAddress(int node) {
+        return remoteAddresses[node];
+    }
+
+    int life(int node) {
+        return lives[node];
+    }
+
+    boolean isActive() {
+        return isActive;
+    }
+
+    /** No further messages are sent. */
+    void end() {
+        isActive = false;
+    }
+
+    long nextId() {
+        return ++lastId;
+    }
+
+    void onPosted(Message message) {
+        messages.put(message.id, message);
+        sent++;
+    }
+
+    /** The sender has read the entry of a message; errno 0 for success. */
+    void onEntry(Node node, long id, int errno) {
+        Message message = messages.get(id);
+        require(message != null && message.isPending && message.from == node.index()
+            && message.fromLife == node.life(), "node " + node + " got a second or foreign entry for message " + id
+            + ", " + message);
+        message.isPending = false;
+        message.isSent = errno == 0;
+        failed += errno == 0 ? 0 : 1;
+        if (message.isReceived || errno != 0) {
+            messages.remove(id);
+        }
+    }
+
+    /** A message has arrived whole, in a receive with a number. */
+    void onReceived(Node node, long id, long lengthBytes, long receive) {
+        Message message = messages.get(id);
+        if (message == null) {
+            // its send ended with an error, or its sender was killed, and it arrives all the same
+            require(id > 0 && id <= lastId, "message " + id + " was never sent");
+            return;
+        }
+        require(!message.isReceived, message + " was received twice");
+        require(message.to == node.index(), message + " arrived at node " + node);
+        require(message.lengthBytes == lengthBytes, message + " arrived with " + lengthBytes + " bytes");
+        message.isReceived = true;
+        received++;
+        TreeMap<Long, Long> order = orders.computeIfAbsent(
+            pair(message), pair -> new TreeMap<>());
+        var before = order.lowerEntry(receive);
+        var after = order.higherEntry(receive);
+        require(before == null || before.getValue() < id, message + " came behind message "
+            + (before == null ? 0 : before.getValue()));
+        require(after == null || after.getValue() > id, message + " came before message "
+            + (after == null ? 0 : after.getValue()));
+        order.put(receive, id);
+        if (order.size() > REMEMBERED) {
+            order.pollFirstEntry();
+        }
+        if (!message.isPending) {
+            messages.remove(id);
+        }
+    }
+
+    /** Both ends and their lives. */
+    private static long pair(Message message) {
+        return (((long) message.from << 8 | message.to) << 24 | message.fromLife) << 24 | message.toLife;
+    }
+
+    /** Messages whose senders have no entry yet. */
+    long pending() {
+        return messages.values().stream()
+            .filter(message -> message.isPending && message.fromLife == lives[message.from]).count();
+    }
+
+    /** Messages that have to arrive. */
+    List<Message> missing(boolean hadFaults) {
+        List<Message> missing = new ArrayList<>();
+        for (Message message : messages.values()) {
+            if (message.isSent && !message.isReceived && message.toLife == lives[message.to]
+                && (!hadFaults || message.isConfirmed)) {
+                missing.add(message);
+            }
+        }
+        return missing;
+    }
+
+    List<Message> unfinished() {
+        return messages.values().stream().filter(message -> message.isPending
+            && message.fromLife == lives[message.from]).toList();
+    }
+
+    static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new AssertionError(otherwise);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package org.jfabric.simulation;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
+import org.jfabric.driver.SimulatedDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.resource.Environment;
+
+/** A process on a host of its own: a program and its embedded driver. It can be killed and started again. */
+public final class Node {
+    private static final long COMMAND_TIMEOUT_NS = 10_000_000_000L;
+
+    private final Simulation simulation;
+    private final int index;
+    private final String name;
+    private final String address;
+    private final Map<String, String> options;
+    private final Function<Node, Program> factory;
+    private final SplittableRandom random;
+    private final List<Throwable> errors = new ArrayList<>();
+    private final Surroundings surroundings = new Surroundings();
+    private SimulatedDriver driver;
+    private Fabric fabric;
+    private Program program;
+    private int life;
+    private long stoppedUntilNs;
+    private long wakeNs;
+    /** Its driver or program is being run. */
+    private boolean isInside;
+
+    Node(Simulation simulation, int index, String name, Map<String, String> options,
+        Function<Node, Program> factory, SplittableRandom random) {
+        this.simulation = simulation;
+        this.index = index;
+        this.name = name;
+        this.address = "10.0.0." + (index + 1);
+        this.options = options;
+        this.factory = factory;
+        this.random = random;
+    }
+
+    /**
+     * Its name.
+     *
+     * @return as given; also the name of its driver.
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Its number.
+     *
+     * @return from 0, in the order of the nodes.
+     */
+    public int index() {
+        return index;
+    }
+
+    /**
+     * The address of its host.
+     *
+     * @return an IPv4 address without port.
+     */
+    public String address() {
+        return address;
+    }
+
+    /**
+     * The fabric on its driver.
+     *
+     * @return open while the node runs.
+     */
+    public Fabric fabric() {
+        return fabric;
+    }
+
+    /**
+     * The simulation.
+     *
+     * @return the same object always.
+     */
+    public Simulation simulation() {
+        return simulation;
+    }
+
+    /**
+     * Random numbers of the program.
+     *
+     * @return numbers that the seed determines.
+     */
+    public SplittableRandom random() {
+        return random;
+    }
+
+    /**
+     * How often it was started.
+     *
+     * @return 1 in its first life.
+     */
+    public int life() {
+        return life;
+    }
+
+    /**
+     * Whether its process exists; it may be stopped.
+     *
+     * @return false between a kill and the next start.
+     */
+    public boolean isUp() {
+        return driver != null;
+    }
+
+    /**
+     * Errors that its driver has recorded, in all its lives.
+     *
+     * @return the oldest first.
+     */
+    public List<Throwable> errors() {
+        return errors;
+    }
+
+    /**
+     * Has time pass no further than to a moment at which the program wants to run, if all nodes are idle.
+     *
+     * @param timeNs of the clock of the simulation; a later call replaces it.
+     */
+    public void wakeAt(long timeNs) {
+        wakeNs = timeNs;
+    }
+
+    long wakeNs() {
+        return isUp() ? wakeNs : 0;
+    }
+
+    Path directory() {
+        return simulation.base().resolve(name);
+    }
+
+    void start() {
+        life++;
+        DriverConfig.Builder builder = DriverConfig.builder().directory(directory())
+            .threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", address)
+            .set("jfabric.udp.interface", address).set("jfabric.log.recordEvents", "0");
+        options.forEach(builder::set);
+        isInside = true;
+        driver = SimulatedDriver.launch(builder.build(), surroundings, simulation.network());
+        fabric = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
+        program = factory.apply(this);
+        isInside = false;
+        simulation.note("start", this, life, 0);
+    }
+
+    /** Makes one step; returns the work done. */
+    int step(int order) {
+        isInside = true;
+        int work = order == 0 ? driver.cycle() : 0;
+        if (order < 3 && driver != null) {
+            work += program.run();
+        }
+        if (order > 0 && driver != null) {
+            work += driver.cycle();
+        }
+        isInside = false;
+        return work;
+    }
+
+    /** Runs its driver while another node waits in a control call. */
+    int cycleOnly() {
+        return isRunning() && !isInside ? driver.cycle() : 0;
+    }
+
+    boolean isRunning() {
+        return driver != null && stoppedUntilNs <= simulation.nanoTime();
+    }
+
+    boolean hasTimers() {
+        return driver != null && driver.hasTimers();
+    }
+
+    void stop(long untilNs) {
+        stoppedUntilNs = Math.max(stoppedUntilNs, untilNs);
+    }
+
+    /** When it runs again, if it is stopped. */
+    long stoppedUntilNs() {
+        return stoppedUntilNs;
+    }
+
+    void kill() {
+        if (driver == null) {
+            return;
+        }
+        SimulatedDriver killed = driver;
+        Fabric lost = fabric;
+        driver = null;
+        fabric = null;
+        program = null;
+        stoppedUntilNs = 0;
+        simulation.network().kill(address);
+        killed.kill();
+        // what the application had mapped goes with its process
+        lost.close(0);
+    }
+
+    void close() {
+        if (driver == null) {
+            return;
+        }
+        SimulatedDriver closed = driver;
+        isInside = true;
+        program.close();
+        fabric.close(0);
+        closed.close();
+        isInside = false;
+        driver = null;
+        fabric = null;
+        program = null;
+    }
+
+    private final class Surroundings extends Environment {
+        @Override
+        public long nanoTime() {
+            return simulation.nanoTime();
+        }
+
+        @Override
+        public long randomLong() {
+            return random.nextLong();
+        }
+
+        @Override
+        public boolean hasThreads() {
+            return false;
+        }
+
+        @Override
+        public void pause() {
+            simulation.pause();
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            errors.add(error);
+            simulation.note("error", Node.this, 0, 0);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

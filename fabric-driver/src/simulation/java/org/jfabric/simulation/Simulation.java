@@ -1,0 +1,464 @@
+package org.jfabric.simulation;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jfabric.client.DefaultDirectory;
+import org.jfabric.driver.link.tcp.SimulatedNetwork;
+
+/**
+ * Nodes on one network, run by the calling thread in virtual time. The seed determines everything: the order in which
+ * nodes run, how long each step takes, how long bytes take and in which pieces they arrive.
+ *
+ * <pre>{@code
+ * try (Simulation simulation = new Simulation(seed)) {
+ *     simulation.add("a", "tcp", MyServer::new);
+ *     simulation.add("b", "tcp", MyClient::new);
+ *     simulation.start();
+ *     simulation.faults(new Faults().add(Fault.Kind.KILL, 0.1, 2_000_000_000L).draw(seed, 2, 60_000_000_000L));
+ *     simulation.run(Duration.ofMinutes(1));
+ * }
+ * }</pre>
+ *
+ * <p>Files are real, in a directory of their own under {@code /dev/shm} that {@link #close()} removes. Owner: one
+ * thread.
+ */
+public final class Simulation implements AutoCloseable {
+    private static final long START_NS = 1_000_000_000_000L;
+    private static final long STEP_NS = 100;
+    private static final int STEP_SPREAD_NS = 900;
+    private static final long PAUSE_SPREAD_NS = 20_000;
+    /** Steps without work of each node after which time passes faster. */
+    private static final int IDLE_ROUNDS = 4;
+    private static final long TIMER_STEP_NS = 10_000_000;
+    private static final long LONGEST_STEP_NS = 1_000_000_000;
+    private static final int ORDERS = 5;
+    private static final int SHOWN = 60;
+
+    private record Timer(long timeNs, long number, Runnable action) {
+    }
+
+    private final long seed;
+    private final SplittableRandom random;
+    private final Path base;
+    private final EventLog log = new EventLog();
+    private final SimulatedNetwork network;
+    private final List<Node> nodes = new ArrayList<>();
+    private final Deque<Fault> faults = new ArrayDeque<>();
+    private final PriorityQueue<Timer> timers =
+        new PriorityQueue<>(Comparator.comparingLong(Timer::timeNs).thenComparingLong(Timer::number));
+    private long timersMade;
+    private long nowNs = START_NS;
+    private long steps;
+    private int idleSteps;
+    private boolean failed;
+
+    /**
+     * A simulation without nodes.
+     *
+     * @param seed determines everything.
+     */
+    public Simulation(long seed) {
+        this.seed = seed;
+        random = new SplittableRandom(seed);
+        network = new SimulatedNetwork(this::nanoTime, random.split(), (kind, from, to, amount) ->
+            log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), amount, 0));
+        try {
+            base = Files.createTempDirectory(Path.of("/dev/shm"), "jfs");
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /**
+     * Adds a node.
+     *
+     * @param name    of the node and its driver.
+     * @param links   of its driver, as {@code jfabric.link.enabled}.
+     * @param program made whenever the node starts.
+     * @return the node, which starts with {@link #start()}.
+     */
+    public Node add(String name, String links, Function<Node, Program> program) {
+        return add(name, Map.of("jfabric.link.enabled", links), program);
+    }
+
+    /**
+     * Adds a node.
+     *
+     * @param name    of the node and its driver.
+     * @param options of its driver; it runs in mode INVOKER.
+     * @param program made whenever the node starts.
+     * @return the node, which starts with {@link #start()}.
+     */
+    public Node add(String name, Map<String, String> options, Function<Node, Program> program) {
+        Node node = new Node(this, nodes.size(), name, new HashMap<>(options), program, random.split());
+        nodes.add(node);
+        return node;
+    }
+
+    /** Starts all nodes, in the order in which they were added. */
+    public void start() {
+        nodes.forEach(node -> guarded(node::start));
+    }
+
+    /**
+     * Sets the faults to come.
+     *
+     * @param newFaults in the order of their times.
+     */
+    public void faults(List<Fault> newFaults) {
+        faults.clear();
+        faults.addAll(newFaults);
+    }
+
+    /**
+     * Runs for a time.
+     *
+     * @param duration of virtual time.
+     * @throws SimulationFailure if a program or driver fails.
+     */
+    public void run(Duration duration) {
+        long endNs = nowNs + duration.toNanos();
+        runUntil(() -> nowNs >= endNs, duration.plusSeconds(1));
+    }
+
+    /**
+     * Runs until a condition holds.
+     *
+     * @param condition checked after each step.
+     * @param limit     of virtual time.
+     * @return false if the time was over first.
+     * @throws SimulationFailure if a program or driver fails.
+     */
+    public boolean runUntil(BooleanSupplier condition, Duration limit) {
+        long endNs = nowNs + limit.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (nowNs >= endNs) {
+                return false;
+            }
+            step();
+        }
+        return true;
+    }
+
+    /**
+     * Runs one node for a moment, or lets time pass.
+     *
+     * @throws SimulationFailure if a program or driver fails.
+     */
+    public void step() {
+        steps++;
+        fire();
+        Node node = nodes.get(random.nextInt(nodes.size()));
+        if (!node.isRunning()) {
+            idleSteps++;
+            passTime();
+            return;
+        }
+        int order = random.nextInt(ORDERS);
+        int[] work = new int[1];
+        guarded(() -> work[0] = node.step(order));
+        nowNs += STEP_NS + random.nextInt(STEP_SPREAD_NS);
+        if (work[0] != 0) {
+            idleSteps = 0;
+            log.add(nowNs, "step", node, node.index(), work[0], 0);
+        } else {
+            idleSteps++;
+            passTime();
+        }
+    }
+
+    private void passTime() {
+        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)) {
+            return;
+        }
+        idleSteps = 0;
+        long next = Math.min(network.nextEventNs(), nowNs + LONGEST_STEP_NS);
+        for (Node node : nodes) {
+            if (node.hasTimers()) {
+                next = Math.min(next, nowNs + TIMER_STEP_NS);
+            }
+            if (node.wakeNs() > nowNs) {
+                next = Math.min(next, node.wakeNs());
+            }
+            if (node.stoppedUntilNs() > nowNs) {
+                next = Math.min(next, node.stoppedUntilNs());
+            }
+        }
+        if (!timers.isEmpty()) {
+            next = Math.min(next, timers.peek().timeNs);
+        }
+        if (!faults.isEmpty()) {
+            next = Math.min(next, START_NS + faults.peek().timeNs());
+        }
+        nowNs = Math.max(nowNs, next);
+    }
+
+    private boolean runs(String host) {
+        for (Node node : nodes) {
+            if (node.address().equals(host)) {
+                return node.isRunning();
+            }
+        }
+        return false;
+    }
+
+    private void fire() {
+        while (!faults.isEmpty() && START_NS + faults.peek().timeNs() <= nowNs) {
+            Fault fault = faults.poll();
+            log.add(nowNs, fault.kind().name(), fault, fault.kind().ordinal(), fault.node(), fault.durationNs());
+            guarded(() -> inject(fault));
+        }
+        while (!timers.isEmpty() && timers.peek().timeNs <= nowNs) {
+            guarded(timers.poll().action);
+        }
+    }
+
+    private void inject(Fault fault) {
+        Node node = nodes.get(fault.node());
+        switch (fault.kind()) {
+            case RESET -> network.resetAny();
+            case CUT -> {
+                Node other = nodes.get(fault.other());
+                network.cut(node.address(), other.address());
+                at(nowNs + fault.durationNs(), () -> {
+                    network.heal(node.address(), other.address());
+                    note("heal", node, other.index(), 0);
+                });
+            }
+            case KILL -> {
+                if (node.isUp()) {
+                    node.kill();
+                    at(nowNs + fault.durationNs(), () -> {
+                        if (!node.isUp()) {
+                            node.start();
+                        }
+                    });
+                }
+            }
+            default -> node.stop(nowNs + fault.durationNs());
+        }
+    }
+
+    private void at(long timeNs, Runnable action) {
+        timers.add(new Timer(timeNs, timersMade++, action));
+    }
+
+    /**
+     * Calls something later.
+     *
+     * @param delay  of virtual time.
+     * @param action called between two steps.
+     */
+    public void after(Duration delay, Runnable action) {
+        at(nowNs + delay.toNanos(), action);
+    }
+
+    /** Ends all faults: connections are healed, killed nodes start, stopped ones run. No further faults come. */
+    public void heal() {
+        faults.clear();
+        for (Node node : nodes) {
+            node.stop(0);
+            for (Node other : nodes) {
+                network.heal(node.address(), other.address());
+            }
+            if (!node.isUp()) {
+                guarded(node::start);
+            }
+        }
+        note("healed", null, 0, 0);
+    }
+
+    /** A node waits in a control call: time passes, and the drivers of the others run. */
+    void pause() {
+        nowNs += STEP_NS + random.nextLong(PAUSE_SPREAD_NS);
+        for (Node node : nodes) {
+            node.cycleOnly();
+        }
+    }
+
+    private void guarded(Runnable action) {
+        try {
+            action.run();
+        } catch (SimulationFailure already) {
+            throw already;
+        } catch (RuntimeException | Error cause) {
+            throw failure(cause.toString(), cause);
+        }
+    }
+
+    /**
+     * Makes a failure with the seed and the last events, for checks of the caller.
+     *
+     * @param reason a sentence.
+     * @param cause  or null.
+     * @return to be thrown.
+     */
+    public SimulationFailure failure(String reason, Throwable cause) {
+        failed = true;
+        return new SimulationFailure(seed, nowNs - START_NS, "seed " + seed + ", step " + steps + ", "
+            + "%.9f s: %s%nLast events:%n%s%nSockets:%n%s".formatted((nowNs - START_NS) / 1e9, reason,
+                String.join(System.lineSeparator(), log.tail(SHOWN)),
+                String.join(System.lineSeparator(), network.describe())), cause);
+    }
+
+    /**
+     * Adds an event to the log: it becomes part of the hash.
+     *
+     * @param kind   short name.
+     * @param node   that it concerns, or null.
+     * @param first  any number.
+     * @param second any number.
+     */
+    public void note(String kind, Node node, long first, long second) {
+        log.add(nowNs, kind, node, node == null ? -1 : node.index(), first, second);
+    }
+
+    /**
+     * Passes each event on as it occurs.
+     *
+     * @param sink receives lines.
+     */
+    public void onEvent(Consumer<String> sink) {
+        log.sink(sink);
+    }
+
+    /**
+     * The virtual clock.
+     *
+     * @return nanoseconds since any moment.
+     */
+    public long nanoTime() {
+        return nowNs;
+    }
+
+    /**
+     * Virtual time since the begin.
+     *
+     * @return nanoseconds.
+     */
+    public long elapsedNs() {
+        return nowNs - START_NS;
+    }
+
+    /**
+     * Hash of all events so far: the same for two runs in which the same happened.
+     *
+     * @return 64 bits.
+     */
+    public long hash() {
+        return log.hash();
+    }
+
+    /**
+     * Number of steps so far.
+     *
+     * @return a count.
+     */
+    public long steps() {
+        return steps;
+    }
+
+    /**
+     * Number of events so far.
+     *
+     * @return a count.
+     */
+    public long events() {
+        return log.count();
+    }
+
+    /**
+     * Its seed.
+     *
+     * @return as given.
+     */
+    public long seed() {
+        return seed;
+    }
+
+    /**
+     * Its nodes.
+     *
+     * @return in the order in which they were added.
+     */
+    public List<Node> nodes() {
+        return nodes;
+    }
+
+    SimulatedNetwork network() {
+        return network;
+    }
+
+    Path base() {
+        return base;
+    }
+
+    /**
+     * Closes all nodes, then checks that they have left nothing, and removes the files.
+     *
+     * @throws SimulationFailure if a node has left sockets or files, and nothing had failed before.
+     */
+    @Override
+    public void close() {
+        try {
+            if (failed) {
+                nodes.forEach(Simulation::killQuietly);
+                return;
+            }
+            for (Node node : nodes) {
+                guarded(node::close);
+            }
+            for (Node node : nodes) {
+                int sockets = network.openSockets(node.address());
+                List<String> files = filesOf(node);
+                if (sockets != 0 || !files.isEmpty()) {
+                    throw failure(node + " has left " + sockets + " sockets and the files " + files, null);
+                }
+            }
+        } finally {
+            remove(base);
+        }
+    }
+
+    /** Files that should be gone: of a driver that was killed, its error logs stay. */
+    private static List<String> filesOf(Node node) {
+        String[] names = node.directory().toFile().list();
+        return names == null ? List.of() : Stream.of(names).sorted()
+            .filter(name -> !name.startsWith("errors-") && !name.equals(DefaultDirectory.MARKER_NAME)).toList();
+    }
+
+    private static void killQuietly(Node node) {
+        try {
+            node.kill();
+        } catch (RuntimeException | Error ex) {
+            // the first failure says more
+            return;
+        }
+    }
+
+    private static void remove(Path directory) {
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+}

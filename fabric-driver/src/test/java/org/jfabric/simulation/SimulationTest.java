@@ -1,0 +1,191 @@
+package org.jfabric.simulation;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.CompletionError;
+import org.jfabric.Messenger;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Short runs of the simulation; {@code ./fabric simulate} makes long ones. */
+@Tag("slow")
+class SimulationTest {
+    private static final Duration SHORT = Duration.ofMillis(2);
+    private static final long NS_PER_S = 1_000_000_000L;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "rxm", "shm"})
+    void shouldRepeatEveryEventOfASeed(String link) {
+        Simulate.Result first = Simulate.run(77, SHORT, link);
+        assertEquals(first.hash(), Simulate.run(77, SHORT, link).hash());
+        assertEquals(first.sent(), Simulate.run(77, SHORT, link).sent());
+        assertNotEquals(first.hash(), Simulate.run(78, SHORT, link).hash());
+    }
+
+    @Test
+    void shouldKeepEveryPromiseUnderFaults() {
+        long sent = 0;
+        long failed = 0;
+        for (long seed = 1; seed <= 12; seed++) {
+            Simulate.Result result = Simulate.run(seed, SHORT, seed % 3 == 0 ? "shm" : "tcp");
+            sent += result.sent();
+            failed += result.failed();
+        }
+        assertTrue(sent > 1000, sent + " messages were sent");
+        assertTrue(failed > 0, "no fault has ended a message");
+    }
+
+    /** All receives of two nodes wait for payloads that are behind more than one window of unexpected messages. */
+    @Test
+    void shouldReadPayloadsThatAreBehindManyUnexpectedMessages() {
+        Simulate.Plan plan = Simulate.plan(23, Duration.ofMillis(10), "rxm")
+            .with(List.of(new Fault(910_000, Fault.Kind.CUT, 4, 1, 654_000)));
+        Simulate.Result result = Simulate.run(23, Duration.ofNanos(1_600_000), plan);
+        assertTrue(result.received() > 1000, result.received() + " messages have arrived");
+    }
+
+    @Test
+    void shouldPassAnIdleMinuteInFewSteps() {
+        try (Simulation simulation = new Simulation(1)) {
+            for (String name : List.of("a", "b", "c")) {
+                simulation.add(name, "loopback,tcp,shm", node -> () -> 0);
+            }
+            simulation.start();
+            simulation.run(Duration.ofMinutes(1));
+            assertTrue(simulation.elapsedNs() >= 60 * NS_PER_S);
+            assertTrue(simulation.steps() < 20_000, simulation.steps() + " steps");
+        }
+    }
+
+    @Test
+    void shouldStartAKilledNodeAgain() {
+        try (Simulation simulation = new Simulation(2)) {
+            Node node = simulation.add("a", "loopback", each -> () -> 0);
+            simulation.start();
+            simulation.faults(List.of(new Fault(1_000_000, Fault.Kind.KILL, 0, 0, 5_000_000)));
+            simulation.run(Duration.ofMillis(3));
+            assertTrue(!node.isUp());
+            simulation.run(Duration.ofMillis(10));
+            assertTrue(node.isUp());
+            assertEquals(2, node.life());
+        }
+    }
+
+    /** The program forgets what it has acknowledged when it is killed; a run without kills cannot show that. */
+    @Test
+    void shouldFindAMistakeOfAProgramThatAKillShows() {
+        assertEquals(0, lost(List.of()));
+        assertTrue(lost(List.of(new Fault(3_000_000, Fault.Kind.KILL, 0, 0, 1_000_000))) > 0);
+    }
+
+    @Test
+    void shouldReportTheSeedOfAFailure() {
+        try (Simulation simulation = new Simulation(5)) {
+            simulation.add("a", "loopback", node -> () -> {
+                if (node.simulation().elapsedNs() > 1_000_000) {
+                    throw new IllegalStateException("broken");
+                }
+                return 0;
+            });
+            simulation.start();
+            SimulationFailure failure = assertThrows(
+                SimulationFailure.class, () -> simulation.run(Duration.ofSeconds(5)));
+            assertEquals(5, failure.seed());
+            assertTrue(failure.getMessage().startsWith("seed 5, step "), failure.getMessage());
+            assertTrue(failure.getMessage().contains("broken"), failure.getMessage());
+        }
+    }
+
+    /** Acknowledged additions that a counter on node 0 does not know any more. */
+    private static long lost(List<Fault> faults) {
+        CounterServer[] server = new CounterServer[1];
+        String[] address = new String[1];
+        List<CounterClient> clients = new ArrayList<>();
+        try (Simulation simulation = new Simulation(9)) {
+            simulation.add("server", "tcp", node -> {
+                server[0] = new CounterServer(node.fabric().messenger().open());
+                address[0] = server[0].messenger.address();
+                return server[0];
+            });
+            simulation.add("client", "tcp", node -> {
+                CounterClient client = new CounterClient(node, address);
+                clients.add(client);
+                return client;
+            });
+            simulation.start();
+            simulation.faults(faults);
+            simulation.run(Duration.ofMillis(20));
+            long acknowledged = clients.stream().mapToLong(client -> client.acknowledged).sum();
+            assertTrue(acknowledged > 0, "nothing was acknowledged");
+            return Math.max(0, acknowledged - server[0].count);
+        }
+    }
+
+    /** Counts messages; its count is in memory only, which is the mistake. */
+    private static final class CounterServer implements Program {
+        private final Messenger messenger;
+        private long count;
+        private boolean isPosted;
+
+        CounterServer(Messenger messenger) {
+            this.messenger = messenger;
+        }
+
+        @Override
+        public int run() {
+            if (!isPosted) {
+                isPosted = messenger.endpoint().trecv(
+                    messenger.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 0, -1, 1) == 0;
+            }
+            return Math.max(0, messenger.queue().poll(entry -> {
+                count++;
+                isPosted = false;
+            }, 1));
+        }
+    }
+
+    /** Sends one message after the other, and takes each for counted that has arrived. */
+    private static final class CounterClient implements Program {
+        private final Messenger messenger;
+        private final String[] address;
+        private final CompletionError error = new CompletionError();
+        private String known = "";
+        private long peer;
+        private boolean isSent;
+        private long acknowledged;
+
+        CounterClient(Node node, String[] address) {
+            this.messenger = node.fabric().messenger().open();
+            this.address = address;
+        }
+
+        @Override
+        public int run() {
+            if (!known.equals(address[0])) {
+                known = address[0];
+                peer = messenger.peer(known);
+            }
+            if (!isSent) {
+                isSent = messenger.endpoint().tsendmsg(
+                    messenger.memory().address(), 64, peer, 0, 0, 1, Flags.DELIVERY_COMPLETE) == 0;
+            }
+            int count = messenger.queue().poll(entry -> acknowledged++, 1);
+            if (count == -FabricErrno.EAVAIL) {
+                count = messenger.queue().readErr(error, 0);
+            }
+            isSent &= count <= 0;
+            return Math.max(0, count);
+        }
+    }
+}
