@@ -36,7 +36,9 @@ import org.jfabric.test.Deadline;
  */
 final class Mutations implements AutoCloseable {
     /** A parser that bytes from outside of the driver's process reach. */
-    enum Parser { CONTROL_HELLO, SHM_HELLO, TCP_REQUEST, TCP_MESSAGE, RXM_REQUEST, RXM_PACKET }
+    enum Parser {
+        CONTROL_HELLO, SHM_HELLO, TCP_REQUEST, TCP_MESSAGE, RXM_REQUEST, RXM_PACKET
+    }
 
     private static final int BATCH = 16;
     private static final int CM_HEADER = 32;

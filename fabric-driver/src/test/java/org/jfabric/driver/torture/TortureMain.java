@@ -48,7 +48,8 @@ final class TortureMain implements Callable<Integer> {
 
     @Option(
         names = "--mutations", paramLabel = "N",
-        description = "Instead of all this: changed messages, until each parser of tcp, rxm, shm and control has read N.")
+        description = "Instead of all this: changed messages, until each parser of tcp, rxm, shm and control has read"
+            + " N.")
     private long mutations;
 
     @Option(

@@ -17,8 +17,8 @@ import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestProcess;
 
 /**
- * The controller: worlds one after the other, in an order that the seed determines, until the time is over. It ends only
- * processes that it has started.
+ * The controller: worlds one after the other, in an order that the seed determines, until the time is over. It ends
+ * only processes that it has started.
  */
 final class TortureRun implements AutoCloseable {
     private static final int SPARE = 1;

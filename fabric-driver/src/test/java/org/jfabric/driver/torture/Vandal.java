@@ -15,8 +15,8 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.Flags;
 
 /**
- * A client that writes anything anywhere in the files that it shares with its driver, cuts them, and sends commands that
- * are none: again and again, in a process of its own. The driver may end it whenever it likes to.
+ * A client that writes anything anywhere in the files that it shares with its driver, cuts them, and sends commands
+ * that are none: again and again, in a process of its own. The driver may end it whenever it likes to.
  *
  * <p>Arguments: directory, seed, milliseconds. It says "done CLIENTS ENDED SCRIBBLES CUTS COMMANDS".
  */
@@ -46,7 +46,8 @@ final class Vandal {
             vandal.client();
         }
         System.out.println(
-            "done " + vandal.clients + ' ' + vandal.ended + ' ' + vandal.scribbles + ' ' + vandal.cuts + ' ' + vandal.commands);
+            "done " + vandal.clients + ' ' + vandal.ended + ' ' + vandal.scribbles + ' ' + vandal.cuts + ' '
+            + vandal.commands);
     }
 
     private void client() {

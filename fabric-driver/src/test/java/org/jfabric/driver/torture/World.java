@@ -439,7 +439,8 @@ final class World implements AutoCloseable {
 
     private void judge(Conversation conversation) {
         if (cell.isReliable()) {
-            Deadline.awaitParked(() -> "confirmed and not received: " + conversation.ledger().lost() + " of " + conversation
+            Deadline.awaitParked(() -> "confirmed and not received: " + conversation.ledger().lost() + " of "
+                + conversation
                 + "\n" + this, () -> conversation.ledger().lost().isEmpty());
         }
         count(conversation);

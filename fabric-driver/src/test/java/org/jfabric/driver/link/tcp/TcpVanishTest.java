@@ -83,7 +83,7 @@ class TcpVanishTest {
                 receiver.awaitLine("received");
                 hosts.pullOut();
                 int errno = Integer.parseInt(receiver.awaitLine(""));
-                // the kernel also says what it has heard of the way, if it has; and it says the reason once, which may be
+                // the kernel also says what it has heard of the way, if it has; and it says the reason once, perhaps
                 // to a write that does not ask for it
                 assertTrue(Set.of(FabricErrno.ETIMEDOUT, FabricErrno.EHOSTUNREACH).contains(errno)
                     || errno == FabricErrno.ECONNRESET && arguments[0].equals("talk"), "errno " + errno);
