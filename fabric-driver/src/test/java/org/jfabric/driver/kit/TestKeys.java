@@ -1,28 +1,51 @@
 package org.jfabric.driver.kit;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.security.KeyStore;
 import java.security.PrivateKey;
+import java.security.Signature;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Base64;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.HexFormat;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** Keys with certificates that they have signed themselves, made by the JDK's keytool once for each name. */
+/**
+ * Keys with certificates, made once for each name. A key has signed its certificate itself, unless its name is
+ * {@code name@authority}: then the key with the name of the authority has.
+ */
 public final class TestKeys {
     private static final Map<String, Key> MADE = new ConcurrentHashMap<>();
     private static final String PASSWORD = "secret-of-tests";
     private static final int LINE = 64;
+    /** Behind the name of a key, and before that of the authority that has signed its certificate. */
+    private static final String BY = "@";
+    private static final int INTEGER = 0x02;
+    private static final int BIT_STRING = 0x03;
+    private static final int UTF8_STRING = 0x0C;
+    private static final int UTC_TIME = 0x17;
+    private static final int SEQUENCE = 0x30;
+    private static final int SET = 0x31;
+    private static final int EXTENSIONS = 0xA3;
+    private static final byte[] ECDSA_WITH_SHA256 = HexFormat.of().parseHex("300a06082a8648ce3d040302");
     /** Begin of the names of keys whose certificate has expired. */
     public static final String EXPIRED = "expired";
 
@@ -92,7 +115,13 @@ public final class TestKeys {
 
     /** The key with a name. */
     public static Key key(String name) {
-        return MADE.computeIfAbsent(name, TestKeys::make);
+        Key made = MADE.get(name);
+        if (made == null) {
+            // not inside of the map: the key of an authority is made in between
+            MADE.putIfAbsent(name, make(name));
+            made = MADE.get(name);
+        }
+        return made;
     }
 
     private static byte[] certificates(String... names) {
@@ -116,29 +145,66 @@ public final class TestKeys {
 
     private static Key make(String name) {
         try {
-            Path folder = Files.createTempDirectory("jfabric-keys");
-            Path file = folder.resolve("store.p12");
-            Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair", "-alias", "driver", "-keyalg", "EC", "-dname", "CN=" + name,
-                "-startdate", name.startsWith(EXPIRED) ? "-10d" : "-1d", "-validity", "5",
-                "-storetype", "PKCS12", "-keystore", file.toString(), "-storepass", PASSWORD)
-                .redirectErrorStream(true).start();
-            String said = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertEquals(0, keytool.waitFor(), said);
+            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+            generator.initialize(new ECGenParameterSpec("secp256r1"));
+            KeyPair pair = generator.generateKeyPair();
+            Key issuer = name.contains(BY) ? key(name.substring(name.indexOf(BY) + 1)) : null;
+            byte[] text = certificateText(name, issuer == null ? name : name.substring(name.indexOf(BY) + 1), pair);
+            Signature signature = Signature.getInstance("SHA256withECDSA");
+            signature.initSign(issuer == null ? pair.getPrivate() : issuer.secret);
+            signature.update(text);
+            byte[] signed = der(BIT_STRING, new byte[1], signature.sign());
+            Certificate certificate = CertificateFactory.getInstance("X.509").generateCertificate(
+                new ByteArrayInputStream(der(SEQUENCE, text, ECDSA_WITH_SHA256, signed)));
             KeyStore store = KeyStore.getInstance("PKCS12");
-            try (InputStream content = Files.newInputStream(file)) {
-                store.load(content, PASSWORD.toCharArray());
-            }
-            Key key = new Key((PrivateKey) store.getKey("driver", PASSWORD.toCharArray()),
-                store.getCertificate("driver"), Files.readAllBytes(file));
-            Files.delete(file);
-            Files.delete(folder);
-            return key;
+            store.load(null, null);
+            store.setKeyEntry("driver", pair.getPrivate(), PASSWORD.toCharArray(), new Certificate[] {certificate});
+            ByteArrayOutputStream content = new ByteArrayOutputStream();
+            store.store(content, PASSWORD.toCharArray());
+            return new Key(pair.getPrivate(), certificate, content.toByteArray());
         } catch (IOException | GeneralSecurityException ex) {
             throw new IllegalStateException(ex);
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(ex);
         }
+    }
+
+    /** What is signed of a certificate (RFC 5280, section 4.1). */
+    private static byte[] certificateText(String name, String issuer, KeyPair pair) {
+        Instant begin = Instant.now().minus(Duration.ofDays(name.startsWith(EXPIRED) ? 10 : 1));
+        byte[] dates = der(SEQUENCE, time(begin), time(begin.plus(Duration.ofDays(5))));
+        byte[] serial = der(INTEGER, BigInteger.valueOf(1 + name.hashCode() & Integer.MAX_VALUE).toByteArray());
+        // basic constraints, critical: may issue certificates
+        byte[] constraints = der(SEQUENCE, HexFormat.of().parseHex("0603551d130101ff040530030101ff"));
+        byte[] extensions = name.equals(issuer) ? der(EXTENSIONS, der(SEQUENCE, constraints)) : new byte[0];
+        return der(SEQUENCE, HexFormat.of().parseHex("a003020102"), serial, ECDSA_WITH_SHA256, commonName(issuer),
+            dates, commonName(name), pair.getPublic().getEncoded(), extensions);
+    }
+
+    private static byte[] commonName(String name) {
+        byte[] text = der(UTF8_STRING, name.getBytes(StandardCharsets.UTF_8));
+        return der(SEQUENCE, der(SET, der(SEQUENCE, HexFormat.of().parseHex("0603550403"), text)));
+    }
+
+    private static byte[] time(Instant instant) {
+        return der(UTC_TIME, DateTimeFormatter.ofPattern("yyMMddHHmmss'Z'").withZone(ZoneOffset.UTC).format(instant)
+            .getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** A value of ASN.1 by the distinguished encoding rules. */
+    private static byte[] der(int tag, byte[]... parts) {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            content.writeBytes(part);
+        }
+        ByteArrayOutputStream value = new ByteArrayOutputStream();
+        value.write(tag);
+        if (content.size() > 255) {
+            value.write(0x82);
+            value.write(content.size() >> 8);
+        } else if (content.size() > 127) {
+            value.write(0x81);
+        }
+        value.write(content.size());
+        value.writeBytes(content.toByteArray());
+        return value.toByteArray();
     }
 }

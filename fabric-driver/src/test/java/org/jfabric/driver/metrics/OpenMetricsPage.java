@@ -117,10 +117,14 @@ public final class OpenMetricsPage {
             require(value >= 0 || types.get(family).equals("unknown"), "less than 0: " + line);
         }
         if (suffix.equals("_bucket")) {
-            require(value >= lastBucket.getOrDefault(family, 0.0), "not cumulative: " + line);
-            lastBucket.put(family, value);
+            Map<String, String> histogram = new LinkedHashMap<>(labels);
+            histogram.remove("le");
+            require(value >= lastBucket.getOrDefault(family + histogram, 0.0), "not cumulative: " + line);
+            lastBucket.put(family + histogram, value);
         } else if (suffix.equals("_count")) {
-            require(value == samples.get(family + "_bucket").get(Map.of("le", "+Inf")), "count and +Inf: " + line);
+            Map<String, String> last = new LinkedHashMap<>(labels);
+            last.put("le", "+Inf");
+            require(value == samples.get(family + "_bucket").get(last), "count and +Inf: " + line);
         }
         require(samples.computeIfAbsent(name, key -> new LinkedHashMap<>()).put(labels, value) == null,
             "twice: " + line);

@@ -61,7 +61,8 @@ final class SimulatedPort extends TcpPort {
 
     /** The connection ends with an error at a time. */
     void fault(int errno, long timeNs) {
-        if (!isOver && timeNs < faultNs) {
+        // one that is held back while the network is cut is noticed afterwards
+        if (!isOver && (timeNs < faultNs || faultErrno == 0)) {
             faultNs = timeNs;
             faultErrno = errno;
         }
@@ -75,6 +76,10 @@ final class SimulatedPort extends TcpPort {
             if (lossNs <= nowNs) {
                 fault(FabricErrno.ETIMEDOUT, nowNs);
             }
+        }
+        if (cutNs < 0 && faultErrno == 0 && peer != null && peer.closed && !in.isEnded() && idleSeconds > 0) {
+            // the host of an end that is closed answers probes with a reset
+            fault(FabricErrno.ECONNRESET, Math.max(nowNs, in.heardNs() + idleSeconds * NS_PER_S));
         }
         if (!isOver && faultNs <= nowNs) {
             isOver = true;
