@@ -32,44 +32,46 @@ final class Canaries {
     private final SplittableRandom random = new SplittableRandom(ProcessHandle.current().pid());
     private final List<Canary> canaries = new ArrayList<>();
     private int made;
-    private volatile boolean isStopped;
 
-    private Canaries(Path folder, Consumer<String> faults) {
+    Canaries(Path folder, Consumer<String> faults) {
         this.folder = folder;
         this.faults = faults;
     }
 
-    /** In a thread of its own, until it is stopped or the process ends. */
-    static Canaries start(Path folder, Consumer<String> faults) {
+    /** In a thread of its own, until the process ends. */
+    static void start(Path folder, Consumer<String> faults) {
         Canaries canaries = new Canaries(folder, faults);
-        Thread thread = new Thread(canaries::run, "canaries");
+        Thread thread = new Thread(() -> {
+            while (true) {
+                LockSupport.parkNanos(PAUSE_NS);
+                canaries.step();
+            }
+        }, "canaries");
         thread.setDaemon(true);
         thread.start();
-        return canaries;
     }
 
-    void stop() {
-        isStopped = true;
-    }
-
-    private void run() {
-        while (!isStopped) {
-            LockSupport.parkNanos(PAUSE_NS);
-            try {
-                if (canaries.size() < COUNT) {
-                    canaries.add(open());
-                }
-                check();
-                if (canaries.size() == COUNT) {
-                    canaries.remove(random.nextInt(COUNT)).channel.close();
-                }
-            } catch (IOException e) {
-                // that no descriptor is left is done on purpose
-                if (e.getMessage() == null || !e.getMessage().contains("Too many open files")) {
-                    faults.accept("canaries: " + e);
-                }
+    /** One more, or another one in the place of an old one; all are checked. */
+    void step() {
+        try {
+            if (canaries.size() < COUNT) {
+                canaries.add(open());
+            }
+            check();
+            if (canaries.size() == COUNT) {
+                canaries.remove(random.nextInt(COUNT)).channel.close();
+            }
+        } catch (IOException e) {
+            // that no descriptor is left is done on purpose
+            if (e.getMessage() == null || !e.getMessage().contains("Too many open files")) {
+                faults.accept("canaries: " + e);
             }
         }
+    }
+
+    /** As if somebody else had closed the first one. */
+    void lose() throws IOException {
+        canaries.getFirst().channel.close();
     }
 
     private Canary open() throws IOException {
