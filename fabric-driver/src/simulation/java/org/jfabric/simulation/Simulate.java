@@ -121,6 +121,9 @@ public final class Simulate {
                 throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
                     + missing.size() + " messages did not arrive: " + some(missing), null);
             }
+            if (plan.faults.isEmpty() && ledger.failed != 0) {
+                throw simulation.failure(ledger.failed + " sends have failed without a fault", null);
+            }
             simulation.nodes().forEach(node -> errors.addAll(node.errors()));
             if (plan.faults.isEmpty() && !errors.isEmpty()) {
                 throw simulation.failure("a driver has recorded an error without a cause", errors.getFirst());

@@ -46,15 +46,6 @@ class SimulationTest {
         assertTrue(failed > 0, "no fault has ended a message");
     }
 
-    /** All receives of two nodes wait for payloads that are behind more than one window of unexpected messages. */
-    @Test
-    void shouldReadPayloadsThatAreBehindManyUnexpectedMessages() {
-        Simulate.Plan plan = Simulate.plan(23, Duration.ofMillis(10), "rxm")
-            .with(List.of(new Fault(910_000, Fault.Kind.CUT, 4, 1, 654_000)));
-        Simulate.Result result = Simulate.run(23, Duration.ofNanos(1_600_000), plan);
-        assertTrue(result.received() > 1000, result.received() + " messages have arrived");
-    }
-
     @Test
     void shouldPassAnIdleMinuteInFewSteps() {
         try (Simulation simulation = new Simulation(1)) {

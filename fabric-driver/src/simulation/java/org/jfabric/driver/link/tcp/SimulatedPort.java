@@ -12,6 +12,7 @@ import org.jfabric.info.SocketName;
 final class SimulatedPort extends TcpPort {
     private static final long NS_PER_S = 1_000_000_000L;
     private static final long NS_PER_MS = 1_000_000L;
+    private static final int WHOLE_BYTES = 1024;
     /** Time after which Linux gives up to repeat bytes that are not acknowledged. */
     private static final long REPEAT_LIMIT_NS = 924 * NS_PER_S;
 
@@ -219,7 +220,8 @@ final class SimulatedPort extends TcpPort {
         if (room == 0) {
             return -FabricErrno.EAGAIN;
         }
-        int count = network.piece(room);
+        // a system that has room takes a short message whole
+        int count = room == length && length <= WHOLE_BYTES ? room : network.piece(room);
         long timeNs = isCut() ? SimulatedPipe.NEVER : peer.in.notBefore(nowNs + network.latencyNs());
         peer.in.add(address, count, timeNs);
         network.note("send", this, count);
