@@ -401,7 +401,8 @@ public final class ClientConductor implements AutoCloseable {
             deliver(() -> listener.onDriverDraining(draining.begins()));
         } else if (event instanceof DriverEvent.ClientEnded ended) {
             end(of, new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
-                "the driver ended this client: " + ended.reason(), "Correct the cause, then connect again."),
+                "the driver ended this client: " + ended.reason(), ended.errno() == FabricErrno.ESHUTDOWN
+                ? afterTheEnd() : "Correct the cause, then connect again."),
                 ended.errno() == FabricErrno.ESHUTDOWN);
         } else if (event instanceof DriverEvent.InfoMatch || event instanceof DriverEvent.InfoVerdict) {
             PendingCommand command = pending.get(event.correlationId());
@@ -457,6 +458,12 @@ public final class ClientConductor implements AutoCloseable {
             failPending(why);
             deliver(() -> listener.onDriverGone(why));
         }
+    }
+
+    /** The remedy if the driver has ended by itself. */
+    private String afterTheEnd() {
+        return listener.reconnects() ? "The fabric waits for the next driver in the same directory."
+            : "Read what is left in the completion queues, close this fabric, and connect again.";
     }
 
     private static FabricException wentAway(FabricException why) {
@@ -548,7 +555,7 @@ public final class ClientConductor implements AutoCloseable {
             readEvents(this);
             end(this, new FabricException(FabricErrno.ENODEV,
                 "the driver " + connection.attachment().driverName() + " closed the connection or died",
-                "Read what is left in the completion queues, close this fabric, and connect again."), true);
+                afterTheEnd()), true);
         }
 
         @Override
