@@ -107,7 +107,7 @@ final class DriverWiring implements AutoCloseable {
         Undo undo = new Undo();
         undo.push(directory);
         try {
-            owner = new OwnerId(environment.randomLong(), environment.randomLong());
+            owner = environment.ownerId();
             cnc = new CncFile(directory, owner, config, err, environment);
             undo.push(cnc);
             record = EventRecord.create(directory.fd(), owner, config, cnc);

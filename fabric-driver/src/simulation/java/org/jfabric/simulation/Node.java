@@ -12,6 +12,7 @@ import org.jfabric.driver.SimulatedDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.layout.OwnerId;
 
 /** A process on a host of its own: a program and its embedded driver. It can be killed and started again. */
 public final class Node {
@@ -229,6 +230,11 @@ public final class Node {
         @Override
         public long nanoTime() {
             return simulation.nanoTime();
+        }
+
+        @Override
+        public OwnerId ownerId() {
+            return new OwnerId(random.nextLong(), random.nextLong());
         }
 
         @Override

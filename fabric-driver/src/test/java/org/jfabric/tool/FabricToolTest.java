@@ -73,7 +73,7 @@ class FabricToolTest {
 
         assertEquals(0, run.status());
         assertTrue(run.out().startsWith("JFabric "), run.out());
-        assertTrue(run.out().contains("layout 1.0"), run.out());
+        assertTrue(run.out().contains("layout 1.1"), run.out());
     }
 
     @Test

@@ -107,7 +107,7 @@ class WatchingCommandsTest {
             Map<String, Object> object = JsonText.object(line);
             assertEquals(path.toString(), object.get("directory"));
             assertEquals(true, object.get("running"));
-            assertEquals("1.0", object.get("layoutVersion"));
+            assertEquals("1.1", object.get("layoutVersion"));
             Map<?, ?> first = (Map<?, ?>) ((List<?>) object.get("counters")).getFirst();
             assertEquals(Map.of("id", 0.0, "type", 0.0, "label", "clients", "value", 0.0), first);
         }
@@ -287,7 +287,7 @@ class WatchingCommandsTest {
         ToolRun run = ToolRun.of(command, "--dir", other.toString());
 
         assertEquals(1, run.status());
-        assertTrue(run.err().contains("layout version 7.0, this program reads version 1.x"), run.err());
+        assertTrue(run.err().contains("layout version 7.1, this program reads version 1.x"), run.err());
     }
 
     @ParameterizedTest

@@ -3,6 +3,7 @@ package org.jfabric.driver.resource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jfabric.layout.OwnerId;
 
 /**
  * The time, the random numbers and the threads that a driver uses. This class has those of the system. A simulation
@@ -32,7 +33,16 @@ public class Environment implements NanoClock {
     }
 
     /**
-     * Draws a number. It distinguishes drivers, files and processes from earlier ones; it protects nothing.
+     * Makes the identity of a driver.
+     *
+     * @return an id that no other driver has, on any host.
+     */
+    public OwnerId ownerId() {
+        return OwnerId.random();
+    }
+
+    /**
+     * Draws a number. It distinguishes files and processes from earlier ones; it protects nothing.
      *
      * @return 64 random bits.
      */
