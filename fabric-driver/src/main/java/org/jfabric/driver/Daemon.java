@@ -99,8 +99,13 @@ final class Daemon {
     }
 
     private static String state(FabricDriver driver) {
-        long clients = driver.wiring().counters().value(SystemCounter.CLIENTS);
-        return clients + (clients == 1 ? " client in " : " clients in ") + driver.directory();
+        try {
+            long clients = driver.wiring().counters().value(SystemCounter.CLIENTS);
+            return clients + (clients == 1 ? " client in " : " clients in ") + driver.directory();
+        } catch (InternalError cut) {
+            // the file of the counters was cut; the agents make it whole, and this thread has nothing to end for it
+            return "the file of the counters was cut in " + driver.directory();
+        }
     }
 
     private static String reasonOfEnd(FabricDriver driver) {

@@ -1,6 +1,7 @@
 package org.jfabric.driver.hostile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
@@ -48,7 +49,7 @@ class CutCncTest {
             // all of it, the header only, and a single page
             for (int round = 0; round < ROUNDS; round++) {
                 CutFiles.cut(directory, "cnc", round % 3 == 0 ? 0 : 4096L * (round % 3));
-                survive(node, self, directory);
+                survive(node, self, driver);
                 assertTrue(driver.process().isAlive(), () -> "the driver has ended: " + driver.output());
                 exchange(node, node, self);
                 exchange(near, remote, toRemote);
@@ -68,13 +69,14 @@ class CutCncTest {
     }
 
     /** Until the driver has noticed: calls answer as documented, or throw what the virtual machine makes of it. */
-    private static void survive(FabricNode node, long self, Path directory) {
+    private static void survive(FabricNode node, long self, DriverProcess driver) {
+        Path directory = driver.directory();
         Deadline.awaitParked("the driver makes its file whole", () -> {
             try {
                 int received = node.endpoint.trecv(node.memory.address(64), 8, -1L, 99, 0, 99);
-                assertTrue(received == 0 || received == -FabricErrno.EAGAIN, FabricErrno.name(received));
+                assertPosted(received, node, driver);
                 int sent = node.endpoint.tsend(node.memory.address(0), 8, self, 99, 99);
-                assertTrue(sent == 0 || sent == -FabricErrno.EAGAIN, FabricErrno.name(sent));
+                assertPosted(sent, node, driver);
                 for (FabricNode.Entry entry = node.poll(); entry != null; entry = node.poll()) {
                     assertEquals(99, entry.context(), entry.toString());
                     assertEquals(0, entry.err(), entry.toString());
@@ -85,6 +87,13 @@ class CutCncTest {
             }
             return isWhole(directory);
         });
+    }
+
+    private static void assertPosted(int result, FabricNode node, DriverProcess driver) {
+        if (result != 0 && result != -FabricErrno.EAGAIN) {
+            String reason = assertThrows(FabricException.class, () -> node.fabric.info(null)).getMessage();
+            throw new AssertionError(FabricErrno.name(result) + ", " + reason + ", driver: " + driver.output());
+        }
     }
 
     /** The log began anew, so what it says of a cut is of the last one. */

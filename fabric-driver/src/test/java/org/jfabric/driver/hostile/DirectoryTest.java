@@ -129,7 +129,7 @@ class DirectoryTest {
                 cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
                 FabricException refused = assertThrows(FabricException.class,
                     () -> Fabric.connect(new FabricConfig().directory(directory)));
-                assertContains(refused.getMessage(), directory.resolve("cnc").toString(), "version 5.0",
+                assertContains(refused.getMessage(), directory.resolve("cnc").toString(), "version 5.1",
                     "version " + FileHeaderDescriptor.MAJOR_VERSION, "same major version");
             } finally {
                 Libc.close(fd);
