@@ -17,9 +17,11 @@ import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A driver's events in recordings of the Java runtime. */
 @Timeout(60)
+@Isolated("records the events of the whole process")
 class RuntimeEventsTest {
     @TempDir
     private Path folder;
