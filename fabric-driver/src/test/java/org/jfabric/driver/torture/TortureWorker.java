@@ -37,7 +37,7 @@ import org.jfabric.info.Flags;
  * <pre>
  *  open CELL DIRECTORY FOLDER NUMBER SEED   ready ADDRESS       a fabric and an endpoint are there
  *  listen CONVERSATION                      listening           its messages are expected
- *  send CONVERSATION ADDRESS                sending             and goes on until its end
+ *  send CONVERSATION ADDRESS                sending             and continues until its end
  *  end CONVERSATION                         ended NS            nothing of it is outstanding, since that time
  *  settle                                   settled             all that was posted before has ended
  *  census                                   census HEAP         bytes in use after a collection

@@ -64,7 +64,7 @@ class TcpVanishTest {
             "jfabric.tcp.keepaliveProbes", "1");
     }
 
-    /** The system alone would go on for 15 minutes while bytes are under way. */
+    /** The system alone would try for 15 minutes while bytes are under way. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldEndWithinThePeerTimeoutWhetherBytesAreUnderWayOrNot(boolean isTalking) throws Exception {
