@@ -382,6 +382,11 @@ class CompletionReader implements Waitable {
         return credits;
     }
 
+    /** Where the entries are read. */
+    final MemorySegment memory() {
+        return memory;
+    }
+
     final DriverState driver() {
         return driver;
     }

@@ -69,8 +69,8 @@ final class RestartReader extends CompletionReader {
     /** All of them were read, too. */
     private volatile boolean isEmptied;
     private volatile Era era;
-    /** Other threads may still search for entries there. */
-    private Era previous;
+    /** The file before and the copy of it: other threads may still search for entries there, by address. */
+    private Object previous;
     /** Where operations are posted to. */
     private volatile Era last;
 
@@ -213,7 +213,7 @@ final class RestartReader extends CompletionReader {
     }
 
     private void moveTo(Era following) {
-        previous = era;
+        previous = new Object[] {era, memory()};
         isSettled = false;
         isEmptied = false;
         begin(following.memory, following.capacity, following.credits);
