@@ -206,7 +206,7 @@ final class TcpConnection extends Watched {
             return;
         }
         if (result == TlsPort.TASK) {
-            link.tls().submit(new HandshakeTask(this, tls), link.services());
+            link.tls().tasks().submit(new TlsHandshakeTask(this, tls));
         }
         if (result == TlsPort.SECURED) {
             if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
@@ -227,7 +227,7 @@ final class TcpConnection extends Watched {
     /** A slow step of the handshake has ended. */
     void onTaskDone(Throwable failure) {
         tls.onTaskDone();
-        link.tls().onTaskDone(link.services());
+        link.tls().tasks().onTaskDone();
         link.reportProblemsOfFiles();
         if (state != SECURING) {
             return;

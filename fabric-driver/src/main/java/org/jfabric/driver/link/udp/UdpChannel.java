@@ -90,6 +90,9 @@ final class UdpChannel extends DatagramChannel {
         if (refusal != 0 || nameLength == 0) {
             return refusal == 0 ? -FabricErrno.EINVAL : refusal;
         }
+        if (endpoint.dtls() != null && !endpoint.dtls().isReady(this)) {
+            return -FabricErrno.EAGAIN;
+        }
         if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && endpoint.sendNow(this, operation)) {
             return DONE;
         }
@@ -100,6 +103,9 @@ final class UdpChannel extends DatagramChannel {
     @Override
     protected void onClosed() {
         endpoint.remove(this);
+        if (endpoint.dtls() != null) {
+            endpoint.dtls().forget(this);
+        }
     }
 
     @Override

@@ -30,6 +30,17 @@ final class UdpReader {
         }
     }
 
+    /** Receives available datagrams of an encrypted endpoint, which opens them; returns their number. */
+    int receiveRecords(UdpPort port, UdpEndpoint endpoint, int limit) {
+        MessageVector taken = incoming;
+        int count = port.receive(taken, Math.min(limit, taken.capacity()));
+        for (int i = 0; i < count; i++) {
+            taken.nameLength(i, MessageVector.NAME_BYTES);
+            endpoint.onDatagram(taken.nameAddress(i), taken.pieceAddress(i, 0), taken.transferred(i));
+        }
+        return count;
+    }
+
     /**
      * Receives available datagrams and delivers them to the engine.
      *
