@@ -33,7 +33,7 @@ public final class DtlsConfig {
     public static final Option<Integer> HANDSHAKES_PER_HOST = Option.count("jfabric.dtls.handshakesPerHost")
         .defaultsTo(32)
         .range(1, 65_536)
-        .why("The same for one source address.");
+        .why("Of these, handshakes from one source address at most.");
 
     /** {@code jfabric.dtls.sessionLimit}. */
     public static final Option<Integer> SESSION_LIMIT = Option.count("jfabric.dtls.sessionLimit")

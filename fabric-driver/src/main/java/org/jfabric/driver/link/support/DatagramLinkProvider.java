@@ -173,8 +173,8 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         }
         info.txAttr().injectSize(Math.min(longestBytes, config.queue().injectSizeBytes()));
         info.epAttr().protocolVersion(protocolVersion);
-        if (!completesInOrder()) {
-            info.txAttr().compOrder(wanted.txAttr().compOrder());
+        if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {
+            info.txAttr().compOrder(Order.NONE);
         }
         return info;
     }

@@ -1,5 +1,7 @@
 package org.jfabric.driver.link.udp;
 
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -9,6 +11,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramEndpoint;
+import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.driver.link.support.TrafficMarks;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
@@ -41,6 +44,9 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private final UdpPort port;
     private final LinkServices services;
     private final ChannelLimits limits;
+    private final PeerRate.Limits rates;
+    /** Counter of datagrams that were dropped because of the rate of their peer; 0 before the first one. */
+    private long overRate;
     private final MessageVector outgoing;
     private final UdpReader reader;
     private final UdpChannel unknownSenders;
@@ -65,23 +71,42 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /**
      * An endpoint.
      *
-     * @param batch     datagrams that are sent with one system call at most.
      * @param resources of its sessions; null if datagrams are plain.
      */
     UdpEndpoint(
         LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, UdpReader reader,
-        int batch, DtlsResources resources) {
+        UdpConfig config, DtlsResources resources) {
         super(local);
         this.port = port;
         port.mark(TrafficMarks.of(local.trafficClass()));
         this.services = services;
         this.limits = limits;
         this.reader = reader;
-        this.outgoing = new MessageVector(batch, PieceList.MAX_PIECES);
+        this.outgoing = new MessageVector(config.batchSize(), PieceList.MAX_PIECES);
+        this.rates = new PeerRate.Limits(config.peerRateBytes(), config.peerRateMessages());
         this.unknownSenders = UdpChannel.ofUnknownSenders(limits, local.handlerFor(UNKNOWN_SENDERS), this);
         unknownSenders.up();
         this.dtls = resources == null ? null : new DtlsPeers(this, port, resources);
         this.backlog = resources == null ? null : new DtlsBacklog(port.bufferBytes(), resources.counters());
+    }
+
+    /** The rate of a new channel's peer; null without a limit. */
+    PeerRate newRate() {
+        return rates.newRate(services.nowNs());
+    }
+
+    /** Whether a datagram is to be dropped; it is counted, or charged. */
+    boolean isOver(PeerRate rate, int length) {
+        long nowNs = services.nowNs();
+        if (!rate.isOver(nowNs)) {
+            rate.charge(length, 1, nowNs);
+            return false;
+        }
+        if (overRate == 0) {
+            overRate = services.counterAddress("udp: datagrams dropped because of the rate of their peer");
+        }
+        UnsafeApi.putLongRelease(null, overRate, UnsafeApi.getLong(overRate) + 1);
+        return true;
     }
 
     /** The sessions with its peers; null if datagrams are plain. */
@@ -174,7 +199,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         while (!backlog.isEmpty() && local().postedReceives() > 0) {
             long scratch = dtls.resources().scratch();
             int length = backlog.take(scratch);
-            open(backlog.nameAddress(), scratch, length);
+            open(backlog.nameAddress(), scratch, length, true);
             work++;
         }
         // without receives and handshakes the kernel's buffer is the better place for what arrives
@@ -197,16 +222,21 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (isData && (!backlog.isEmpty() || local().postedReceives() == 0)) {
             backlog.add(name, address, length);
         } else {
-            open(name, address, length);
+            open(name, address, length, isData);
         }
     }
 
-    private void open(long name, long address, int length) {
+    private void open(long name, long address, int length, boolean isData) {
+        DatagramChannel channel = sources().find(
+            UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
+        UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+        // before it costs more; handshakes have limits of their own
+        if (isData && sender.isOverRate(length)) {
+            return;
+        }
         int message = dtls.onDatagram(name, address, length);
         if (message != DtlsPeers.NO_MESSAGE) {
-            DatagramChannel channel = sources().find(
-                UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-            (channel == null ? unknownSenders : channel).handler().onMessage(Flags.MSG, 0, 0, address, message);
+            sender.handler().onMessage(Flags.MSG, 0, 0, address, message);
         }
     }
 

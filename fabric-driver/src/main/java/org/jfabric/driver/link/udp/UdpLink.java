@@ -68,7 +68,7 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
         if (reader == null) {
             reader = new UdpReader(config.batchSize());
         }
-        add(new UdpEndpoint(endpoint, port, services, limits, reader, config.batchSize(), dtls));
+        add(new UdpEndpoint(endpoint, port, services, limits, reader, config, dtls));
     }
 
     @Override

@@ -60,8 +60,10 @@ final class UdpReader {
             taken.nameLength(i, MessageVector.NAME_BYTES);
             DatagramChannel channel = sources.find(
                 UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-            (channel == null ? unknownSenders : channel).handler().onMessage(
-                flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+            UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+            if (!sender.isOverRate(taken.transferred(i))) {
+                sender.handler().onMessage(flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+            }
         }
         return count;
     }

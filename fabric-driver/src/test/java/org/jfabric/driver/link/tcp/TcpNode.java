@@ -28,6 +28,8 @@ final class TcpNode extends SteppedServices implements AutoCloseable {
     final BoundAddress bound;
     /** Added to the true time. */
     long aheadNs;
+    /** The time, if it is not the true one. */
+    long frozenNs;
 
     static void use(Sockets kind) {
         sockets = kind;
@@ -122,6 +124,6 @@ final class TcpNode extends SteppedServices implements AutoCloseable {
 
     @Override
     public long nowNs() {
-        return System.nanoTime() + aheadNs;
+        return frozenNs != 0 ? frozenNs : System.nanoTime() + aheadNs;
     }
 }

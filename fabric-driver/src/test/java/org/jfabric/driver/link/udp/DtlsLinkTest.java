@@ -632,6 +632,35 @@ class DtlsLinkTest {
         assertEquals(3, right.sessions());
     }
 
+    /** What a peer sends beyond its rate is dropped and counted; other peers are not concerned. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldDropWhatIsBeyondTheRateOfItsPeer(boolean isEncrypted) {
+        String[] rate = {"jfabric.udp.peerRateMessages", "100"};
+        UdpNode right = add(isEncrypted ? UdpNode.dtls(clock, TestKeys.files(folder, "b", "a"), rate)
+            : UdpNode.plain(clock, rate));
+        UdpNode left = isEncrypted ? node("a", "b") : add(UdpNode.plain(clock));
+        UdpNode other = isEncrypted ? node("a", "b") : add(UdpNode.plain(clock));
+        UdpNode.Handler there = left.insert(right.address());
+        UdpNode.Handler here = right.insert(left.address());
+        UdpNode.Handler modest = other.insert(right.address());
+        UdpNode.Handler ofModest = right.insert(other.address());
+        exchange(left, there, here, 10, 0);
+        exchange(other, modest, ofModest, 10, 0);
+        pass(SECOND_NS);
+        here.messages.clear();
+        int sent = 0;
+        // two seconds of virtual time, twice the rate
+        for (long end = clock.nowNs + 2 * SECOND_NS; clock.nowNs < end; sent++) {
+            assertTrue(left.send(there, 10, sent) >= 0);
+            step();
+        }
+        String label = "udp: datagrams dropped because of the rate of their peer";
+        assertEquals(sent, here.messages.size() + right.counter(label));
+        assertTrue(here.messages.size() >= 200 && here.messages.size() <= 212, () -> "taken " + here.messages.size());
+        exchange(other, modest, ofModest, 10, 1);
+    }
+
     @Test
     void shouldRefuseGroups() {
         UdpNode left = node("a", "b");

@@ -93,8 +93,8 @@ final class UdpNode extends SteppedServices implements AutoCloseable {
         return new UdpNode(UdpLinkProvider.ofDtls(), clock, address, keys.options());
     }
 
-    static UdpNode plain(Clock clock) {
-        return new UdpNode(new UdpLinkProvider(), clock, null);
+    static UdpNode plain(Clock clock, String... options) {
+        return new UdpNode(new UdpLinkProvider(), clock, null, options);
     }
 
     private UdpNode(UdpLinkProvider provider, Clock clock, String address, String... options) {
