@@ -163,6 +163,9 @@ public final class TlsIdentity {
             SSLContext made = SSLContext.getInstance(kind.protocol);
             made.init(new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
                 trustManagers.getTrustManagers(), null);
+            // no session is resumed, and the JDK would keep 20,480 of them for a day
+            made.getServerSessionContext().setSessionCacheSize(1);
+            made.getClientSessionContext().setSessionCacheSize(1);
             return made;
         } catch (GeneralSecurityException | IOException ex) {
             throw new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "
