@@ -23,8 +23,9 @@ import org.jfabric.info.SocketName;
  * from the sender's memory. <b>Receiving.</b> No more datagrams are taken than receives are posted. The others wait in
  * the kernel's buffer and are lost if they do not fit, as with libfabric's provider. The system call requests one
  * datagram while they arrive singly, and more when they arrive faster: a request for several costs an additional check
- * of the socket. A socket without traffic is not polled in every cycle, because a poll costs more than a message
- * between drivers of one host.
+ * of the socket. When they arrive in bursts the kernel joins them ({@link JoinedDatagrams}), as it cuts bursts that are
+ * sent ({@link UdpRuns}). A socket without traffic is not polled in every cycle, because a poll costs more than a
+ * message between drivers of one host.
  *
  * <p>Owner: progress agent.
  */
@@ -45,6 +46,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
 
     /** A message was sent since the last poll: later ones wait for the next poll and are sent together. */
     private boolean wroteInCycle;
+    /** Null until datagrams arrive in bursts: a call for joined ones costs a single one more. */
+    private JoinedDatagrams joined;
     /** Datagrams to request with one system call. */
     private int expected = 1;
     private int emptyPolls;
@@ -106,13 +109,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (posted == 0 || !isDue()) {
             return work;
         }
-        int asked = Math.min(expected, Math.min(limit, posted));
-        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
-        if (received == asked) {
-            expected = Math.min(2 * expected, outgoing.capacity());
-        } else if (received == 0 && expected > 1) {
-            expected /= 2;
-        }
+        int received = joined == null ? receive(Math.min(limit, posted))
+            : joined.receive(port, sources(), unknownSenders, Math.min(limit, posted));
         if (!groups().isEmpty()) {
             received += receiveGroups(limit);
         }
@@ -120,6 +118,20 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             emptyPolls = 0;
         }
         return work + received;
+    }
+
+    private int receive(int limit) {
+        int asked = Math.min(expected, limit);
+        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
+        if (received == asked) {
+            expected = Math.min(2 * expected, outgoing.capacity());
+            if (asked >= UdpRuns.SHORTEST && port.join()) {
+                joined = new JoinedDatagrams();
+            }
+        } else if (received == 0 && expected > 1) {
+            expected /= 2;
+        }
+        return received;
     }
 
     private boolean isDue() {
@@ -182,6 +194,9 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         }
         if (local().postedReceives() == 0) {
             return true;
+        }
+        if (joined != null && joined.areWaiting()) {
+            return false;
         }
         boolean armed = port.arm(services, onArrival);
         for (UdpPort group : groups()) {
