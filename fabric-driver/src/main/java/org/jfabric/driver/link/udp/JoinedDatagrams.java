@@ -42,15 +42,17 @@ final class JoinedDatagrams {
             if (at == end && !next(port)) {
                 break;
             }
-            DatagramChannel sender = sources.find(UdpChannel.keyHigh(run.source()), UdpChannel.keyLow(run.source()),
+            DatagramChannel channel = sources.find(UdpChannel.keyHigh(run.source()), UdpChannel.keyLow(run.source()),
                 UdpChannel.keyRest(run.source()));
-            DatagramChannel channel = sender == null ? unknownSenders : sender;
+            UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
             do {
                 int bytes = Math.min(datagramBytes, end - at);
                 long from = room.address() + at;
                 at += bytes;
                 delivered++;
-                channel.handler().onMessage(Flags.MSG, 0, 0, from, bytes);
+                if (!sender.isOverRate(bytes)) {
+                    sender.handler().onMessage(Flags.MSG, 0, 0, from, bytes);
+                }
             } while (at < end && delivered < limit);
         }
         return delivered;

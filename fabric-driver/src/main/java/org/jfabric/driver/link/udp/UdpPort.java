@@ -18,6 +18,7 @@ abstract class UdpPort extends BoundAddress {
     private final SocketName name;
     private final InetAddress local;
     private final UdpConfig config;
+    private boolean refusesGroups;
     private boolean watched;
     private boolean armed;
 
@@ -27,12 +28,27 @@ abstract class UdpPort extends BoundAddress {
         this.config = config;
     }
 
+    /** Has {@link #join} refuse, because the datagrams of a group cannot be encrypted. */
+    final UdpPort withoutGroups() {
+        refusesGroups = true;
+        return this;
+    }
+
+    /** Room asked of the kernel for datagrams that wait. */
+    final int bufferBytes() {
+        return config.bufferBytes();
+    }
+
     /**
      * Opens a socket for the group, bound to the group's address: it receives nothing else, so that the messages of the
      * group can be distinguished from others.
      */
     @Override
     public final BoundAddress join(SocketName group) {
+        if (refusesGroups) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "joining " + group + " over dtls",
+                "Use link udp, whose messages are plain: a session has two ends, a group has many.");
+        }
         if (group.isIn6() || name.isIn6()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "joining " + group + " with " + name, "Use groups and endpoints of IPv4.");
