@@ -25,12 +25,13 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
-        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Four more"
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Five more"
             + " commands are built when first used:",
         "  sample       Runs a sample program, or lists them, see './fabric sample'.",
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'.",
-        "  torture      Kills and harms processes that send to each other, see './fabric torture --help'."
+        "  torture      Kills and harms processes that send to each other, see './fabric torture --help'.",
+        "  jcstress     Tries what threads share without locks under jcstress, see docs/reliability.md."
     },
     subcommands = {
         PingPongCommand.class,

@@ -19,6 +19,7 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.FileType;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,46 @@ class ShmLinkTest {
         assertEquals(0, sent.err());
         assertEquals(200 + seed, sent.context());
         assertTrue(to.isFilled(half, length, seed), "length " + length);
+    }
+
+    private static ShmConnection connection(ShmNode from, ShmNode to) {
+        return ((ShmLink) from.link).connection(ShmNode.address(to.services.driverName()));
+    }
+
+    @Test
+    void shouldFailWhenTheDriverWhoseRequestIsAwaitedWasKilled() {
+        ShmNode asking = new ShmNode(base, "b");
+        try {
+            ShmNode killed = new ShmNode(base, "a");
+            assertEquals(0, killed.endpoint.send(
+                ShmNode.TAGGED, killed.buf(0), 8, killed.addresses.insert(ShmNode.address("b")), 1, 0, 1));
+            // it is stopped before its request leaves, but for the thread that answers the other one
+            killed.services.tasks.clear();
+            assertEquals(0, asking.endpoint.send(
+                ShmNode.TAGGED, asking.buf(0), 8, asking.addresses.insert(ShmNode.address("a")), 1, 0, 1));
+            Deadline.await("a refusal because of the other request", () -> {
+                killed.step();
+                asking.step();
+                return connection(asking, killed).state() == ShmConnection.AWAITING;
+            }, () -> asking.services.errors + " and " + killed.services.errors);
+            killed.close();
+            ShmNode.Entry[] entry = new ShmNode.Entry[1];
+            Deadline.usual().until("the end of the send", () -> (entry[0] = asking.poll()) != null, asking::step,
+                () -> asking.services.errors);
+            // and not that the time for a connection was over
+            assertEquals(FabricErrno.EHOSTUNREACH, entry[0].err());
+        } finally {
+            asking.close();
+        }
+    }
+
+    @Test
+    void shouldConnectAgainWhenThePeerHadNotNoticedTheEndYet() {
+        assertTransfers(beta, alpha, 8, 1);
+        // alpha finds beta's next request before the end of this connection
+        connection(beta, alpha).fail(FabricErrno.ECONNRESET, null);
+        assertTransfers(beta, alpha, 8, 2);
+        assertTransfers(alpha, beta, 8, 3);
     }
 
     @ParameterizedTest(name = "link=shm length={0}")
