@@ -157,6 +157,10 @@ final class Mutations implements AutoCloseable {
         return reached[parser.ordinal()];
     }
 
+    long connectionsOfPeer() {
+        return garbagePeer.connections();
+    }
+
     /** Some more of one kind; the endpoints still send to themselves afterwards. */
     void some(Parser parser) throws IOException {
         switch (parser) {

@@ -71,6 +71,11 @@ final class TortureMain implements Callable<Integer> {
     private long mutations;
 
     @Option(
+        names = "--parsers", paramLabel = "NAME", split = ",",
+        description = "Only messages to these: ${COMPLETION-CANDIDATES}; default: all.")
+    private Set<Mutations.Parser> parsers = EnumSet.allOf(Mutations.Parser.class);
+
+    @Option(
         names = "--restarts", paramLabel = "N",
         description = "Instead of all this: how long a killed driver takes until it serves again, N times.")
     private int restarts;
@@ -111,7 +116,8 @@ final class TortureMain implements Callable<Integer> {
         try (TortureRun run = new TortureRun(cells, chosen, System.out, disk)) {
             Runtime.getRuntime().addShutdownHook(new Thread(run::close, "end of the run"));
             run.plan(plan());
-            int faults = mutations > 0 ? run.mutate(mutations) : run.run(Math.round(minutes * 60), sliceSeconds);
+            int faults = mutations > 0 ? run.mutate(mutations, parsers)
+                : run.run(Math.round(minutes * 60), sliceSeconds);
             System.out.println(run.tally());
             System.out.println(faults == 0 ? "torture: no fault" : "torture: " + faults + " faults");
             return faults == 0 ? 0 : 1;

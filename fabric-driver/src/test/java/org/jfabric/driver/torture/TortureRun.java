@@ -9,8 +9,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.driver.kit.TestKeys;
@@ -131,6 +133,11 @@ final class TortureRun implements AutoCloseable {
 
     /** Changed messages until each parser has so many; returns the number of faults. */
     int mutate(long count) {
+        return mutate(count, EnumSet.allOf(Mutations.Parser.class));
+    }
+
+    /** The same for some of the parsers. */
+    int mutate(long count, Set<Mutations.Parser> parsers) {
         try {
             // other drivers, with one more link
             end();
@@ -138,7 +145,7 @@ final class TortureRun implements AutoCloseable {
             try (Mutations mutations = new Mutations(fleet.alpha().directory(), seed)) {
                 for (long next = 0; next < count;) {
                     next = Math.min(count, next + MUTATIONS_AT_ONCE);
-                    for (Mutations.Parser parser : Mutations.Parser.values()) {
+                    for (Mutations.Parser parser : parsers) {
                         while (mutations.reached(parser) < next) {
                             mutations.some(parser);
                         }
@@ -147,9 +154,10 @@ final class TortureRun implements AutoCloseable {
                     }
                     out.println("torture: each parser has read " + next + " changed messages");
                 }
-                for (Mutations.Parser parser : Mutations.Parser.values()) {
+                for (Mutations.Parser parser : parsers) {
                     tally.add("changed messages to " + parser, mutations.reached(parser));
                 }
+                tally.add("connections of the peer that writes garbage", mutations.connectionsOfPeer());
             }
             fleet.checkAtRest("mutations");
         } catch (AssertionError | RuntimeException | IOException e) {

@@ -129,9 +129,12 @@ public final class ShmGarbagePeer implements AutoCloseable {
     private void lie(ShmConnection connection, int offset) {
         long word = random.nextBoolean() ? random.nextLong()
             : RecordRingDescriptor.word(random.nextInt(RemoteNode.RING), random.nextInt(ShmFrameReader.MAX_TYPE + 2));
+        long before = taken(connection);
         connection.ring().putLongRelease(offset, word == 0 ? -1L : word);
         connection.written();
-        awaitTaken(connection, offset + RecordRingDescriptor.RECORD_ALIGNMENT);
+        // it may be believed, and then the other driver has read any number of bytes
+        Deadline.in(20).until("the end of a lie at " + offset + ": " + Long.toHexString(word),
+            () -> node.channel == null || taken(connection) != before, node::step, this::errors);
         connection.broken("was lied to");
         node.services.errors.clear();
     }
@@ -149,11 +152,13 @@ public final class ShmGarbagePeer implements AutoCloseable {
 
     /** The other driver publishes behind each batch how far it has read. */
     private void awaitTaken(ShmConnection connection, int end) {
-        long position = connection.files().peerRing().address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET;
-        long[] seen = {UnsafeApi.getLongAcquire(null, position)};
         Deadline.in(20).until("the end of a record at " + end, () -> node.channel == null
-            || ((seen[0] = UnsafeApi.getLongAcquire(null, position)) - end & RemoteNode.RING - 1)
-                < RemoteNode.RING / 2, node::step, this::errors);
+            || (taken(connection) - end & RemoteNode.RING - 1) < RemoteNode.RING / 2, node::step, this::errors);
+    }
+
+    private static long taken(ShmConnection connection) {
+        return UnsafeApi.getLongAcquire(
+            null, connection.files().peerRing().address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
     }
 
     /** A body that a frame of that type may have, perhaps with some bytes changed; returns its length. */

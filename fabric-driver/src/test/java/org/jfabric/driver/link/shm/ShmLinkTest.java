@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,10 +14,12 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.FileType;
 import org.jfabric.test.Deadline;
@@ -105,6 +108,30 @@ class ShmLinkTest {
         } finally {
             asking.close();
         }
+    }
+
+    @Test
+    void shouldExplainThatThePeerHasEndedWhileItWasConnecting() throws IOException {
+        ShmNode ending = new ShmNode(base, "ending");
+        assertEquals(0, ending.endpoint.send(
+            ShmNode.TAGGED, ending.buf(0), 8, ending.addresses.insert(ShmNode.address("alpha")), 1, 0, 1));
+        Deadline.await("a hello", () -> {
+            ending.step();
+            return connection(ending, alpha).state() == ShmConnection.GREETING;
+        }, () -> ending.services.errors);
+        ending.close();
+        // as its resource thread would
+        try (Stream<Path> files = Files.list(base.resolve("ending"))) {
+            files.filter(each -> each.toString().endsWith(".ring")).forEach(each -> each.toFile().delete());
+        }
+        Deadline.await("the refusal of the files that are gone", () -> {
+            alpha.step();
+            return !alpha.services.errors.isEmpty();
+        }, () -> "");
+        assertInstanceOf(FabricException.class, alpha.services.errors.getFirst());
+        assertTrue(alpha.services.errors.getFirst().getMessage().contains(
+            "ending has removed its files while it was connecting"), () -> alpha.services.errors.toString());
+        assertTransfers(beta, alpha, 8, 1);
     }
 
     @Test
