@@ -92,7 +92,8 @@ class DocumentedNamesTest {
         }
         commands.put("sample", Set.of("--help"));
         commands.put("jcstress", Set.of("-m", "-t", "-h"));
-        commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--link", "--shrink"));
+        commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs",
+            "--kills", "--link", "--shrink", "--quiet"));
         return commands;
     }
 

@@ -22,6 +22,7 @@ import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
 import org.jfabric.samples.quotes.Quotes;
+import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
@@ -56,6 +57,8 @@ public final class Samples {
         add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);
+        add("replicas", "a counter that survives the end of its primary; its test is a simulation",
+            ReplicatedCounter::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);
     }

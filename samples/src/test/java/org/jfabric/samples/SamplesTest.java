@@ -14,6 +14,7 @@ import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
@@ -192,6 +193,12 @@ class SamplesTest {
     }
 
     @Test
+    void shouldHaveEachAdditionAtPrimaryAndBackup() throws Exception {
+        assertEquals(List.of("acknowledged 1000, missing at the primary 0, at the backup 0"),
+            run(() -> ReplicatedCounter.main(new String[0])));
+    }
+
+    @Test
     void shouldExplainEachFailureWhenTransfersCannotBeDone() throws Exception {
         List<String> lines = run(() -> CompletionErrors.main(new String[0]));
 
@@ -218,7 +225,7 @@ class SamplesTest {
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
                 "doorbell", "sequence", "log", "counters", "group", "feed", "contexts", "restart",
-                "errors", "futures"),
+                "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -126,7 +126,7 @@ final class ShmConnector {
         private final long ringNumber;
 
         DialTask(ShmConnection connection, long ringNumber) {
-            super(connection, new ShmFiles(services.directoryFd()));
+            super(connection, new ShmFiles(services.environment(), services.directoryFd()));
             this.ringNumber = ringNumber;
         }
 
@@ -186,7 +186,7 @@ final class ShmConnector {
         private final long ringNumber;
 
         AcceptTask(ShmConnection connection, int fd, ShmHello hello, long ringNumber) {
-            super(connection, new ShmFiles(services.directoryFd()));
+            super(connection, new ShmFiles(services.environment(), services.directoryFd()));
             this.hello = hello;
             this.ringNumber = ringNumber;
             files.fd(fd);
