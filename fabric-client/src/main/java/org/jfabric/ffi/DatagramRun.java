@@ -11,8 +11,8 @@ import java.lang.ref.Reference;
  * datagrams behind the protocols ({@code UDP_SEGMENT}, Linux 4.18), and joins those that it received
  * ({@code UDP_GRO}, Linux 5.0). The last datagram may be shorter.
  *
- * <p>Source: udp(7) of Linux man-pages 6.7, sections UDP_SEGMENT and UDP_GRO. Only the constructor allocates. Owner: one
- * thread; the memory lives as long as this object is reachable.
+ * <p>Source: udp(7) of Linux man-pages 6.7, sections UDP_SEGMENT and UDP_GRO. Only the constructor allocates. Owner:
+ * one thread; the memory lives as long as this object is reachable.
  */
 public final class DatagramRun {
     /** Datagrams that every kernel with UDP_SEGMENT takes as one. */
