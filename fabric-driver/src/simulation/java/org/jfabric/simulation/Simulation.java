@@ -39,6 +39,9 @@ import org.jfabric.driver.link.tcp.SimulatedNetwork;
  * thread.
  */
 public final class Simulation implements AutoCloseable {
+    /** Begin of the names of the directories. */
+    static final String PREFIX = "jfabric-simulation-";
+
     private static final long START_NS = 1_000_000_000_000L;
     private static final long STEP_NS = 100;
     private static final int STEP_SPREAD_NS = 900;
@@ -48,6 +51,8 @@ public final class Simulation implements AutoCloseable {
     private static final long TIMER_STEP_NS = 10_000_000;
     private static final long LONGEST_STEP_NS = 1_000_000_000;
     private static final int ORDERS = 5;
+    private static final int STEPS_BETWEEN_CHECKS = 64;
+    private static final long START_AGAIN_NS = 1_000_000;
     private static final int SHOWN = 60;
 
     private record Timer(long timeNs, long number, Runnable action) {
@@ -60,6 +65,7 @@ public final class Simulation implements AutoCloseable {
     private final SimulatedNetwork network;
     private final List<Node> nodes = new ArrayList<>();
     private final Deque<Fault> faults = new ArrayDeque<>();
+    private final Harm harm = new Harm();
     private final PriorityQueue<Timer> timers =
         new PriorityQueue<>(Comparator.comparingLong(Timer::timeNs).thenComparingLong(Timer::number));
     private long timersMade;
@@ -78,8 +84,9 @@ public final class Simulation implements AutoCloseable {
         random = new SplittableRandom(seed);
         network = new SimulatedNetwork(this::nanoTime, random.split(), (kind, from, to, amount) ->
             log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), amount, 0));
+        network.callFaults((host, call) -> nodeAt(host).faults().errno(call));
         try {
-            base = Files.createTempDirectory(Path.of("/dev/shm"), "jfs");
+            base = Files.createTempDirectory(Path.of("/dev/shm"), PREFIX);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -170,6 +177,9 @@ public final class Simulation implements AutoCloseable {
             passTime();
             return;
         }
+        if (steps % STEPS_BETWEEN_CHECKS == 0) {
+            check(false);
+        }
         int order = random.nextInt(ORDERS);
         int[] work = new int[1];
         guarded(() -> work[0] = node.step(order));
@@ -183,11 +193,32 @@ public final class Simulation implements AutoCloseable {
         }
     }
 
+    /**
+     * Checks the accounts of all drivers: credit, reserved memory and operations.
+     *
+     * @param isAtRest whether all operations have ended and all messages were received, so that all is given back.
+     * @throws SimulationFailure if something is wrong.
+     */
+    void check(boolean isAtRest) {
+        for (Node node : nodes) {
+            List<String> wrong = node.check(isAtRest);
+            if (!wrong.isEmpty()) {
+                throw failure("the accounts of " + node + " are wrong: " + wrong, null);
+            }
+        }
+    }
+
+    /** What is not at rest, for failures. */
+    List<String> accounts() {
+        return nodes.stream().flatMap(node -> node.check(true).stream()).toList();
+    }
+
     private void passTime() {
         if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)) {
             return;
         }
         idleSteps = 0;
+        check(false);
         long next = Math.min(network.nextEventNs(), nowNs + LONGEST_STEP_NS);
         for (Node node : nodes) {
             if (node.hasTimers()) {
@@ -210,12 +241,16 @@ public final class Simulation implements AutoCloseable {
     }
 
     private boolean runs(String host) {
+        return nodeAt(host).isRunning();
+    }
+
+    private Node nodeAt(String host) {
         for (Node node : nodes) {
             if (node.address().equals(host)) {
-                return node.isRunning();
+                return node;
             }
         }
-        return false;
+        throw new IllegalArgumentException("no node has the address " + host);
     }
 
     private void fire() {
@@ -231,10 +266,17 @@ public final class Simulation implements AutoCloseable {
 
     private void inject(Fault fault) {
         Node node = nodes.get(fault.node());
+        harm.count(fault.kind());
         switch (fault.kind()) {
-            case RESET -> network.resetAny();
+            case RESET -> {
+                String[] hosts = network.resetAny();
+                if (hosts != null) {
+                    harm.pair(nodeAt(hosts[0]).index(), nodeAt(hosts[1]).index(), fault.kind());
+                }
+            }
             case CUT -> {
                 Node other = nodes.get(fault.other());
+                harm.pair(node.index(), other.index(), fault.kind());
                 network.cut(node.address(), other.address());
                 at(nowNs + fault.durationNs(), () -> {
                     network.heal(node.address(), other.address());
@@ -243,16 +285,34 @@ public final class Simulation implements AutoCloseable {
             }
             case KILL -> {
                 if (node.isUp()) {
+                    harm.node(node.index(), fault.kind());
                     node.kill();
-                    at(nowNs + fault.durationNs(), () -> {
-                        if (!node.isUp()) {
-                            node.start();
-                        }
-                    });
+                    startAt(nowNs + fault.durationNs(), node);
                 }
             }
-            default -> node.stop(nowNs + fault.durationNs());
+            case STOP -> {
+                harm.node(node.index(), fault.kind());
+                node.stop(nowNs + fault.durationNs());
+            }
+            default -> {
+                harm.node(node.index(), fault.kind());
+                node.faults().begin(fault);
+            }
         }
+    }
+
+    /** Starts a node that is not up; again and again while it cannot start for lack of something. */
+    private void startAt(long timeNs, Node node) {
+        at(timeNs, () -> {
+            if (!node.isUp() && !node.start()) {
+                startAt(nowNs + START_AGAIN_NS, node);
+            }
+        });
+    }
+
+    /** Whom faults have harmed so far. */
+    Harm harm() {
+        return harm;
     }
 
     private void at(long timeNs, Runnable action) {
@@ -274,6 +334,7 @@ public final class Simulation implements AutoCloseable {
         faults.clear();
         for (Node node : nodes) {
             node.stop(0);
+            node.faults().end();
             for (Node other : nodes) {
                 network.heal(node.address(), other.address());
             }
@@ -432,6 +493,8 @@ public final class Simulation implements AutoCloseable {
                 }
             }
         } finally {
+            nodes.forEach(node -> node.faults().end());
+            NodeFaults.exit(null);
             remove(base);
         }
     }

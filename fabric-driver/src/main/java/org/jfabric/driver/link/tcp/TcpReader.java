@@ -230,8 +230,12 @@ final class TcpReader {
         if (length <= end - position && connection.streams().canStore(length)) {
             long address = buffer + position;
             position += (int) length;
-            connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
-            answer();
+            try {
+                connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
+            } finally {
+                // also if memory fails meanwhile: acknowledgements have no numbers, so that none may be missing
+                answer();
+            }
         } else {
             payloadLeft = length;
             inPayload = true;
@@ -400,12 +404,15 @@ final class TcpReader {
             }
             return;
         }
-        if (isWrite()) {
-            connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
-        } else if (!wasAborted) {
-            connection.streams().onPlaced(placement);
+        try {
+            if (isWrite()) {
+                connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
+            } else if (!wasAborted) {
+                connection.streams().onPlaced(placement);
+            }
+        } finally {
+            answer();
         }
-        answer();
     }
 
     private void answer() {

@@ -26,8 +26,9 @@ import org.jfabric.info.SocketName;
  * from the sender's memory. <b>Receiving.</b> No more datagrams are taken than receives are posted. The others wait in
  * the kernel's buffer and are lost if they do not fit, as with libfabric's provider. The system call requests one
  * datagram while they arrive singly, and more when they arrive faster: a request for several costs an additional check
- * of the socket. A socket without traffic is not polled in every cycle, because a poll costs more than a message
- * between drivers of one host.
+ * of the socket. When they arrive in bursts the kernel joins them ({@link JoinedDatagrams}), as it cuts bursts that are
+ * sent ({@link UdpRuns}). A socket without traffic is not polled in every cycle, because a poll costs more than a
+ * message between drivers of one host.
  *
  * <p><b>With DTLS</b> a message is sealed into a record when it is described to the kernel. The socket is read although
  * no receive is posted, because of handshakes. Messages that arrive meanwhile wait here, in the length of the kernel's
@@ -59,6 +60,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
 
     /** A message was sent since the last poll: later ones wait for the next poll and are sent together. */
     private boolean wroteInCycle;
+    /** Null until datagrams arrive in bursts: a call for joined ones costs a single one more. */
+    private JoinedDatagrams joined;
     /** Datagrams to request with one system call. */
     private int expected = 1;
     private int emptyPolls;
@@ -174,9 +177,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (posted == 0 || !isDue()) {
             return work;
         }
-        int asked = Math.min(expected, Math.min(limit, posted));
-        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
-        adapt(received, asked);
+        int received = joined == null ? receive(Math.min(limit, posted))
+            : joined.receive(port, sources(), unknownSenders, Math.min(limit, posted));
         if (!groups().isEmpty()) {
             received += receiveGroups(limit);
         }
@@ -184,6 +186,16 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             emptyPolls = 0;
         }
         return work + received;
+    }
+
+    private int receive(int limit) {
+        int asked = Math.min(expected, limit);
+        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
+        adapt(received, asked);
+        if (received == asked && asked >= UdpRuns.SHORTEST && port.join()) {
+            joined = new JoinedDatagrams();
+        }
+        return received;
     }
 
     private void adapt(int received, int asked) {
@@ -308,7 +320,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (dtls == null && !hasReceives) {
             return true;
         }
-        if (dtls != null && hasReceives && !backlog.isEmpty()) {
+        if (hasReceives && (dtls != null ? !backlog.isEmpty() : joined != null && joined.areWaiting())) {
             return false;
         }
         boolean armed = port.arm(services, onArrival);

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
@@ -113,6 +114,12 @@ abstract class UdpPort extends BoundAddress {
 
     /** Sends datagrams; the number that was taken, or a negative errno for the first. */
     abstract int send(MessageVector vector, int count);
+
+    /** Has the system join the datagrams that arrive, if it can; they are then read as runs only. */
+    abstract boolean join();
+
+    /** Receives a run of joined datagrams into memory; its bytes, negative if there is none. */
+    abstract int receive(DatagramRun run, long address, int length);
 
     /** Marks its packets; what the system refuses leaves them as they were. */
     abstract void mark(SocketClass marks);
