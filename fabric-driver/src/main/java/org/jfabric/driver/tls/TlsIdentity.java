@@ -100,8 +100,8 @@ public final class TlsIdentity {
                 problem = unusable;
             }
         }
-        // the cookies of a context do not contain the peer's address: with a context for each handshake, one that was sent
-        // to an address does not prove that another one receives
+        // the cookies of a context do not contain the peer's address: with a context for each handshake, one that was
+        // sent to an address does not prove that another one receives
         SSLEngine engine = (kind == DATAGRAMS ? newContext(managers) : context).createSSLEngine();
         engine.setUseClientMode(isClient);
         SSLParameters parameters = engine.getSSLParameters();
