@@ -92,7 +92,7 @@ class DocumentedNamesTest {
         }
         commands.put("sample", Set.of("--help"));
         commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs",
-            "--kills", "--link", "--shrink", "--quiet"));
+            "--kills", "--link", "--shrink", "--only", "--quiet", "--events"));
         return commands;
     }
 
