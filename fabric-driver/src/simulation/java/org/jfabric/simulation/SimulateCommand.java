@@ -18,7 +18,8 @@ public final class SimulateCommand {
         "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--only");
     private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events");
     private static final String USAGE = "usage: simulate [--seed S] [--seeds N | --real-minutes V]"
-        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|loopback] [--only N,N] [--shrink] [--quiet]"
+        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|loopback] [--only N,N]"
+        + " [--shrink] [--quiet]"
         + " [--events]";
 
     /**
