@@ -162,7 +162,8 @@ public final class Simulate {
             List<Ledger.Message> unfinished = ledger.unfinished();
             List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
             throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
-                + missing.size() + " messages did not arrive: " + some(missing) + "; " + simulation.accounts(), lastError(simulation));
+                + missing.size() + " messages did not arrive: " + some(missing) + "; "
+                + simulation.accounts(), lastError(simulation));
         }
     }
 
