@@ -3,7 +3,9 @@ package org.jfabric.simulation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.info.FabricErrno;
 
 /** What all nodes have sent and received, against which each event is checked. */
 final class Ledger {
@@ -49,6 +51,7 @@ final class Ledger {
     private int version;
     private long lastId;
     private boolean isActive = true;
+    private Predicate<Message> mayFail = message -> true;
     long sent;
     long failed;
     long received;
@@ -97,6 +100,11 @@ final class Ledger {
         isActive = false;
     }
 
+    /** Sets which messages may end with an error. */
+    void mayFail(Predicate<Message> newMayFail) {
+        mayFail = newMayFail;
+    }
+
     long nextId() {
         return ++lastId;
     }
@@ -112,6 +120,8 @@ final class Ledger {
         require(message != null && message.isPending && message.from == node.index()
             && message.fromLife == node.life(), "node " + node + " got a second or foreign entry for message " + id
             + ", " + message);
+        require(errno == 0 || mayFail.test(message), message + " ended with " + FabricErrno.name(errno)
+            + " although no fault has harmed either");
         message.isPending = false;
         message.isSent = errno == 0;
         failed += errno == 0 ? 0 : 1;
@@ -159,6 +169,12 @@ final class Ledger {
     long pending() {
         return messages.values().stream()
             .filter(message -> message.isPending && message.fromLife == lives[message.from]).count();
+    }
+
+    /** The same without those of one node. */
+    long pendingBut(int node) {
+        return messages.values().stream().filter(message -> message.isPending && message.from != node
+            && message.fromLife == lives[message.from]).count();
     }
 
     /** Messages that have to arrive. */

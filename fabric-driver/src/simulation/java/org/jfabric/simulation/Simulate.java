@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Function;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
  * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
@@ -17,6 +19,16 @@ public final class Simulate {
     private static final double MOST_FAULTS = 8;
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
 
+    /** Messages and accesses of all nodes, judged by a ledger; all kinds of faults. */
+    static final String PLAIN = "plain";
+    /** The operations of the soak, judged by its model; faults only delay them. */
+    static final String SOAK = "soak";
+    /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
+    static final String CLIENTS = "clients";
+    private static final int NODES_WITH_TWO_DRIVERS = 5;
+    /** Of the seeds one after the other. */
+    private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN};
+
     /**
      * What a seed chooses.
      *
@@ -26,12 +38,23 @@ public final class Simulate {
      * @param faults       in the order of their times.
      * @param remoteAccess whether nodes access each other's memory.
      * @param paceNs       mean time between operations of one node, 0 for none.
+     * @param traffic      {@link #PLAIN}, {@link #SOAK} or {@link #CLIENTS}.
      */
     record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
-        long paceNs) {
+        long paceNs, String traffic) {
         /** The same with other faults. */
         Plan with(List<Fault> others) {
-            return new Plan(nodes, link, options, others, remoteAccess, paceNs);
+            return new Plan(nodes, link, options, others, remoteAccess, paceNs, traffic);
+        }
+
+        /** Nodes that have drivers, which are the first; the others are clients. */
+        int drivers() {
+            return !CLIENTS.equals(traffic) ? nodes : "loopback".equals(link) || nodes < NODES_WITH_TWO_DRIVERS ? 1 : 2;
+        }
+
+        /** Whether no fault harms more than one client. */
+        boolean harmsOnlyClients() {
+            return faults.stream().allMatch(fault -> fault.kind() == Fault.Kind.KILL && fault.node() >= drivers());
         }
     }
 
@@ -54,18 +77,26 @@ public final class Simulate {
     }
 
     /** Chooses nodes, link, options and faults. */
-    static Plan plan(long seed, Duration duration, String wantedLink) {
+    static Plan plan(long seed, Duration duration, String wantedLink, String wantedTraffic) {
         SplittableRandom random = new SplittableRandom(seed ^ 0x5DEECE66DL);
-        int nodes = 2 + random.nextInt(4);
-        String[] links = {"tcp", "shm", "rxm", "tcp"};
+        String traffic = wantedTraffic != null ? wantedTraffic : TRAFFIC[Math.floorMod(seed, TRAFFIC.length)];
+        int nodes = (CLIENTS.equals(traffic) ? 3 : 2) + random.nextInt(4);
+        String[] links = {"tcp", "shm", "rxm", "udp", "tcp"};
         String link = links[random.nextInt(links.length)];
         link = wantedLink == null ? link : wantedLink;
+        traffic = UdpLinkProvider.NAME.equals(link) ? PLAIN : traffic;
         Map<String, String> options = new HashMap<>();
-        options.put("jfabric.link.enabled", "loopback," + link);
+        options.put("jfabric.link.enabled", "loopback".equals(link) ? link : "loopback," + link);
+        if ("loopback".equals(link) && PLAIN.equals(traffic)) {
+            // others would not be reached
+            nodes = 1;
+        }
         options.put("jfabric.engine.eagerLimitBytes", Integer.toString(256 << random.nextInt(6)));
         int budget = 16 + random.nextInt(6);
         options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
         options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
+        options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
+        options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
         int ring = 16 + random.nextInt(4);
         options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
@@ -82,8 +113,16 @@ public final class Simulate {
             }
         }
         long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
-        return new Plan(
-            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs);
+        Plan plan = new Plan(
+            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs, traffic);
+        return CLIENTS.equals(traffic) && random.nextBoolean() ? plan.with(killsOfClients(plan)) : plan;
+    }
+
+    /** All faults become kills of clients. */
+    private static List<Fault> killsOfClients(Plan plan) {
+        int drivers = plan.drivers();
+        return plan.faults.stream().map(fault -> new Fault(fault.timeNs(), Fault.Kind.KILL,
+            drivers + fault.node() % (plan.nodes - drivers), fault.other(), fault.durationNs())).toList();
     }
 
     /**
@@ -96,18 +135,33 @@ public final class Simulate {
      * @throws SimulationFailure if something is wrong.
      */
     public static Result run(long seed, Duration duration, String link) {
-        return run(seed, duration, plan(seed, duration, link));
+        return run(seed, duration, plan(seed, duration, link, null));
     }
 
     static Result run(long seed, Duration duration, Plan plan) {
+        if (UdpLinkProvider.NAME.equals(plan.link)) {
+            return DatagramTraffic.run(seed, duration, plan);
+        }
+        if (SOAK.equals(plan.traffic)) {
+            return SoakTraffic.run(seed, duration, plan);
+        }
         Ledger ledger = new Ledger(plan.nodes);
         Traffic[] programs = new Traffic[plan.nodes];
         List<Throwable> errors = new ArrayList<>();
         Result result;
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
-                simulation.add("n" + i, plan.options, node ->
-                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs));
+                Function<Node, Program> program = node ->
+                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs);
+                if (i < plan.drivers()) {
+                    simulation.add("n" + i, plan.options, program);
+                } else {
+                    simulation.addClient("c" + i, simulation.nodes().get(i % plan.drivers()), program);
+                }
+            }
+            if (plan.harmsOnlyClients()) {
+                // those who do not deal with a killed client must not notice
+                ledger.mayFail(message -> wasKilled(simulation, message.from) || wasKilled(simulation, message.to));
             }
             simulation.start();
             simulation.faults(plan.faults);
@@ -132,6 +186,11 @@ public final class Simulate {
                 simulation.elapsedNs(), errors);
         }
         return result;
+    }
+
+    private static boolean wasKilled(Simulation simulation, int index) {
+        Node node = simulation.nodes().get(index);
+        return node.life() > 1 || !node.isUp();
     }
 
     private static List<Ledger.Message> some(List<Ledger.Message> messages) {
@@ -191,15 +250,18 @@ public final class Simulate {
     }
 
     /** What the command line asks for. */
-    private record Options(long seed, long seeds, Duration duration, String link, boolean shrinks) {
+    private record Options(
+        long seed, long seeds, Duration duration, String link, String traffic, boolean shrinks) {
+        private static final List<String> VALUES =
+            List.of("--seed", "--seeds", "--seconds", "--minutes", "--link", "--traffic");
+
         static Options of(String[] args) {
             Map<String, String> values = new HashMap<>();
             boolean shrinks = false;
             for (int i = 0; i < args.length; i++) {
                 if (args[i].equals("--shrink")) {
                     shrinks = true;
-                } else if (List.of("--seed", "--seeds", "--seconds", "--minutes", "--link").contains(args[i])
-                    && i + 1 < args.length) {
+                } else if (VALUES.contains(args[i]) && i + 1 < args.length) {
                     values.put(args[i], args[++i]);
                 } else {
                     throw new IllegalArgumentException(args[i]);
@@ -209,7 +271,7 @@ public final class Simulate {
                 : Double.parseDouble(values.getOrDefault("--seconds", "0.1"));
             return new Options(Long.parseLong(values.getOrDefault("--seed", "1")),
                 Long.parseLong(values.getOrDefault("--seeds", "1")),
-                Duration.ofNanos((long) (seconds * NS_PER_S)), values.get("--link"), shrinks);
+                Duration.ofNanos((long) (seconds * NS_PER_S)), values.get("--link"), values.get("--traffic"), shrinks);
         }
     }
 
@@ -217,7 +279,7 @@ public final class Simulate {
      * Runs seeds and prints a line for each, or its failure. Exit status 0 if none fails, 1 if one fails, 2 for wrong
      * arguments.
      *
-     * @param args {@code --seed S --seeds N --seconds V --minutes V --link L --shrink}.
+     * @param args {@code --seed S --seeds N --seconds V --minutes V --link L --traffic T --shrink}.
      */
     public static void main(String[] args) {
         Options options;
@@ -226,7 +288,8 @@ public final class Simulate {
         } catch (IllegalArgumentException wrong) {
             System.err.println("unknown or incomplete: " + wrong.getMessage());
             System.err.println("usage: simulate [--seed S] [--seeds N] [--seconds V | --minutes V]"
-                + " [--link tcp|rxm|shm|loopback] [--shrink]");
+                + " [--link tcp|rxm|shm|udp|loopback]"
+                + " [--traffic plain|soak|clients] [--shrink]");
             System.exit(2);
             return;
         }
@@ -238,14 +301,14 @@ public final class Simulate {
     }
 
     private static boolean show(long seed, Options options) {
-        Plan plan = plan(seed, options.duration, options.link);
+        Plan plan = plan(seed, options.duration, options.link, options.traffic);
         long startNs = cpuNs();
         try {
             Result result = run(seed, options.duration, plan);
             double tookS = (cpuNs() - startNs) / 1e9;
             System.out.printf("seed %d: %d nodes, %s, %d faults, hash %016x, %d sent, %d failed, %d received,"
                 + " %d accesses, %d errors recorded, %.3f s in %.3f s of the processor, %.0f operations/s%n", seed,
-                plan.nodes, plan.link, plan.faults.size(), result.hash, result.sent, result.failed, result.received,
+                plan.nodes, plan.link + " " + plan.traffic, plan.faults.size(), result.hash, result.sent, result.failed, result.received,
                 result.accesses, result.errors.size(), result.virtualNs / 1e9, tookS,
                 (result.sent + result.received + result.accesses) / tookS);
             return true;
@@ -254,7 +317,8 @@ public final class Simulate {
             SimulationFailure shown = options.shrinks ? shrink(seed, options.duration, plan, failure) : failure;
             shown.printStackTrace(System.out);
             System.out.printf("repeat it with --seed %d --seconds %s%s%n", seed, options.duration.toNanos() / 1e9,
-                options.link == null ? "" : " --link " + options.link);
+                (options.link == null ? "" : " --link " + options.link)
+                    + (options.traffic == null ? "" : " --traffic " + options.traffic));
             return false;
         }
     }

@@ -91,7 +91,8 @@ class DocumentedNamesTest {
             commands.put(each.getKey(), options);
         }
         commands.put("sample", Set.of("--help"));
-        commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--link", "--shrink"));
+        commands.put("simulate",
+            Set.of("--seed", "--seeds", "--seconds", "--minutes", "--link", "--traffic", "--shrink"));
         return commands;
     }
 

@@ -1,9 +1,7 @@
 package org.jfabric.driver.link.udp;
 
-import java.net.InetAddress;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
@@ -26,9 +24,18 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     private static final int SCORE = 10;
 
+    /** Null for the sockets of the driver's options. */
+    private final UdpNetwork network;
+
     /** Makes a provider; it has no state. */
     public UdpLinkProvider() {
+        this(null);
+    }
+
+    /** Makes a provider of links whose sockets are those of a network. */
+    UdpLinkProvider(UdpNetwork network) {
         super(NAME, Protocol.UDP, 0, SCORE, 0);
+        this.network = network;
     }
 
     @Override
@@ -38,12 +45,8 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         // unlike an address that peers connect to, a datagram socket may be bound to the wildcard if requested
         SocketName name = isNamed ? name(wanted.srcAddr())
             : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
-        return open(name, name.inetAddress(), false, udp);
-    }
-
-    static UdpPort open(SocketName name, InetAddress local, boolean shared, UdpConfig udp) {
-        return udp.sockets() == Sockets.NATIVE ? UdpNativePort.open(name, local, shared, udp)
-            : UdpNioPort.open(name, local, shared, udp);
+        UdpNetwork sockets = network != null ? network : UdpNetwork.of(udp.sockets());
+        return sockets.open(name, name.inetAddress(), false, udp);
     }
 
     @Override

@@ -119,6 +119,17 @@ public final class SimulatedNetwork extends TcpNetwork {
         }
     }
 
+    /**
+     * Whether two hosts are separated.
+     *
+     * @param a address without port.
+     * @param b another one.
+     * @return true between {@link #cut} and {@link #heal}.
+     */
+    public boolean isCut(String a, String b) {
+        return !cuts.isEmpty() && cuts.contains(pair(a, b));
+    }
+
     /** Resets one connection, if there is one. */
     public void resetAny() {
         List<SimulatedPort> open = ports.values().stream().filter(port -> port.peer != null).toList();
@@ -347,7 +358,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     private boolean isCut(SimulatedPort port) {
-        return cuts.contains(pair(hostOf(port.name()), hostOf(port.remote())));
+        return isCut(hostOf(port.name()), hostOf(port.remote()));
     }
 
     private static boolean isBetween(SimulatedPort port, String a, String b) {
