@@ -194,9 +194,10 @@ final class DatagramLedger implements SimulatedDatagrams.Log {
         return id * MOST_NODES + node;
     }
 
-    /** Whether everything has its end: entries of sends, and receives of what has arrived. */
+    /** Whether everything has its end: entries of sends, arrivals, and receives of what has arrived. */
     boolean isOver() {
-        return waiting.isEmpty() && messages.values().stream().noneMatch(this::isOpen);
+        return waiting.isEmpty() && simulation.datagrams().nextEventNs() == Long.MAX_VALUE
+            && messages.values().stream().noneMatch(this::isOpen);
     }
 
     /** Without an entry, or not sent although its sender lives. */

@@ -16,8 +16,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -27,7 +26,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class BufferedStreamTest {
     private static final int BUDGET = 1 << 16;
     private static final int LONG = 5 * BUDGET;
-    private static final int CLAIM = 77;
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
     private static final class Side {
@@ -36,12 +34,12 @@ class BufferedStreamTest {
         final AddressVector vector;
         final Endpoint endpoint;
         final MemoryRegion memory;
-        /** Length and flags of the entries, by context. */
+        /** Of the entries, by context. */
         final Map<Long, Long> lengths = new HashMap<>();
         long shown;
 
-        Side(Node node, String link, long mode) {
-            Info hints = new Info().caps(Flags.MSG | Flags.SOURCE).linkName(link);
+        Side(Node node, long mode) {
+            Info hints = new Info().caps(Flags.MSG | Flags.SOURCE).linkName("tcp");
             if (mode != 0) {
                 hints.mode(mode);
             }
@@ -68,18 +66,17 @@ class BufferedStreamTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"tcp", "rxm"})
-    void shouldShowAMessageThatIsLongerThanTheBudget(String link) {
+    @Test
+    void shouldShowAMessageThatIsLongerThanTheBudget() {
         try (Simulation simulation = new Simulation(3)) {
-            Map<String, String> options = Map.of("jfabric.link.enabled", link,
+            Map<String, String> options = Map.of("jfabric.link.enabled", "tcp",
                 "jfabric.engine.unexpectedBudgetBytes", Integer.toString(BUDGET),
-                "jfabric.engine.creditWindowBytes", "8192", "jfabric.rxm.segmentedLimitBytes", "1048576");
+                "jfabric.engine.creditWindowBytes", "8192");
             Node from = simulation.add("from", options, node -> () -> 0);
             Node to = simulation.add("to", options, node -> () -> 0);
             simulation.start();
-            Side sender = new Side(from, link, 0);
-            Side receiver = new Side(to, link, Mode.BUFFERED_RECV);
+            Side sender = new Side(from, 0);
+            Side receiver = new Side(to, Mode.BUFFERED_RECV);
             long peer = sender.vector.insert(receiver.endpoint.name());
             receiver.vector.insert(sender.endpoint.name());
             Payload.fill(sender.memory.buffer(), 0, LONG, 7);
