@@ -9,7 +9,6 @@ import java.util.Arrays;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.EpochClock;
-import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
@@ -46,7 +45,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
      */
     private final int fd;
     private final UnsafeBuffer errors;
-    private final EpochClock clock = SystemEpochClock.INSTANCE;
+    private final EpochClock clock;
     private final CountersManager countersManager;
     private final SystemCounters counters;
     private final PrintStream overflow;
@@ -63,17 +62,18 @@ final class CncFile implements ErrorHandler, AutoCloseable {
      * @param owner     identity of the driver.
      * @param config    lengths and threading mode.
      * @param overflow  for errors that the log has no room for.
-     * @param environment gets the errors as well.
+     * @param environment gets the errors as well; has the time and makes the file.
      */
     CncFile(DriverDirectory directory, OwnerId owner, DriverConfig config, PrintStream overflow,
         Environment environment) {
         this.overflow = overflow;
         this.environment = environment;
+        this.clock = environment::currentTimeMillis;
         int valuesLength = config.cnc().countersLengthBytes();
         int metadataLength = valuesLength * CncDescriptor.METADATA_TO_VALUES_RATIO;
         int errorLength = config.cnc().errorLogLengthBytes();
         int length = CncDescriptor.fileLength(valuesLength, errorLength);
-        file = MappedFile.create(directory.fd(), CncDescriptor.FILE_NAME, length);
+        file = environment.createFile(directory.fd(), CncDescriptor.FILE_NAME, length);
         fd = Libc.openat(directory.fd(), CncDescriptor.FILE_NAME,
             Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
         if (fd < 0) {

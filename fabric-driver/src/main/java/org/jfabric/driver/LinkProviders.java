@@ -23,6 +23,7 @@ final class LinkProviders {
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
         new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), TcpLinkProvider.ofTls(),
         RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), new UdpLinkProvider(),
+        UdpLinkProvider.ofDtls(),
         VerbsLinkProvider.ofMessages(),
         new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
         new VerbsUdLinkProvider());

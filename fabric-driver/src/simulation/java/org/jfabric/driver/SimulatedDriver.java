@@ -5,6 +5,8 @@ import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.engine.EngineSession;
+import org.jfabric.driver.engine.SimulatedEngine;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
@@ -79,6 +81,23 @@ public final class SimulatedDriver {
      */
     public boolean hasTimers() {
         return driver.wiring().hasTimers();
+    }
+
+    /**
+     * Checks its accounts, between two cycles.
+     *
+     * @param isAtRest whether all operations have ended.
+     * @return what is wrong; empty if nothing is.
+     */
+    public List<String> check(boolean isAtRest) {
+        List<String> wrong = new ArrayList<>();
+        for (EngineSession session : driver.wiring().progress().sessions()) {
+            wrong.addAll(SimulatedEngine.check(session, driver.config().engine().unexpectedBudgetBytes()));
+            if (isAtRest) {
+                wrong.addAll(SimulatedEngine.checkAtRest(session));
+            }
+        }
+        return wrong;
     }
 
     /** Ends the driver as the kill of its process would. */

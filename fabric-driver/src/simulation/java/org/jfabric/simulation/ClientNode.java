@@ -53,10 +53,9 @@ final class ClientNode extends Node {
     }
 
     @Override
-    void start() {
+    boolean start() {
         if (!host.isUp()) {
-            startLater();
-            return;
+            return false;
         }
         life++;
         hostLife = host.life();
@@ -73,12 +72,24 @@ final class ClientNode extends Node {
                 new Threads());
             program = factory.apply(this);
         } catch (FabricException failed) {
-            requireStopped(failed);
+            if (!faults().explains(failed.errno())) {
+                requireStopped(failed);
+            }
             end();
-            startLater();
-            return;
+            return false;
         }
         simulation().note("attach", this, life, 0);
+        return true;
+    }
+
+    Node host() {
+        return host;
+    }
+
+    /** What is missing at its host. */
+    @Override
+    NodeFaults faults() {
+        return host.faults();
     }
 
     /** A driver whose process does not run does not answer in time. */
@@ -90,8 +101,8 @@ final class ClientNode extends Node {
 
     private void startLater() {
         simulation().after(Duration.ofNanos(START_AGAIN_NS), () -> {
-            if (!isUp()) {
-                start();
+            if (!isUp() && !start()) {
+                startLater();
             }
         });
     }

@@ -41,6 +41,9 @@ import org.jfabric.info.SocketName;
  * thread.
  */
 public final class Simulation implements AutoCloseable {
+    /** Begin of the names of the directories. */
+    static final String PREFIX = "jfabric-simulation-";
+
     private static final long START_NS = 1_000_000_000_000L;
     private static final long STEP_NS = 100;
     private static final int STEP_SPREAD_NS = 900;
@@ -50,6 +53,8 @@ public final class Simulation implements AutoCloseable {
     private static final long TIMER_STEP_NS = 10_000_000;
     private static final long LONGEST_STEP_NS = 1_000_000_000;
     private static final int ORDERS = 5;
+    private static final int STEPS_BETWEEN_CHECKS = 64;
+    private static final long START_AGAIN_NS = 1_000_000;
     private static final int SHOWN = 60;
 
     private record Timer(long timeNs, long number, Runnable action) {
@@ -63,6 +68,7 @@ public final class Simulation implements AutoCloseable {
     private final SimulatedDatagrams datagrams;
     private final List<Node> nodes = new ArrayList<>();
     private final Deque<Fault> faults = new ArrayDeque<>();
+    private final Harm harm = new Harm();
     private final PriorityQueue<Timer> timers =
         new PriorityQueue<>(Comparator.comparingLong(Timer::timeNs).thenComparingLong(Timer::number));
     private long timersMade;
@@ -83,9 +89,11 @@ public final class Simulation implements AutoCloseable {
         random = new SplittableRandom(seed);
         network = new SimulatedNetwork(this::nanoTime, random.split(), (kind, from, to, amount) ->
             log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), amount, 0));
-        datagrams = new SimulatedDatagrams(this::nanoTime, new SplittableRandom(~seed), network::isCut, this::onDatagram);
+        datagrams = new SimulatedDatagrams(
+            this::nanoTime, new SplittableRandom(~seed), network::isCut, this::onDatagram);
+        network.callFaults((host, call) -> nodeAt(host).faults().errno(call));
         try {
-            base = Files.createTempDirectory(Path.of("/dev/shm"), "jfs");
+            base = Files.createTempDirectory(Path.of("/dev/shm"), PREFIX);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -192,6 +200,9 @@ public final class Simulation implements AutoCloseable {
             passTime();
             return;
         }
+        if (steps % STEPS_BETWEEN_CHECKS == 0) {
+            check(false);
+        }
         int order = random.nextInt(ORDERS);
         int[] work = new int[1];
         guarded(() -> work[0] = node.step(order));
@@ -205,12 +216,33 @@ public final class Simulation implements AutoCloseable {
         }
     }
 
+    /**
+     * Checks the accounts of all drivers: credit, reserved memory and operations.
+     *
+     * @param isAtRest whether all operations have ended and all messages were received, so that all is given back.
+     * @throws SimulationFailure if something is wrong.
+     */
+    void check(boolean isAtRest) {
+        for (Node node : nodes) {
+            List<String> wrong = node.check(isAtRest);
+            if (!wrong.isEmpty()) {
+                throw failure("the accounts of " + node + " are wrong: " + wrong, null);
+            }
+        }
+    }
+
+    /** What is not at rest, for failures. */
+    List<String> accounts() {
+        return nodes.stream().flatMap(node -> node.check(true).stream()).toList();
+    }
+
     private void passTime() {
         if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)
             || datagrams.hasEvents(this::runs)) {
             return;
         }
         idleSteps = 0;
+        check(false);
         long next = Math.min(nowNs + LONGEST_STEP_NS, Math.min(network.nextEventNs(), datagrams.nextEventNs()));
         for (Node node : nodes) {
             if (node.hasTimers()) {
@@ -233,12 +265,16 @@ public final class Simulation implements AutoCloseable {
     }
 
     private boolean runs(String host) {
+        return nodeAt(host).isRunning();
+    }
+
+    private Node nodeAt(String host) {
         for (Node node : nodes) {
             if (node.address().equals(host)) {
-                return node.isRunning();
+                return node;
             }
         }
-        return false;
+        throw new IllegalArgumentException("no node has the address " + host);
     }
 
     private void fire() {
@@ -254,10 +290,17 @@ public final class Simulation implements AutoCloseable {
 
     private void inject(Fault fault) {
         Node node = nodes.get(fault.node());
+        harm.count(fault.kind());
         switch (fault.kind()) {
-            case RESET -> network.resetAny();
+            case RESET -> {
+                String[] hosts = network.resetAny();
+                if (hosts != null) {
+                    harmPairs(hosts[0], hosts[1], fault.kind());
+                }
+            }
             case CUT -> {
                 Node other = nodes.get(fault.other());
+                harmPairs(node.address(), other.address(), fault.kind());
                 network.cut(node.address(), other.address());
                 at(nowNs + fault.durationNs(), () -> {
                     network.heal(node.address(), other.address());
@@ -266,16 +309,54 @@ public final class Simulation implements AutoCloseable {
             }
             case KILL -> {
                 if (node.isUp()) {
+                    harmNode(node, fault.kind());
                     node.kill();
-                    at(nowNs + fault.durationNs(), () -> {
-                        if (!node.isUp()) {
-                            node.start();
-                        }
-                    });
+                    startAt(nowNs + fault.durationNs(), node);
                 }
             }
-            default -> node.stop(nowNs + fault.durationNs());
+            case STOP -> {
+                harmNode(node, fault.kind());
+                node.stop(nowNs + fault.durationNs());
+            }
+            default -> {
+                harmNode(node, fault.kind());
+                node.faults().begin(fault);
+            }
         }
+    }
+
+    /** A fault of a node concerns the clients of its driver, too. */
+    private void harmNode(Node node, Fault.Kind kind) {
+        for (Node each : nodes) {
+            if (each == node || each instanceof ClientNode client && client.host() == node) {
+                harm.node(each.index(), kind);
+            }
+        }
+    }
+
+    /** A fault concerns all that run on two hosts. */
+    private void harmPairs(String a, String b, Fault.Kind kind) {
+        for (Node one : nodes) {
+            for (Node other : nodes) {
+                if (one.address().equals(a) && other.address().equals(b)) {
+                    harm.pair(one.index(), other.index(), kind);
+                }
+            }
+        }
+    }
+
+    /** Starts a node that is not up; again and again while it cannot start for lack of something. */
+    private void startAt(long timeNs, Node node) {
+        at(timeNs, () -> {
+            if (!node.isUp() && !node.start()) {
+                startAt(nowNs + START_AGAIN_NS, node);
+            }
+        });
+    }
+
+    /** Whom faults have harmed so far. */
+    Harm harm() {
+        return harm;
     }
 
     private void at(long timeNs, Runnable action) {
@@ -311,6 +392,7 @@ public final class Simulation implements AutoCloseable {
         datagrams.faults(0, 0, 0, 0);
         for (Node node : nodes) {
             node.stop(0);
+            node.faults().end();
             for (Node other : nodes) {
                 network.heal(node.address(), other.address());
             }
@@ -486,6 +568,8 @@ public final class Simulation implements AutoCloseable {
                 }
             }
         } finally {
+            nodes.forEach(node -> node.faults().end());
+            NodeFaults.exit(null);
             remove(base);
         }
     }

@@ -62,8 +62,8 @@ final class SoakTraffic extends SoakDrivers {
                     world.run(world.operations + OPERATIONS);
                 }
                 simulation.note("soaked", null, world.entriesHash, world.operations);
-                return new Simulate.Result(simulation.hash(), world.operations, world.refused, world.found,
-                    world.accessed, simulation.elapsedNs(), List.of());
+                return Simulate.result(
+                    simulation, world.operations, 0, 0, world.accessed, world.refused);
             }
         }
     }
@@ -113,6 +113,7 @@ final class SoakTraffic extends SoakDrivers {
         StringBuilder text = new StringBuilder();
         options.forEach((option, value) -> text.append("  ").append(option).append('=').append(value).append('\n'));
         errors().forEach(error -> text.append("  ").append(error).append('\n'));
+        simulation.accounts().forEach(each -> text.append("  ").append(each).append('\n'));
         return text.toString();
     }
 

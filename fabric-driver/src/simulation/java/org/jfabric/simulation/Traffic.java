@@ -12,6 +12,7 @@ import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.RemoteRequest;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricAddress;
@@ -50,6 +51,7 @@ final class Traffic implements Program {
     private final int[] known;
     private final long accessOffset;
     private final boolean remoteAccess;
+    private final Openings openings;
     /** Mean time between two batches of operations, 0 for no pause. */
     private final long paceNs;
     private long nextNs;
@@ -60,6 +62,8 @@ final class Traffic implements Program {
     private int accessTo;
     private int accessLife;
     private int accessLength;
+    private boolean isAccessConfirmed;
+    private final RemoteRequest writing = new RemoteRequest();
     private long accessSeed;
 
     Traffic(Node node, Ledger ledger, String link, boolean remoteAccess, long paceNs) {
@@ -88,6 +92,7 @@ final class Traffic implements Program {
             freeSends.add(i);
             freeReceives.add(SLOTS + i);
         }
+        openings = new Openings(node, ledger, domain);
         ledger.onStart(node, endpoint.name(), target == null ? 0 : target.remoteAddress());
     }
 
@@ -95,6 +100,7 @@ final class Traffic implements Program {
     public int run() {
         learn();
         int work = postReceives() + read();
+        work += ledger.isActive() ? openings.run() : 0;
         if (ledger.isActive() && nextNs <= node.simulation().nanoTime()) {
             if (paceNs > 0) {
                 nextNs = node.simulation().nanoTime() + random.nextLong(2 * paceNs);
@@ -190,8 +196,10 @@ final class Traffic implements Program {
         accessSeed = random.nextLong();
         accessLength = Long.BYTES + random.nextInt(ACCESS_BYTES - Long.BYTES);
         Payload.fill(bytes, (int) accessOffset, accessLength, accessSeed);
-        int result = endpoint.remoteMemory().write(memory.address(accessOffset), accessLength, addresses[to],
-            place(to), KEY, ACCESS);
+        isAccessConfirmed = random.nextBoolean();
+        int result = endpoint.remoteMemory().writemsg(writing.clear().memory(memory.address(accessOffset), accessLength)
+            .destAddr(addresses[to]).remote(place(to), KEY).opContext(ACCESS)
+            .flags(Flags.COMPLETION | (isAccessConfirmed ? Flags.DELIVERY_COMPLETE : 0)));
         access = result == 0 ? 1 : 0;
         Ledger.require(result == 0 || result == -FabricErrno.EAGAIN, "write answered " + FabricErrno.name(result));
         return access;
@@ -261,7 +269,9 @@ final class Traffic implements Program {
         ledger.accesses++;
         if (access == 2) {
             access = 0;
-            if (accessLife == ledger.life(accessTo)) {
+            // the bytes of a write that is not confirmed are lost with a connection
+            if (accessLife == ledger.life(accessTo)
+                && (isAccessConfirmed || !node.simulation().harm().explains(node.index(), accessTo))) {
                 Payload.check(bytes, (int) accessOffset + ACCESS_BYTES, accessLength, accessSeed);
             }
             return;

@@ -65,8 +65,8 @@ class ClientSimulationTest {
             long failed = ledger.failed;
             assertEquals(0, failed, "a message failed before the kill");
             Node victim = clients.getFirst();
-            ledger.mayFail(message -> message.from == victim.index() || message.to == victim.index());
-            victim.kill();
+            simulation.faults(List.of(new Fault(simulation.elapsedNs(), Fault.Kind.KILL, victim.index(), 0,
+                Duration.ofDays(1).toNanos())));
             simulation.run(SHORT);
             assertTrue(ledger.failed > failed, "the kill has ended no message");
             ledger.end();

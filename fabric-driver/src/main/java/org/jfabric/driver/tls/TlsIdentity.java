@@ -12,6 +12,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
@@ -26,28 +27,53 @@ import org.jfabric.info.FabricException;
  * <p>Any thread; slow.
  */
 public final class TlsIdentity {
-    private static final String[] PROTOCOLS = {"TLSv1.3"};
-    /** The fastest first. */
-    private static final String[] SUITES =
-        {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"};
+    /** Protocol and ciphers of one kind of links; the fastest cipher first. */
+    private record Kind(String protocol, String... suites) {
+    }
+
+    private static final Kind STREAMS = new Kind("TLSv1.3",
+        "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
+    /** The newest that the JDK has. Each has a key exchange whose secrets are not kept, and authenticates records. */
+    private static final Kind DATAGRAMS = new Kind("DTLSv1.2",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
     private static final String NAME = "driver";
     private static final char[] IN_MEMORY = {'-'};
 
+    private final Kind kind;
     private final KeyFiles files;
     private List<Object> stamps;
     private SSLContext context;
     private FabricException problem;
 
-    /**
-     * Reads the files.
-     *
-     * @param config their names.
-     * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
-     */
-    public TlsIdentity(TlsConfig config) {
+    private TlsIdentity(Kind kind, TlsConfig config) {
+        this.kind = kind;
         files = new KeyFiles(config);
         stamps = files.stamps();
         context = load();
+    }
+
+    /**
+     * Reads the files, for connections over TLS 1.3.
+     *
+     * @param config their names.
+     * @return the identity.
+     * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
+     */
+    public static TlsIdentity ofStreams(TlsConfig config) {
+        return new TlsIdentity(STREAMS, config);
+    }
+
+    /**
+     * Reads the files, for sessions over DTLS 1.2.
+     *
+     * @param config their names.
+     * @return the identity.
+     * @throws FabricException as {@link #ofStreams}.
+     */
+    public static TlsIdentity ofDatagrams(TlsConfig config) {
+        return new TlsIdentity(DATAGRAMS, config);
     }
 
     /**
@@ -69,8 +95,8 @@ public final class TlsIdentity {
         SSLEngine engine = context.createSSLEngine();
         engine.setUseClientMode(isClient);
         SSLParameters parameters = engine.getSSLParameters();
-        parameters.setProtocols(PROTOCOLS);
-        parameters.setCipherSuites(SUITES);
+        parameters.setProtocols(new String[] {kind.protocol});
+        parameters.setCipherSuites(kind.suites);
         parameters.setUseCipherSuitesOrder(true);
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
@@ -86,6 +112,20 @@ public final class TlsIdentity {
         FabricException taken = problem;
         problem = null;
         return taken;
+    }
+
+    /**
+     * The fingerprint of the peer's certificate.
+     *
+     * @param engine whose handshake is done.
+     * @return as {@link #fingerprint}.
+     */
+    public static String peerKey(SSLEngine engine) {
+        try {
+            return fingerprint(engine.getSession().getPeerCertificates()[0]);
+        } catch (SSLPeerUnverifiedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     /**
@@ -120,7 +160,7 @@ public final class TlsIdentity {
             TrustManagerFactory trustManagers =
                 TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(anchors);
-            SSLContext made = SSLContext.getInstance("TLSv1.3");
+            SSLContext made = SSLContext.getInstance(kind.protocol);
             made.init(new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
                 trustManagers.getTrustManagers(), null);
             return made;

@@ -1,6 +1,7 @@
 package org.jfabric.driver.kit;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The link of networks that tests run over: tcp on this machine's loopback interface, or the one that a run is for,
@@ -20,11 +21,19 @@ public final class Network {
     private Network() {
     }
 
+    private static List<String> withKeys(String... options) {
+        return Stream.concat(Stream.of(options), TestKeys.shared().assignments().stream()).toList();
+    }
+
     private static List<String> options(String networkInterface) {
         return switch (LINK) {
             case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
             case "rxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
+            case "tls" -> withKeys(
+                "jfabric.link.enabled=loopback,shm,tls", "jfabric.tcp.interface=" + networkInterface);
+            case "tlsrxm" -> withKeys(
+                "jfabric.link.enabled=loopback,shm,tlsrxm,tls", "jfabric.tcp.interface=" + networkInterface);
             case "verbsrxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,verbsrxm,verbs", "jfabric.verbs.interface=" + networkInterface);
             default -> throw new IllegalArgumentException("no link of networks: " + LINK);

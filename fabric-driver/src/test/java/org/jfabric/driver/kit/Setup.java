@@ -57,6 +57,7 @@ public enum Setup {
     public String connectedLink() {
         return switch (link) {
             case "rxm" -> "tcp";
+            case "tlsrxm" -> "tls";
             case "verbsrxm" -> "verbs";
             default -> link;
         };
@@ -102,7 +103,7 @@ public enum Setup {
 
     /** Whether the wire tells of a delivery that no receive has matched: rxm confirms only what a receive has taken. */
     private boolean hasDeliveryBeforeMatch() {
-        return !isForeign() || link.equals("tcp");
+        return !isForeign() || isStream();
     }
 
     /** Whether a receive has the message when the peer confirms it, at any level: so it is over rxm. */
@@ -144,12 +145,12 @@ public enum Setup {
 
     /** Skips a test of {@link Flags#RMA_EVENT}. */
     public void assumeRemoteEvents() {
-        assumeTrue(!isForeign() || link.equals("tcp"), "the link reports no accesses to their target");
+        assumeTrue(!isForeign() || isStream(), "the link reports no accesses to their target");
     }
 
     /** Skips a test of remote memory access, which these links do not have. */
     public void assumeRemoteMemory() {
-        assumeTrue(!isForeign() || connectedLink().equals("tcp"), "the link has no remote memory access");
+        assumeTrue(!isForeign() || isStream(connectedLink()), "the link has no remote memory access");
     }
 
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */
@@ -176,7 +177,7 @@ public enum Setup {
     public long messageOrder() {
         return !isForeign() ? OWN_ORDER
             : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_WAR
-                | (link.equals("tcp") ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
+                | (isStream() ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */
@@ -187,6 +188,15 @@ public enum Setup {
     /** Skips a test of names that the driver gives: an endpoint of tcp is called by the address of its socket. */
     public void assumeNames() {
         assumeTrue(!isForeign(), "endpoints of the tcp link are named by their sockets, not by their driver");
+    }
+
+    /** Whether reliable datagrams go by libfabric's tcp, encrypted or not, without rxm above it. */
+    public boolean isStream() {
+        return isStream(link);
+    }
+
+    private static boolean isStream(String name) {
+        return name.equals("tcp") || name.equals("tls");
     }
 
     /** Whether each endpoint has a driver of its own. */

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
@@ -12,6 +13,8 @@ import org.jfabric.info.SocketName;
 /** A socket that sends and receives many datagrams with one system call. Owner: as {@link UdpPort}. */
 final class UdpNativePort extends UdpPort {
     private int fd;
+    /** Made with the first burst. */
+    private UdpRuns runs;
 
     private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, UdpConfig config) {
         super(network, name, local, config);
@@ -55,7 +58,24 @@ final class UdpNativePort extends UdpPort {
 
     @Override
     int send(MessageVector vector, int count) {
+        if (count >= UdpRuns.SHORTEST) {
+            runs = runs == null ? new UdpRuns() : runs;
+            int sent = runs.send(fd, vector, count);
+            if (sent != 0) {
+                return sent;
+            }
+        }
         return UdpSocket.send(fd, vector, count);
+    }
+
+    @Override
+    boolean join() {
+        return DatagramRun.join(fd) == 0;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        return run.receive(fd, address, length);
     }
 
     @Override

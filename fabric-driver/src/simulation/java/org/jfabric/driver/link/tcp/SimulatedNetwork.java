@@ -36,6 +36,30 @@ public final class SimulatedNetwork extends TcpNetwork {
         void note(String kind, SocketName from, SocketName to, long amount);
     }
 
+    /** Calls of sockets that can fail. */
+    public enum Call {
+        /** To make a socket that connects or listens. */
+        OPEN,
+        /** To accept a connection. */
+        ACCEPT,
+        /** To send. */
+        SEND,
+        /** To receive. */
+        RECEIVE
+    }
+
+    /** Has calls fail. */
+    public interface CallFaults {
+        /**
+         * A call is made.
+         *
+         * @param host that makes it.
+         * @param call which one.
+         * @return 0 if it does what it should, else a positive errno that it answers instead.
+         */
+        int errno(String host, Call call);
+    }
+
     private static final int FIRST_FD = 1_000_000;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 28_232;
@@ -52,6 +76,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     private final Map<Integer, SimulatedListener> listeners = new LinkedHashMap<>();
     private final List<SimulatedSet> sets = new ArrayList<>();
     private final Set<String> cuts = new LinkedHashSet<>();
+    private CallFaults callFaults = (host, call) -> 0;
     private int nextFd = FIRST_FD;
     private int nextPort;
 
@@ -130,14 +155,29 @@ public final class SimulatedNetwork extends TcpNetwork {
         return !cuts.isEmpty() && cuts.contains(pair(a, b));
     }
 
-    /** Resets one connection, if there is one. */
-    public void resetAny() {
+    /**
+     * Has calls fail from now on.
+     *
+     * @param faults asked before each call.
+     */
+    public void callFaults(CallFaults faults) {
+        callFaults = faults;
+    }
+
+    /**
+     * Resets one connection, if there is one.
+     *
+     * @return the addresses of both hosts without port, or null if there was none.
+     */
+    public String[] resetAny() {
         List<SimulatedPort> open = ports.values().stream().filter(port -> port.peer != null).toList();
         if (!open.isEmpty()) {
             SimulatedPort port = open.get(random.nextInt(open.size()));
             reset(port);
             port.fault(FabricErrno.ECONNRESET, nowNs() + latencyNs());
+            return new String[] {hostOf(port.name()), hostOf(port.remote())};
         }
+        return null;
     }
 
     /**
@@ -220,6 +260,11 @@ public final class SimulatedNetwork extends TcpNetwork {
         if (find(name) != null) {
             throw new FabricException(FabricErrno.EADDRINUSE, "cannot listen at " + wanted, TcpListener.REMEDY);
         }
+        int errno = failure(wanted, Call.OPEN);
+        if (errno != 0) {
+            throw new FabricException(
+                errno, "cannot listen at " + wanted + ": " + FabricErrno.name(errno), TcpListener.REMEDY);
+        }
         int fd = nextFd++;
         SimulatedListener listener = new SimulatedListener(
             this, fd, name, 1 + random.nextInt(Integer.MAX_VALUE - 1), backlog);
@@ -234,6 +279,11 @@ public final class SimulatedNetwork extends TcpNetwork {
 
     @Override
     TcpPort begin(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
+        int errno = failure(local, Call.OPEN);
+        if (errno != 0) {
+            throw new FabricException(errno, "cannot connect " + local + " to " + remote + ": "
+                + FabricErrno.name(errno), "Check the address, the routes, and the limit of open files.");
+        }
         int number = keepsPort ? local.port() : freePort(hostOf(local));
         SimulatedPort port = new SimulatedPort(this, nextFd++, local.withPort(number), remote);
         port.isConnecting = true;
@@ -276,6 +326,15 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     // ---- calls of sockets ----
+
+    /** The errno of a call of a socket that fails, 0 if it does not. */
+    int failure(SocketName local, Call call) {
+        int errno = callFaults.errno(hostOf(local), call);
+        if (errno != 0) {
+            log.note("fails", local, local, errno);
+        }
+        return errno;
+    }
 
     long nowNs() {
         return clock.nanoTime();

@@ -1,20 +1,20 @@
 package org.jfabric.driver.link.tcp;
 
 import javax.net.ssl.SSLException;
-import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.link.support.HandshakeTask;
 
 /** One slow step of the handshake of a connection over TLS. */
-final class HandshakeTask extends ResourceTask {
+final class TlsHandshakeTask extends HandshakeTask {
     private final TcpConnection connection;
     private final TlsPort port;
 
-    HandshakeTask(TcpConnection connection, TlsPort port) {
+    TlsHandshakeTask(TcpConnection connection, TlsPort port) {
         this.connection = connection;
         this.port = port;
     }
 
-    /** Whether its connection is closed. */
-    boolean isOver() {
+    @Override
+    protected boolean isOver() {
         return !connection.isOpen();
     }
 
