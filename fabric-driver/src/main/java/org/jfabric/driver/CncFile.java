@@ -38,6 +38,7 @@ import org.jfabric.layout.OwnerId;
  */
 final class CncFile implements ErrorHandler, AutoCloseable {
     private static final int CHARACTERS = 4096;
+    private static final long PRINT_INTERVAL_NS = 1_000_000_000L;
 
     private final MappedFile file;
     /**
@@ -54,6 +55,10 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     /** Header and counters' names, for the restoration of a truncated file; null until {@link #keep()}. */
     private byte[] kept;
     private boolean closed;
+    /** Lines for errors that the log had no room for, the time of the last one, and errors without a line since. */
+    private long printed;
+    private long printedNs;
+    private long unprinted;
 
     /**
      * Makes the file.
@@ -191,10 +196,24 @@ final class CncFile implements ErrorHandler, AutoCloseable {
             error.addSuppressed(cut);
         }
         if (!recorded) {
-            String text = error.toString();
-            overflow.println(Instant.now() + " error log is full or cut: "
-                + (text.length() > CHARACTERS ? text.substring(0, CHARACTERS) : text));
+            print(error);
         }
+    }
+
+    /** Prints an error that the log has no room for; a line a second at most, because one that repeats may be fast. */
+    private void print(Throwable error) {
+        long nowNs = environment.nanoTime();
+        if (printed != 0 && nowNs - printedNs < PRINT_INTERVAL_NS) {
+            unprinted++;
+            return;
+        }
+        String text = error.toString();
+        overflow.println(Instant.now() + " error log is full or cut"
+            + (unprinted == 0 ? "" : " (" + unprinted + " errors more since the last line)") + ": "
+            + (text.length() > CHARACTERS ? text.substring(0, CHARACTERS) : text));
+        printed++;
+        unprinted = 0;
+        printedNs = nowNs;
     }
 
     @Override

@@ -17,9 +17,12 @@ final class Causes {
     }
 
     private static final List<Cause> CAUSES = List.of(
-        cause("no driver listens at|there is no driver directory", true, Fault.Kind.KILL),
+        // a peer that is killed while the connection is made takes its files with it
+        cause("no driver listens at|there is no driver directory|ENOENT.*\\.ring", true, Fault.Kind.KILL),
         cause("a peer driver closed the connection", true, Fault.Kind.KILL, Fault.Kind.DISK, Fault.Kind.DESCRIPTORS),
-        cause("did not answer in time", true, Fault.Kind.STOP),
+        // also one that is awaited after both had begun: it has failed, or is gone
+        cause("did not answer in time", true, Fault.Kind.STOP, Fault.Kind.KILL, Fault.Kind.DISK,
+            Fault.Kind.DESCRIPTORS),
         cause("an access to shared memory failed", false, Fault.Kind.MEMORY),
         cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),

@@ -47,6 +47,7 @@ final class Ledger {
     private final long[] remoteAddresses;
     private final Long2ObjectHashMap<Message> messages = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<TreeMap<Long, Long>> orders = new Long2ObjectHashMap<>();
+    private Harm harm;
     private int version;
     private long lastId;
     private boolean isActive = true;
@@ -68,6 +69,7 @@ final class Ledger {
     /** A node can be reached from now on; what it had sent in an earlier life has no entries any more. */
     void onStart(Node node, String name, long remoteAddress) {
         int index = node.index();
+        harm = node.simulation().harm();
         lives[index] = node.life();
         names[index] = name;
         remoteAddresses[index] = remoteAddress;
@@ -189,11 +191,16 @@ final class Ledger {
         List<Message> missing = new ArrayList<>();
         for (Message message : messages.values()) {
             if (message.isSent && !message.isReceived && message.toLife == lives[message.to]
-                && (!hadFaults || message.isConfirmed)) {
+                && (!hadFaults || message.isConfirmed && !mayBeLost(message))) {
                 missing.add(message);
             }
         }
         return missing;
+    }
+
+    /** A receive whose own memory fails ends with an error, of which the sender is not notified. */
+    private boolean mayBeLost(Message message) {
+        return harm != null && harm.of(message.to).contains(Fault.Kind.MEMORY);
     }
 
     List<Message> unfinished() {

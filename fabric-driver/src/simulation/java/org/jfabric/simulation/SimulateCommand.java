@@ -1,10 +1,6 @@
 package org.jfabric.simulation;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,8 +14,6 @@ import java.util.stream.Stream;
 /** {@code ./fabric simulate}: runs seeds on one or several threads, and prints a line for each and totals. */
 public final class SimulateCommand {
     private static final long NS_PER_S = 1_000_000_000L;
-    private static final int COLLECTIONS = 20;
-    private static final int COLLECTION_MS = 100;
     private static final List<String> VALUES = List.of(
         "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--traffic",
         "--only");
@@ -130,7 +124,11 @@ public final class SimulateCommand {
             thread.join();
         }
         printTotals((System.nanoTime() - startNs) / 1e9);
-        return bad == 0 && before.isBack();
+        Leaks after = before.await();
+        if (!after.equals(before)) {
+            System.out.println("LEAK: before " + before + ", afterwards " + after);
+        }
+        return bad == 0 && after.equals(before);
     }
 
     private void runSeeds() {
@@ -213,43 +211,5 @@ public final class SimulateCommand {
             + " processor; %.0f operations/s, %.2f kills/s%n", seeds, bad, operations, failed,
             faults.getOrDefault(Fault.Kind.KILL, 0L), restarts, faults, refused, errors, virtualNs / 1e9, tookS,
             cpuNs / 1e9, operations / tookS, faults.getOrDefault(Fault.Kind.KILL, 0L) / tookS);
-    }
-
-    /** Descriptors and mappings of this process that simulations make. */
-    private record Leaks(long descriptors, long mappings) {
-        static Leaks count() {
-            try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"));
-                Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
-                return new Leaks(descriptors.filter(Leaks::isOfSimulation).count(),
-                    lines.filter(line -> line.contains(Simulation.PREFIX)).count());
-            } catch (IOException ex) {
-                throw new UncheckedIOException(ex);
-            }
-        }
-
-        private static boolean isOfSimulation(Path descriptor) {
-            try {
-                String target = Files.readSymbolicLink(descriptor).toString();
-                return target.startsWith("socket:") || target.startsWith("anon_inode:")
-                    || target.contains(Simulation.PREFIX);
-            } catch (IOException ex) {
-                // closed meanwhile
-                return false;
-            }
-        }
-
-        /** Whether as many are there again; memory of applications is unmapped by the collector. */
-        boolean isBack() throws InterruptedException {
-            Leaks now = count();
-            for (int i = 0; i < COLLECTIONS && !now.equals(this); i++) {
-                System.gc();
-                Thread.sleep(COLLECTION_MS);
-                now = count();
-            }
-            if (!now.equals(this)) {
-                System.out.println("LEAK: before " + this + ", afterwards " + now);
-            }
-            return now.equals(this);
-        }
     }
 }

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -20,6 +21,7 @@ class FaultsTest {
     private static final Duration SHORT = Duration.ofMillis(2);
     private static final double PER_SECOND = 4000;
     private static final int SEEDS = 6;
+    private static final int ACCESSES = 60;
 
     @ParameterizedTest
     @EnumSource(Fault.Kind.class)
@@ -34,6 +36,33 @@ class FaultsTest {
             faults += Simulate.run(seed, SHORT, plan.with(drawn)).faults().get(kind);
         }
         assertTrue(faults > SEEDS, faults + " faults");
+    }
+
+    /** Wherever the access is that fails, sends to itself over tcp too: their acknowledgements have no numbers. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "rxm", "shm"})
+    void shouldEndAllOperationsWhereverAnAccessFails(String link) {
+        long recorded = 0;
+        for (int accesses = 0; accesses < ACCESSES; accesses++) {
+            Simulate.Plan plan = Simulate.plan(3, SHORT, link).with(List.of(
+                new Fault(1_000_000, Fault.Kind.MEMORY, 0, 0, accesses + 1),
+                new Fault(1_500_000, Fault.Kind.MEMORY, 1, 1, accesses + 1)));
+            recorded += Simulate.run(3, SHORT, plan).errors().size();
+        }
+        assertTrue(recorded > ACCESSES, recorded + " errors were recorded");
+    }
+
+    /** The other end of a connection to itself has read a part of a message when a call for its own end fails. */
+    @Test
+    void shouldReceiveFromItselfAfterAConnectionToItselfIsLost() {
+        long failed = 0;
+        for (long seed = 1; seed <= 3 * SEEDS; seed++) {
+            Simulate.Plan plan = Simulate.plan(seed, SHORT, "tcp");
+            plan = new Simulate.Plan(1, "tcp", plan.options(), new Faults().add(Fault.Kind.CALLS, PER_SECOND, 500_000)
+                .draw(seed, 1, SHORT.toNanos()), false, 0);
+            failed += Simulate.run(seed, SHORT, plan).failed();
+        }
+        assertTrue(failed > 0, "no connection was lost");
     }
 
     @Test
@@ -56,6 +85,7 @@ class FaultsTest {
         int[] errno = new int[2];
         try (Simulation simulation = new Simulation(1)) {
             simulation.add("a", Map.of("jfabric.link.enabled", "tcp"), node -> () -> {
+                node.wakeAt(node.simulation().nanoTime() + 100_000);
                 int fault = node.simulation().elapsedNs() < 3_000_000 ? 0 : 1;
                 if (errno[fault] == 0 && node.simulation().elapsedNs() % 3_000_000 > 1_000_000) {
                     try {

@@ -13,6 +13,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
@@ -31,6 +32,10 @@ public final class TlsIdentity {
     private record Kind(String protocol, String... suites) {
     }
 
+    /** Contexts are made of it. */
+    private record Managers(KeyManager[] keys, TrustManager[] trust) {
+    }
+
     private static final Kind STREAMS = new Kind("TLSv1.3",
         "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
     /** The newest that the JDK has. Each has a key exchange whose secrets are not kept, and authenticates records. */
@@ -44,6 +49,7 @@ public final class TlsIdentity {
     private final Kind kind;
     private final KeyFiles files;
     private List<Object> stamps;
+    private Managers managers;
     private SSLContext context;
     private FabricException problem;
 
@@ -51,7 +57,8 @@ public final class TlsIdentity {
         this.kind = kind;
         files = new KeyFiles(config);
         stamps = files.stamps();
-        context = load();
+        managers = load();
+        context = newContext(managers);
     }
 
     /**
@@ -87,12 +94,15 @@ public final class TlsIdentity {
         if (!now.equals(stamps)) {
             stamps = now;
             try {
-                context = load();
+                managers = load();
+                context = newContext(managers);
             } catch (FabricException unusable) {
                 problem = unusable;
             }
         }
-        SSLEngine engine = context.createSSLEngine();
+        // the cookies of a context do not contain the peer's address: with a context for each handshake, one that was
+        // sent to an address does not prove that another one receives
+        SSLEngine engine = (kind == DATAGRAMS ? newContext(managers) : context).createSSLEngine();
         engine.setUseClientMode(isClient);
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setProtocols(new String[] {kind.protocol});
@@ -143,7 +153,7 @@ public final class TlsIdentity {
         }
     }
 
-    private SSLContext load() {
+    private Managers load() {
         KeyFiles.Identity identity = files.identity();
         Certificate[] trusted = files.trusted();
         try {
@@ -160,13 +170,29 @@ public final class TlsIdentity {
             TrustManagerFactory trustManagers =
                 TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(anchors);
-            SSLContext made = SSLContext.getInstance(kind.protocol);
-            made.init(new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
-                trustManagers.getTrustManagers(), null);
-            return made;
+            return new Managers(
+                new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
+                trustManagers.getTrustManagers());
         } catch (GeneralSecurityException | IOException ex) {
-            throw new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "
-                + ex.getMessage(), "See docs/security.md.", ex);
+            throw unusable(ex);
         }
+    }
+
+    private SSLContext newContext(Managers from) {
+        try {
+            SSLContext made = SSLContext.getInstance(kind.protocol);
+            made.init(from.keys, from.trust, null);
+            // no session is resumed, and the JDK would keep 20,480 of them for a day
+            made.getServerSessionContext().setSessionCacheSize(1);
+            made.getClientSessionContext().setSessionCacheSize(1);
+            return made;
+        } catch (GeneralSecurityException ex) {
+            throw unusable(ex);
+        }
+    }
+
+    private static FabricException unusable(Exception cause) {
+        return new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "
+            + cause.getMessage(), "See docs/security.md.", cause);
     }
 }

@@ -67,7 +67,8 @@ final class SoakClient {
         boolean mayReport = (world.drivers.accesses() & Flags.RMA_EVENT) != 0;
         reports = world.accesses && random.nextInt(4) == 0 && mayReport;
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0)
-            | (packs ? Flags.MULTI_RECV : 0) | (world.accesses ? world.drivers.accesses() & (Flags.RMA | Flags.ATOMIC) : 0)
+            | (packs ? Flags.MULTI_RECV : 0)
+            | (world.accesses ? world.drivers.accesses() & (Flags.RMA | Flags.ATOMIC) : 0)
             | (reports ? Flags.RMA_EVENT : 0));
         if (buffers) {
             hints.mode(Mode.BUFFERED_RECV);

@@ -642,7 +642,8 @@ public final class SoakWorld implements AutoCloseable {
     }
 
     private AssertionError failure(Throwable cause) {
-        StringBuilder text = new StringBuilder(cause.toString()).append("\nsoak over ").append(drivers.link).append(", seed ")
+        StringBuilder text = new StringBuilder(cause.toString()).append("\nsoak over ")
+            .append(drivers.link).append(", seed ")
             .append(seed).append(", window ").append(windows).append(", step ").append(step).append(", operations ")
             .append(operations).append("\nreplay: ").append(drivers.replay(seed))
             .append("\nlast operations:\n").append(history).append("drivers:\n").append(drivers.state());

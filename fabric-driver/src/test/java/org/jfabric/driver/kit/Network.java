@@ -15,8 +15,8 @@ public final class Network {
     public static final boolean IS_EMBEDDED = "embedded".equals(System.getProperty("jfabric.test.mode"));
     /** Name of the link of reliable datagrams. */
     public static final String LINK = System.getProperty("jfabric.test.link", "tcp");
-    /** What drivers are told, as NAME=VALUE. */
-    public static final List<String> OPTIONS = options(System.getProperty("jfabric.test.interface", "lo"));
+    /** Options of drivers, as NAME=VALUE. */
+    public static final List<String> OPTIONS = options(LINK);
 
     private Network() {
     }
@@ -25,8 +25,10 @@ public final class Network {
         return Stream.concat(Stream.of(options), TestKeys.shared().assignments().stream()).toList();
     }
 
-    private static List<String> options(String networkInterface) {
-        return switch (LINK) {
+    /** Options of drivers with that link of networks, as NAME=VALUE. */
+    static List<String> options(String link) {
+        String networkInterface = System.getProperty("jfabric.test.interface", "lo");
+        return switch (link) {
             case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
             case "rxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
@@ -36,7 +38,7 @@ public final class Network {
                 "jfabric.link.enabled=loopback,shm,tlsrxm,tls", "jfabric.tcp.interface=" + networkInterface);
             case "verbsrxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,verbsrxm,verbs", "jfabric.verbs.interface=" + networkInterface);
-            default -> throw new IllegalArgumentException("no link of networks: " + LINK);
+            default -> throw new IllegalArgumentException("no link of networks: " + link);
         };
     }
 }

@@ -29,7 +29,8 @@ public final class Quotes {
      */
     public static void main(String[] args) {
         if (args.length < 3 || !List.of("publish", "subscribe").contains(args[0])
-            || !(args.length == 4 ? List.of("tcp", "rxm", "tls", "tlsrxm") : List.of("daemon", "embedded")).contains(args[2])) {
+            || !(args.length == 4 ? List.of("tcp", "rxm", "tls", "tlsrxm") : List.of("daemon", "embedded"))
+                .contains(args[2])) {
             System.err.println(USAGE);
             System.exit(2);
         }

@@ -57,7 +57,8 @@ class DatagramTest {
             }
             // loss is allowed, but one host that waits for each message has no reason to lose any
             assertEquals(20 * lengths.length, received);
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.send(pair.a.memory.address(), setup.longest() + 1, pair.toB, 1));
+            assertEquals(-FabricErrno.EINVAL,
+                pair.a.endpoint.send(pair.a.memory.address(), setup.longest() + 1, pair.toB, 1));
         }
     }
 

@@ -64,7 +64,8 @@ class DiscoveryTest {
                 assertTrue(offer.epAttr().maxMsgSize() >= 1 << 20);
                 assertNotEquals(EndpointType.UNSPEC, offer.epAttr().type());
                 assertNotEquals(Protocol.UNSPEC, offer.epAttr().protocol());
-                assertTrue(offer.epAttr().protocol().isProviderSpecific() || Set.of("tcp", "tls").contains(offer.linkName()));
+                assertTrue(offer.epAttr().protocol().isProviderSpecific()
+                    || Set.of("tcp", "tls").contains(offer.linkName()));
             }
             Info impossible = new Info();
             impossible.txAttr().injectSize(1 << 30);

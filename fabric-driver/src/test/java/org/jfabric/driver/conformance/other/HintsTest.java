@@ -158,7 +158,8 @@ class HintsTest {
     @MethodSource("links")
     @Requirement("CL-026")
     void shouldReportTheDefaultLevelOfCompletions(String link) {
-        long level = Set.of("tcp", "rxm", "tls", "tlsrxm", "verbsrxm").contains(link) ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
+        long level = Set.of("tcp", "rxm", "tls", "tlsrxm", "verbsrxm").contains(link)
+            ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
         assertEquals(level, offer(link).txAttr().opFlags());
         Info hints = new Info();
         hints.txAttr().opFlags(level);

@@ -616,6 +616,43 @@ class DtlsLinkTest {
         }
     }
 
+    /** A cookie that was sent to one address proves nothing of another: no certificates are sent there. */
+    @Test
+    void shouldSendLittleToAnAddressThatHasNotProvedToReceive() throws IOException {
+        UdpNode left = node("a", "b");
+        UdpNode right = node("b", "a");
+        DatagramRelay relay = relay(right);
+        UdpNode.Handler there = left.insert(relay.address());
+        List<byte[]> hellos = new ArrayList<>();
+        relay.filter = (datagram, isToTarget) -> {
+            if (isToTarget && hellos.size() < 2) {
+                hellos.add(datagram);
+            }
+            return List.of(datagram);
+        };
+        exchange(left, there, right.unknown(), 64, 1);
+        assertTrue(hellos.get(1).length > hellos.get(0).length, "the second one has the cookie");
+        SocketName target = SocketName.parse(right.address());
+        try (DatagramChannel forger = DatagramChannel.open()) {
+            forger.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0));
+            forger.configureBlocking(false);
+            ByteBuffer got = ByteBuffer.allocate(1 << 16);
+            int sent = 0;
+            int answered = 0;
+            for (int i = 0; i < 40; i++) {
+                byte[] hello = hellos.get(i % 2);
+                sent += forger.send(
+                    ByteBuffer.wrap(hello), new InetSocketAddress(target.inetAddress(), target.port()));
+                pass(SECOND_NS / 4);
+                while (forger.receive(got.clear()) != null) {
+                    assertTrue(got.position() < 100, () -> "answered " + got.position() + " bytes");
+                    answered += got.position();
+                }
+            }
+            assertTrue(answered > 0 && answered < sent, answered + " bytes for " + sent);
+        }
+    }
+
     @Test
     void shouldEndTheSessionThatWasUsedLeastRecently() {
         UdpNode right = add(UdpNode.dtls(clock, TestKeys.files(folder, "b", "a"), "jfabric.dtls.sessionLimit", "3"));
