@@ -122,7 +122,9 @@ final class ClientNode extends Node {
             }
         }
         if (gone != null) {
-            Ledger.require(!host.isUp() || host.life() != hostLife, "the driver has ended the client " + name() + ": "
+            boolean mayEnd = !host.isUp() || host.life() != hostLife
+                || simulation().harm().of(host.index()).contains(Fault.Kind.MEMORY);
+            Ledger.require(mayEnd, "the driver has ended the client " + name() + ": "
                 + gone.getMessage());
             simulation().note("gone", this, life, gone.errno());
             fabric.close(0);

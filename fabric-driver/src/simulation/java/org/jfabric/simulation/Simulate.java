@@ -6,10 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.function.Function;
-import org.jfabric.driver.link.udp.UdpLinkProvider;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
  * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
