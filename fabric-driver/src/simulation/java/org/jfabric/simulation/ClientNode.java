@@ -73,7 +73,7 @@ final class ClientNode extends Node {
             program = factory.apply(this);
         } catch (FabricException failed) {
             if (!faults().explains(failed.errno())) {
-                requireStopped(failed);
+                requireCause(failed);
             }
             end();
             return false;
@@ -92,11 +92,19 @@ final class ClientNode extends Node {
         return host.faults();
     }
 
-    /** A driver whose process does not run does not answer in time. */
-    private void requireStopped(FabricException failed) {
-        if (failed.errno() != FabricErrno.ETIMEDOUT || !host.wasStopped()) {
+    /**
+     * A driver whose process does not run does not answer in time, or takes no more connections; one whose memory has
+     * failed ends its clients.
+     */
+    private void requireCause(FabricException failed) {
+        boolean isLate = failed.errno() == FabricErrno.ETIMEDOUT || failed.errno() == FabricErrno.ENODEV;
+        if (!(isLate && host.wasStopped()) && !hasLostMemory()) {
             throw failed;
         }
+    }
+
+    private boolean hasLostMemory() {
+        return simulation().harm().of(host.index()).contains(Fault.Kind.MEMORY);
     }
 
     private void startLater() {
@@ -114,7 +122,7 @@ final class ClientNode extends Node {
             try {
                 work += program.run();
             } catch (FabricException failed) {
-                requireStopped(failed);
+                requireCause(failed);
                 simulation().note("hung", this, life, failed.errno());
                 kill();
                 startLater();
@@ -122,8 +130,7 @@ final class ClientNode extends Node {
             }
         }
         if (gone != null) {
-            boolean mayEnd = !host.isUp() || host.life() != hostLife
-                || simulation().harm().of(host.index()).contains(Fault.Kind.MEMORY);
+            boolean mayEnd = !host.isUp() || host.life() != hostLife || hasLostMemory();
             Ledger.require(mayEnd, "the driver has ended the client " + name() + ": "
                 + gone.getMessage());
             simulation().note("gone", this, life, gone.errno());
