@@ -274,8 +274,9 @@ final class DtlsPeers {
     }
 
     private void refused(InetAddress host, String what) {
-        resources.counters().add(Kind.NOT_ADMITTED, FabricErrno.EACCES, () -> "host " + host.getHostAddress()
-            + " with " + what + " is not in the access list " + resources.access(), "If it is to connect, add a line for it.");
+        resources.counters().add(Kind.NOT_ADMITTED, FabricErrno.EACCES,
+            () -> "host " + host.getHostAddress() + " with " + what + " is not in the access list " + resources.access(),
+            "If it is to connect, add a line for it.");
     }
 
     private void onHandshake(DtlsPeer peer, byte[] datagram) {
