@@ -155,10 +155,10 @@ public final class Messenger implements AutoCloseable {
         return new FabricException(result, "the queue cannot be read, after " + seen + " of " + count + " entries");
     }
 
-    /** Null for the general one of the code. */
     private static String remedy(int errno) {
         return errno == FabricErrno.ECONNREFUSED || errno == FabricErrno.EHOSTUNREACH
-            ? "Check the address of the other side; if that does not run yet, start it first." : null;
+            ? "Check the address of the other side; if that does not run yet, start it first."
+            : "See docs/what-can-go-wrong.md.";
     }
 
     /** Closes the objects opened with it, not the fabric. Has no effect if it is already closed. */
