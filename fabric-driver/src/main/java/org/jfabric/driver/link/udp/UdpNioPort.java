@@ -12,7 +12,6 @@ import org.agrona.BitUtil;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.UdpConfig;
-import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketClass;
@@ -123,16 +122,6 @@ final class UdpNioPort extends UdpPort {
     }
 
     /** The code point alone: the JDK has no option for the queue of the interface. */
-    @Override
-    boolean join() {
-        return false;
-    }
-
-    @Override
-    int receive(DatagramRun run, long address, int length) {
-        throw new IllegalStateException("channels of the JDK do not join datagrams");
-    }
-
     @Override
     void mark(SocketClass marks) {
         try {

@@ -118,10 +118,14 @@ abstract class UdpPort extends BoundAddress {
     abstract int send(MessageVector vector, int count);
 
     /** Has the system join the datagrams that arrive, if it can; they are then read as runs only. */
-    abstract boolean join();
+    boolean join() {
+        return false;
+    }
 
     /** Receives a run of joined datagrams into memory; its bytes, negative if there is none. */
-    abstract int receive(DatagramRun run, long address, int length);
+    int receive(DatagramRun run, long address, int length) {
+        throw new IllegalStateException("datagrams are not joined here");
+    }
 
     /** Marks its packets; what the system refuses leaves them as they were. */
     abstract void mark(SocketClass marks);
