@@ -45,15 +45,24 @@ public final class UdpConfig {
         .why("NATIVE moves many datagrams with one system call and allocates nothing. NIO uses the JDK's channels, for "
             + "systems where the native calls do not work; the driver does not sleep then.");
 
+    /** {@code jfabric.udp.ringBytes}. */
+    public static final Option<Long> RING_BYTES = Option.bytes("jfabric.udp.ringBytes")
+        .defaultsTo(2L << 20)
+        .range(64L << 10, 1L << 30)
+        .why("Link packet: memory of the kernel, mapped by the driver, for datagrams of one endpoint that wait for a "
+            + "receive. Each takes the room of the longest message; what does not fit is dropped on arrival and "
+            + "counted.");
+
     static final OptionGroup GROUP = new OptionGroup(
-        "udp", "The udp link",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS));
+        "udp", "The links udp and packet",
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS, RING_BYTES));
 
     private final String networkInterface;
     private final int maxMessageBytes;
     private final int batchSize;
     private final int bufferBytes;
     private final Sockets sockets;
+    private final long ringBytes;
 
     UdpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -61,6 +70,7 @@ public final class UdpConfig {
         batchSize = source.value(BATCH_SIZE);
         bufferBytes = Math.toIntExact(source.value(BUFFER_BYTES));
         sockets = source.value(SOCKETS);
+        ringBytes = source.value(RING_BYTES);
     }
 
     /**
@@ -97,6 +107,15 @@ public final class UdpConfig {
      */
     public int bufferBytes() {
         return bufferBytes;
+    }
+
+    /**
+     * Room of the ring of an endpoint of link packet.
+     *
+     * @return bytes.
+     */
+    public long ringBytes() {
+        return ringBytes;
     }
 
     /**

@@ -99,7 +99,7 @@ final class UdpChannel extends DatagramChannel {
 
     @Override
     protected void onClosed() {
-        endpoint.remove(this);
+        endpoint.closed(this);
     }
 
     @Override

@@ -49,12 +49,14 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private int expected = 1;
     private int emptyPolls;
     private int quietPolls;
+    private final boolean isMapped;
 
     UdpEndpoint(
         LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, UdpReader reader,
         int batch) {
         super(local);
         this.port = port;
+        this.isMapped = port.isMapped();
         port.mark(TrafficMarks.of(local.trafficClass()));
         this.services = services;
         this.limits = limits;
@@ -96,6 +98,17 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     @Override
+    protected void prepare(UdpChannel channel) {
+        port.opened(channel);
+    }
+
+    /** The engine has closed a channel. */
+    void closed(UdpChannel channel) {
+        port.closed(channel);
+        remove(channel);
+    }
+
+    @Override
     protected int poll(int limit) {
         int work = isOpening() ? openAll() : 0;
         if (!waiting().isEmpty()) {
@@ -123,7 +136,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     private boolean isDue() {
-        if (emptyPolls < QUIET_POLLS) {
+        if (emptyPolls < QUIET_POLLS || isMapped) {
             emptyPolls++;
             return true;
         }

@@ -16,13 +16,16 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class UdpLink extends DatagramLink<UdpEndpoint> {
+    private final String name;
     private final LinkServices services;
     private final UdpConfig config;
     private final ChannelLimits limits;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
+    private PacketCounters counters;
 
-    UdpLink(LinkServices services, UdpConfig config, ChannelLimits limits) {
+    UdpLink(String name, LinkServices services, UdpConfig config, ChannelLimits limits) {
+        this.name = name;
         this.services = services;
         this.config = config;
         this.limits = limits;
@@ -30,7 +33,7 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
 
     @Override
     public String name() {
-        return UdpLinkProvider.NAME;
+        return name;
     }
 
     @Override
@@ -47,11 +50,13 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     public void attach(LocalEndpoint endpoint) {
         if (!(endpoint.bound() instanceof UdpPort port)) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL,
-                "the endpoint " + endpoint.address() + " has no UDP socket", "Open it for the link udp alone.");
+                "the endpoint " + endpoint.address() + " has no UDP socket", "Open it for the link " + name + " alone.");
         }
         if (reader == null) {
             reader = new UdpReader(config.batchSize());
+            counters = new PacketCounters(services);
         }
+        port.attach(services, counters);
         add(new UdpEndpoint(endpoint, port, services, limits, reader, config.batchSize()));
     }
 }

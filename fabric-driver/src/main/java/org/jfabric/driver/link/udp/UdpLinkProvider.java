@@ -53,7 +53,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new UdpLink(services, config.udp(), limits(config.udp().maxMessageBytes()));
+        return new UdpLink(NAME, services, config.udp(), limits(config.udp().maxMessageBytes()));
     }
 
     @Override
@@ -71,7 +71,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return check("source", source);
     }
 
-    private static Reason check(String what, String address) {
+    static Reason check(String what, String address) {
         return SocketName.isName(address) || HostNames.isHost(address) ? null : new Reason(what, address,
             SocketName.IN_SCHEME + "<number>:<port>, port 0 to 65535",
             "This link reaches socket addresses; name one, or request another link");
@@ -79,6 +79,10 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     protected AddressFormat addressFormat(Info wanted) {
+        return format(wanted);
+    }
+
+    static AddressFormat format(Info wanted) {
         return isIn6(wanted) ? AddressFormat.SOCKADDR_IN6 : AddressFormat.SOCKADDR_IN;
     }
 
@@ -91,7 +95,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return wanted.addrFormat() == AddressFormat.SOCKADDR_IN6;
     }
 
-    private static SocketName name(String address) {
+    static SocketName name(String address) {
         return SocketName.isName(address) ? SocketName.parse(address) : HostNames.resolve(address);
     }
 }

@@ -41,7 +41,7 @@ final class UdpReader {
      * @return number of datagrams received.
      */
     int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, long flags, int limit) {
-        MessageVector taken = incoming;
+        MessageVector taken = port.incoming(incoming);
         int count = port.receive(taken, Math.min(limit, taken.capacity()));
         for (int i = 0; i < count; i++) {
             long name = taken.nameAddress(i);
@@ -51,6 +51,9 @@ final class UdpReader {
                 UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
             (channel == null ? unknownSenders : channel).handler().onMessage(
                 flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+        }
+        if (count != 0) {
+            port.delivered();
         }
         return count;
     }
