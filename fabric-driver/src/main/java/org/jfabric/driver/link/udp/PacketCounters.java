@@ -4,7 +4,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The packet link's counters of datagrams that were not delivered. A counter is allocated when it is first used.
+ * The packet link's counters of datagrams that were not delivered, or not sent as frames. A counter is allocated when it is first used.
  *
  * <p>Owner: progress agent.
  */
@@ -13,7 +13,8 @@ final class PacketCounters {
     enum Kind {
         RING_FULL("datagrams dropped because the ring was full"),
         CHECKSUM("datagrams dropped because of a wrong checksum"),
-        MALFORMED("datagrams dropped because they were malformed or too long");
+        MALFORMED("datagrams dropped because they were malformed or too long"),
+        BY_SOCKET("datagrams sent by the system's socket");
 
         private final String label;
 

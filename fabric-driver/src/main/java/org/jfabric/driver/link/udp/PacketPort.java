@@ -54,6 +54,7 @@ final class PacketPort extends UdpPort {
     private final Long2ObjectHashMap<PacketRoute> routes = new Long2ObjectHashMap<>();
 
     private LinkServices services;
+    private PacketCounters counters;
     private SocketClass marks = SocketClass.NONE;
     private long refreshedNs;
     private boolean isRefreshing;
@@ -127,9 +128,10 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    void attach(LinkServices linkServices, PacketCounters counters) {
+    void attach(LinkServices linkServices, PacketCounters linkCounters) {
         services = linkServices;
-        ring.attach(linkServices, counters);
+        counters = linkCounters;
+        ring.attach(linkServices, linkCounters);
     }
 
     @Override
@@ -271,7 +273,11 @@ final class PacketPort extends UdpPort {
             single.piece(0, i, vector.pieceAddress(index, i), vector.pieceLength(index, i));
         }
         single.pieceCount(0, pieces);
-        return UdpSocket.send(kernelFd, single, 1);
+        int sent = UdpSocket.send(kernelFd, single, 1);
+        if (sent == 1) {
+            counters.add(PacketCounters.Kind.BY_SOCKET, 1);
+        }
+        return sent;
     }
 
     @Override
