@@ -62,7 +62,7 @@ class PacketHostsTest {
                 bySocket = count;
                 node.fill(0, 100, (int) ++number);
                 post(node);
-                node.endpoint.inject(node.memory.buffer(), 0, (int) 100, other);
+                node.endpoint.inject(node.memory.buffer(), 0, 100, other);
                 long beganNs = System.nanoTime();
                 FabricNode.Entry entry = null;
                 while (entry == null && System.nanoTime() - beganNs < SILENCE_NS) {
@@ -136,6 +136,7 @@ class PacketHostsTest {
                 one.kill();
                 awaitNew(two, "silent");
                 try (TestProcess again = first(hosts, "packet", FIRST, SECOND)) {
+                    again.awaitLine("open");
                     awaitNew(two, "direct");
                     hosts.pullOut();
                     awaitNew(two, "silent");
@@ -147,6 +148,7 @@ class PacketHostsTest {
                 }
                 // the other side has plain sockets
                 try (TestProcess plain = first(hosts, "udp", FIRST, SECOND)) {
+                    plain.awaitLine("open");
                     awaitNew(two, "direct");
                 }
             }
