@@ -205,21 +205,26 @@ public final class PacketSocket {
     }
 
     /**
-     * Opens a raw socket of IPv4 that is connected to an address of this host. Its only use is its line in
-     * {@code /proc/net/raw}, which no process without CAP_NET_RAW can make.
+     * Opens a raw socket of IPv4 with two addresses of this host. Its only use is its line in {@code /proc/net/raw},
+     * which no process without CAP_NET_RAW can make.
      *
-     * @param name     image of a {@code sockaddr_in}.
+     * @param own      image of a {@code sockaddr_in} to bind the socket to.
+     * @param other    image of a {@code sockaddr_in} to connect it to.
      * @param protocol number of a protocol that is not in use.
      * @return descriptor or a negative errno.
      */
-    public static int openSign(byte[] name, int protocol) {
+    public static int openSign(byte[] own, byte[] other, int protocol) {
         int fd = socket(AF_INET, SOCK_RAW, protocol);
         if (fd < 0) {
             return fd;
         }
         CallState state = CallState.current();
-        MemorySegment.copy(name, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, name.length);
-        int result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, name.length));
+        MemorySegment.copy(own, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, own.length);
+        int result = state.intResult(BIND.call(state, fd, state.scratchAddress, own.length));
+        if (result == 0) {
+            MemorySegment.copy(other, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, other.length);
+            result = state.intResult(CONNECT.call(state, fd, state.scratchAddress, other.length));
+        }
         return result < 0 ? closed(fd, result) : fd;
     }
 

@@ -16,14 +16,13 @@ import org.jfabric.info.SocketName;
 /**
  * Finds the next hops of destinations in the kernel's tables. Stateless; resource thread.
  *
- * <p>Endpoints of link packet on this host have a sign: a raw socket that is connected to their address. The kernel
- * drops frames from one IPv4 address of a host to another one that were not sent by its own sockets, so only endpoints
- * with rings receive frames over the loopback interface.
+ * <p>Endpoints of link packet on this host have a sign: a raw socket that is bound to their address, and connected to
+ * one that holds their port. The kernel drops frames from one IPv4 address of a host to another one that were not sent
+ * by its own sockets, so only endpoints with rings receive frames over the loopback interface.
  */
 final class PacketHops {
-    /** Protocols of RFC 3692, for experiments: the sign of one address, and that of all addresses of this host. */
-    static final int SIGN_ADDRESS = 253;
-    static final int SIGN_WILDCARD = 254;
+    /** For experiments (RFC 3692). */
+    static final int SIGN_PROTOCOL = 253;
 
     private static final Path SIGNS = Path.of("/proc/net/raw");
 
@@ -155,15 +154,28 @@ final class PacketHops {
 
     // ---- signs ----
 
-    /** Protocol, address and port of each raw socket that is connected. */
+    /** The address in a sign: that of the endpoint; of one for all addresses another one that no endpoint has. */
+    static SocketName signedAddress(SocketName name) {
+        return name.inetAddress().isAnyLocalAddress() ? SocketName.parse(SocketName.IN_SCHEME + "127.253.255.254:0")
+            : name.withPort(0);
+    }
+
+    /** The port in a sign, as two numbers of an address: the system shows no ports of raw sockets. */
+    static SocketName signedPort(SocketName name) {
+        return SocketName.parse(
+            SocketName.IN_SCHEME + "127.253." + (name.port() >>> 8) + '.' + (name.port() & 0xff) + ":0");
+    }
+
+    /** Both addresses of each raw socket of the signs' protocol. */
     private static Set<String> signs() {
         Set<String> found = new HashSet<>();
         try {
             for (String line : Files.readAllLines(SIGNS)) {
                 // number: own address:protocol, other address:port, …
                 String[] words = line.trim().split("\\s+");
-                if (words.length > 2 && words[1].contains(":")) {
-                    found.add(words[1].substring(words[1].indexOf(':') + 1) + ' ' + words[2]);
+                if (words.length > 2 && words[1].endsWith(String.format(":%04X", SIGN_PROTOCOL))) {
+                    found.add(words[1].substring(0, words[1].indexOf(':')) + ' '
+                        + words[2].substring(0, words[2].indexOf(':')));
                 }
             }
         } catch (IOException hidden) {
@@ -174,12 +186,13 @@ final class PacketHops {
     }
 
     private static boolean hasSign(Set<String> signs, SocketName peer) {
-        return signs.contains(sign(SIGN_ADDRESS, peer.inetAddress(), peer.port()))
-            || signs.contains(sign(SIGN_WILDCARD, InetAddress.ofLiteral("127.0.0.1"), peer.port()));
+        SocketName wildcard = SocketName.parse(SocketName.IN_SCHEME + "0.0.0.0:" + peer.port());
+        return signs.contains(sign(peer)) || signs.contains(sign(wildcard));
     }
 
-    private static String sign(int protocol, InetAddress address, int port) {
-        return String.format("%04X %08X:%04X", protocol, number(address.getAddress()), port);
+    private static String sign(SocketName name) {
+        return String.format("%08X %08X", number(signedAddress(name).inetAddress().getAddress()),
+            number(signedPort(name).inetAddress().getAddress()));
     }
 
     // ---- messages ----

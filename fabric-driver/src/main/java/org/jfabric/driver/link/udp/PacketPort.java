@@ -107,11 +107,8 @@ final class PacketPort extends UdpPort {
     }
 
     private static int openSign(SocketName name) {
-        if (name.inetAddress().isAnyLocalAddress()) {
-            return PacketSocket.openSign(SocketName.parse(SocketName.IN_SCHEME + "127.0.0.1:" + name.port()).toBytes(),
-                PacketHops.SIGN_WILDCARD);
-        }
-        return PacketSocket.openSign(name.toBytes(), PacketHops.SIGN_ADDRESS);
+        SocketName own = PacketHops.signedAddress(name);
+        return PacketSocket.openSign(own.toBytes(), PacketHops.signedPort(name).toBytes(), PacketHops.SIGN_PROTOCOL);
     }
 
     private static int add(List<Integer> open, String call, int fd, SocketName wanted) {
@@ -162,6 +159,11 @@ final class PacketPort extends UdpPort {
     }
 
     // ---- routes ----
+
+    @Override
+    boolean isBusy() {
+        return isRefreshing;
+    }
 
     @Override
     void opened(UdpChannel channel) {

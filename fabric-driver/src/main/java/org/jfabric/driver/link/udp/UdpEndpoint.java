@@ -190,7 +190,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
 
     @Override
     protected boolean arm() {
-        if (!waiting().isEmpty() || isOpening()) {
+        if (!waiting().isEmpty() || isOpening() || port.isBusy()) {
             return false;
         }
         if (local().postedReceives() == 0) {

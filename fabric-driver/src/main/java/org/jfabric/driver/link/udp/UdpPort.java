@@ -116,6 +116,11 @@ abstract class UdpPort extends BoundAddress {
         // as above
     }
 
+    /** Whether a task of this port runs on the resource thread, whose end needs a cycle. */
+    boolean isBusy() {
+        return false;
+    }
+
     /** The vector for {@link #receive}: the link's, unless the port has places of its own. */
     MessageVector incoming(MessageVector shared) {
         return shared;
