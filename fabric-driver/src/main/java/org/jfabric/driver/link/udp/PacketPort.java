@@ -39,7 +39,10 @@ final class PacketPort extends UdpPort {
 
     private final int kernelFd;
     private final int senderFd;
-    /** Shows senders on this host that there is a ring; -1 for IPv6, which needs none. */
+    /**
+     * Shows senders on this host that there is a ring. Negative for IPv6, which needs none, and where the loopback
+     * interface is down.
+     */
     private final int signFd;
     private final PacketRing ring;
     /** Frames to be sent with one system call. */
@@ -96,7 +99,10 @@ final class PacketPort extends UdpPort {
             }
             SocketName name = SocketName.ofBytes(UdpSocket.name(kernelFd));
             int senderFd = add(open, "socket", PacketSocket.openSender(), wanted);
-            int signFd = name.isIn6() ? -1 : add(open, "connect", openSign(name), wanted);
+            int signFd = name.isIn6() ? -1 : openSign(name);
+            if (signFd >= 0) {
+                open.add(signFd);
+            }
             PacketRing ring = PacketRing.open(
                 name, config.maxMessageBytes(), config.ringBytes(), config.batchSize());
             return new PacketPort(name, local, config, kernelFd, senderFd, signFd, ring);
