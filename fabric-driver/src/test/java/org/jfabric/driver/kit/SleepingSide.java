@@ -62,7 +62,8 @@ public final class SleepingSide implements AutoCloseable {
             PacketPrivilege.assume();
         }
         driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
-            .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "loopback,shm,tcp,rxm,udp,packet").build());
+            .threadingMode(ThreadingMode.INVOKER)
+            .set("jfabric.link.enabled", "loopback,shm,tcp,rxm,udp,packet").build());
         fabric = driver.fabric();
         Info hints = new Info().caps(isDatagram ? Flags.MSG : Flags.MSG | Flags.TAGGED);
         hints.epAttr().type(isDatagram ? EndpointType.DGRAM : EndpointType.RDM);

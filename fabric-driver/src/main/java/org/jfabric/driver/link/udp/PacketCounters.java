@@ -4,7 +4,8 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 
 /**
- * The packet link's counters of datagrams that were not delivered, or not sent as frames. A counter is allocated when it is first used.
+ * The packet link's counters of datagrams that were not delivered, or not sent as frames. A counter is allocated when
+ * it is first used.
  *
  * <p>Owner: progress agent.
  */

@@ -1,10 +1,10 @@
 package org.jfabric.driver.link.udp;
 
+import java.io.IOException;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.io.IOException;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
@@ -68,7 +68,8 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
     }
 
     private static boolean isRouter(SocketName name) {
-        Path setting = Path.of(name.isIn6() ? "/proc/sys/net/ipv6/conf/all/forwarding" : "/proc/sys/net/ipv4/ip_forward");
+        Path setting = Path.of(
+            name.isIn6() ? "/proc/sys/net/ipv6/conf/all/forwarding" : "/proc/sys/net/ipv4/ip_forward");
         try {
             return !Files.readString(setting).trim().equals("0");
         } catch (IOException unknown) {

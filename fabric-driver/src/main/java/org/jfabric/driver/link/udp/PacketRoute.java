@@ -4,7 +4,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import org.agrona.UnsafeApi;
-import org.jfabric.driver.link.PieceList;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.PacketSocket;
 import org.jfabric.info.SocketName;

@@ -50,7 +50,8 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     public void attach(LocalEndpoint endpoint) {
         if (!(endpoint.bound() instanceof UdpPort port)) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL,
-                "the endpoint " + endpoint.address() + " has no UDP socket", "Open it for the link " + name + " alone.");
+                "the endpoint " + endpoint.address() + " has no UDP socket",
+                "Open it for the link " + name + " alone.");
         }
         if (reader == null) {
             reader = new UdpReader(config.batchSize());
