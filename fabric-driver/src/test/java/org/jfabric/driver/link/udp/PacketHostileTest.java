@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,6 +28,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.PacketSocket;
+import org.jfabric.ffi.UdpSegments;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.SocketName;
@@ -214,6 +216,35 @@ class PacketHostileTest {
                 assertTrue(System.nanoTime() < deadlineNs, "seed " + seed);
             } while (entry == null || entry.len() != 77);
             exchange(pair, 10);
+        }
+    }
+
+    /** Over the loopback interface they arrive as one packet. */
+    @Test
+    void shouldDeliverTheDatagramsOfOneSendSingly() throws Exception {
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
+            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
+            assertEquals(0, UdpSegments.set(fd, 100));
+            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
+            long to = arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address();
+            MessageVector all = new MessageVector(1, 1);
+            all.name(0, to, name.length);
+            all.piece(0, 0, pair.a.memory.address(), 250);
+            all.pieceCount(0, 1);
+            int[] lengths = {100, 100, 50};
+            for (int round = 0; round < 100; round++) {
+                pair.a.fill(0, 250, round);
+                for (int i = 0; i < lengths.length; i++) {
+                    assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address() + 100 * i, 4096, ANY, i));
+                }
+                assertEquals(1, UdpSocket.send(fd, all, 1));
+                for (int i = 0; i < lengths.length; i++) {
+                    assertEquals(lengths[i], pair.b.await(i).len());
+                }
+                pair.b.assertFilled(0, 250, round);
+            }
+            exchange(pair, 10);
+            Libc.close(fd);
         }
     }
 
