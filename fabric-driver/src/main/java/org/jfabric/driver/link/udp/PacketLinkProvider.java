@@ -79,7 +79,7 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new UdpLink(NAME, services, config.udp(), limits(config.udp().maxMessageBytes()));
+        return new UdpLink(NAME, services, config.udp(), limits(config.udp().maxMessageBytes()), null);
     }
 
     @Override

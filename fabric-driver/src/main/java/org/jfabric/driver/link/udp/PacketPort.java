@@ -6,9 +6,11 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
@@ -66,7 +68,7 @@ final class PacketPort extends UdpPort {
     private PacketPort(
         SocketName name, InetAddress local, UdpConfig config, int kernelFd, int senderFd, int signFd,
         PacketRing ring) {
-        super(name, local, config);
+        super(UdpNetwork.of(Sockets.NATIVE), name, local, config);
         this.kernelFd = kernelFd;
         this.senderFd = senderFd;
         this.signFd = signFd;
@@ -157,6 +159,17 @@ final class PacketPort extends UdpPort {
     @Override
     int receive(MessageVector vector, int count) {
         return ring.receive(count);
+    }
+
+    @Override
+    boolean join() {
+        // the ring has what senders of this host have joined
+        return false;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        return -FabricErrno.EAGAIN;
     }
 
     @Override

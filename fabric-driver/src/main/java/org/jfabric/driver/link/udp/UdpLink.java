@@ -20,15 +20,28 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final LinkServices services;
     private final UdpConfig config;
     private final ChannelLimits limits;
+    /** What encrypted endpoints share, or null. */
+    private final DtlsResources dtls;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
     private PacketCounters counters;
 
-    UdpLink(String name, LinkServices services, UdpConfig config, ChannelLimits limits) {
+    /**
+     * A link without endpoints.
+     *
+     * @param dtls what its encrypted endpoints share, owned by the link; null if they are plain.
+     */
+    UdpLink(String name, LinkServices services, UdpConfig config, ChannelLimits limits, DtlsResources dtls) {
         this.name = name;
+        this.dtls = dtls;
         this.services = services;
         this.config = config;
         this.limits = limits;
+    }
+
+    /** What encrypted endpoints share, or null. */
+    DtlsResources dtls() {
+        return dtls;
     }
 
     @Override
@@ -58,6 +71,14 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
             counters = new PacketCounters(services);
         }
         port.attach(services, counters);
-        add(new UdpEndpoint(endpoint, port, services, limits, reader, config.batchSize()));
+        add(new UdpEndpoint(endpoint, port, services, limits, reader, config, dtls));
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        if (dtls != null) {
+            dtls.close();
+        }
     }
 }
