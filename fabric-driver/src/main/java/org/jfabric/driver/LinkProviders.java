@@ -11,6 +11,7 @@ import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.udp.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;
@@ -23,7 +24,7 @@ final class LinkProviders {
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
         new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), TcpLinkProvider.ofTls(),
         RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), new UdpLinkProvider(),
-        UdpLinkProvider.ofDtls(),
+        UdpLinkProvider.ofDtls(), new PacketLinkProvider(),
         VerbsLinkProvider.ofMessages(),
         new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
         new VerbsUdLinkProvider());

@@ -26,7 +26,8 @@ import picocli.CommandLine.Spec;
     description = {
         "Plays one side of libfabric's fi_pingpong; the other side is the C program or this one.",
         "Without SERVER it waits for a client. Both sides need the same -p, -e, -m, -S, -I and -c.",
-        "Providers: udp (-e dgram); tcp (-e msg or rdm); tcp;ofi_rxm (-e rdm); verbs (-e msg, rdm or dgram);"
+        "Providers: udp or, for the same wire by link packet, packet (-e dgram); tcp (-e msg or rdm);"
+            + " tcp;ofi_rxm (-e rdm); verbs (-e msg, rdm or dgram);"
             + " verbs;ofi_rxm (-e rdm).",
         "They mean what libfabric 1.18 and later mean by them. A C program of 1.17 calls tcp with -e rdm net, which"
             + " may be written here as well, and tcp;ofi_rxm tcp."

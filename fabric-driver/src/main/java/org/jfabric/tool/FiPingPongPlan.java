@@ -31,7 +31,7 @@ record FiPingPongPlan(
 
     private static final int LARGEST_SHIFT = 22;
     /** Links whose messages have no tags on the wire: datagrams, and connections of verbs. */
-    private static final Set<String> UNTAGGED = Set.of("udp", "verbsud", "verbs");
+    private static final Set<String> UNTAGGED = Set.of("udp", "packet", "verbsud", "verbs");
     /** Links by provider and type. */
     private static final Map<String, Map<EndpointType, String>> LINKS = links();
 
@@ -91,7 +91,7 @@ record FiPingPongPlan(
             case "rxm", "verbsrxm" -> Protocol.RXM;
             case "verbs" -> Protocol.RDMA_CM_IB_RC;
             case "verbsud" -> Protocol.IB_UD;
-            case "udp" -> Protocol.UDP;
+            case "udp", "packet" -> Protocol.UDP;
             default -> Protocol.UNSPEC;
         };
     }
@@ -99,6 +99,8 @@ record FiPingPongPlan(
     private static Map<String, Map<EndpointType, String>> links() {
         Map<String, Map<EndpointType, String>> links = new LinkedHashMap<>();
         links.put("udp", Map.of(EndpointType.DGRAM, "udp"));
+        // not one of libfabric's: the same wire, so the other side calls it udp
+        links.put("packet", Map.of(EndpointType.DGRAM, "packet"));
         links.put("tcp", new EnumMap<>(Map.of(EndpointType.MSG, "tcp", EndpointType.RDM, "tcp")));
         links.put("net", links.get("tcp"));
         links.put("tcp;ofi_rxm", Map.of(EndpointType.RDM, "rxm"));

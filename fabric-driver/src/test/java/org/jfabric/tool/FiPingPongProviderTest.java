@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FiPingPongProviderTest {
     @ParameterizedTest
     @CsvSource({"tcp,RDM,tcp", "net,RDM,tcp", "tcp,MSG,tcp", "'tcp;ofi_rxm',RDM,rxm", "'ofi_rxm;tcp',RDM,rxm",
-        "udp,DGRAM,udp", "verbs,MSG,verbs", "verbs,RDM,verbsrxm", "'verbs;ofi_rxm',RDM,verbsrxm", "verbs,DGRAM,verbsud",
+        "udp,DGRAM,udp", "packet,DGRAM,packet",
+        "verbs,MSG,verbs", "verbs,RDM,verbsrxm", "'verbs;ofi_rxm',RDM,verbsrxm", "verbs,DGRAM,verbsud",
         "udp,RDM,", "'tcp;ofi_rxm',MSG,", "tcp,DGRAM,", "shm,RDM,", "rxm,RDM,", "loopback,RDM,"})
     void shouldMeanTheLinkThatSpeaksTheProvidersProtocolOfToday(String provider, EndpointType type, String link) {
         assertEquals(link, FiPingPongPlan.link(provider, type));

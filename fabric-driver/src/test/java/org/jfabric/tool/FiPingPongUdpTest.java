@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.driver.kit.PacketPrivilege;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,22 @@ class FiPingPongUdpTest {
     void shouldExchangeDatagramsByIpv6(boolean javaIsServer) throws Exception {
         LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
             javaIsServer, "-p", "udp", "-e", "dgram", "-c", "-I", "10"), List.of("64", "256", "1k"));
+    }
+
+    @ParameterizedTest(name = "java is server: {0}")
+    @ValueSource(booleans = {true, false})
+    void shouldExchangeAllSizesFromARing(boolean javaIsServer) throws Exception {
+        PacketPrivilege.assume();
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.run(
+            javaIsServer, "-p", "packet", "-e", "dgram", "-c", "-S", "all", "-I", "20"), ALL);
+    }
+
+    @ParameterizedTest(name = "java is server: {0}")
+    @ValueSource(booleans = {true, false})
+    void shouldExchangeDatagramsByIpv6FromARing(boolean javaIsServer) throws Exception {
+        PacketPrivilege.assume();
+        LibfabricPingPong.assertExchanged(LibfabricPingPong.runIn6(
+            javaIsServer, "-p", "packet", "-e", "dgram", "-c", "-I", "10"), List.of("64", "256", "1k"));
     }
 
     @Test

@@ -120,7 +120,9 @@ public final class LibfabricPingPong {
     private static List<String> named(List<String> options) {
         List<String> named = new ArrayList<>(options);
         int provider = named.indexOf("-p") + 1;
-        if (named.get(provider).equals("tcp;ofi_rxm")) {
+        if (named.get(provider).equals("packet")) {
+            named.set(provider, "udp");
+        } else if (named.get(provider).equals("tcp;ofi_rxm")) {
             named.set(provider, "tcp");
         } else if (named.get(provider).equals("tcp") && named.contains("rdm")) {
             named.set(provider, "net");

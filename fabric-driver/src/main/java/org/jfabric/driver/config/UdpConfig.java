@@ -59,9 +59,18 @@ public final class UdpConfig {
         .range(0, Integer.MAX_VALUE)
         .why("The same for the number of datagrams in each second, of any length.");
 
+    /** {@code jfabric.udp.ringBytes}. */
+    public static final Option<Long> RING_BYTES = Option.bytes("jfabric.udp.ringBytes")
+        .defaultsTo(2L << 20)
+        .range(64L << 10, 1L << 30)
+        .why("Link packet: memory of the kernel, mapped by the driver, for datagrams of one endpoint that wait for a "
+            + "receive. Each takes the room of the longest message; what does not fit is dropped on arrival and "
+            + "counted.");
+
     static final OptionGroup GROUP = new OptionGroup(
-        "udp", "The udp link",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS, PEER_RATE_BYTES, PEER_RATE_MESSAGES));
+        "udp", "The links udp and packet",
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS, PEER_RATE_BYTES, PEER_RATE_MESSAGES,
+            RING_BYTES));
 
     private final String networkInterface;
     private final int maxMessageBytes;
@@ -70,6 +79,7 @@ public final class UdpConfig {
     private final Sockets sockets;
     private final long peerRateBytes;
     private final int peerRateMessages;
+    private final long ringBytes;
 
     UdpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -79,6 +89,7 @@ public final class UdpConfig {
         sockets = source.value(SOCKETS);
         peerRateBytes = source.value(PEER_RATE_BYTES);
         peerRateMessages = source.value(PEER_RATE_MESSAGES);
+        ringBytes = source.value(RING_BYTES);
     }
 
     /**
@@ -115,6 +126,15 @@ public final class UdpConfig {
      */
     public int bufferBytes() {
         return bufferBytes;
+    }
+
+    /**
+     * Room of the ring of an endpoint of link packet.
+     *
+     * @return bytes.
+     */
+    public long ringBytes() {
+        return ringBytes;
     }
 
     /**

@@ -38,6 +38,9 @@ public final class DatagramPair implements AutoCloseable {
 
     public DatagramPair(DatagramSetup setup, Info hints) {
         this.setup = setup;
+        if (setup.link.equals("packet")) {
+            PacketPrivilege.assume();
+        }
         daemons = setup.daemon ? Daemons.shared(setup.options()) : null;
         base = setup.daemon ? null : TestDirectory.create();
         if (setup.daemon) {
@@ -71,6 +74,11 @@ public final class DatagramPair implements AutoCloseable {
         } catch (UnknownHostException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /** Directory of a driver. */
+    public Path directory(String name) {
+        return setup.daemon ? daemons.directory(name) : base.resolve(name);
     }
 
     public void pump() {

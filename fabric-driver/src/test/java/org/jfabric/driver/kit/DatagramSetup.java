@@ -18,7 +18,13 @@ public enum DatagramSetup {
     /** The same with the JDK's sockets and IPv6. */
     DTLS_NIO_IPV6("dtls", "::1", "nio", false),
     /** Clients of two driver processes, with DTLS. */
-    DTLS_DAEMON("dtls", "127.0.0.1", "native", true);
+    DTLS_DAEMON("dtls", "127.0.0.1", "native", true),
+    /** Embedded drivers with rings; skipped without the privilege. */
+    PACKET_EMBEDDED("packet", "127.0.0.1", "native", false),
+    /** The same with IPv6. */
+    PACKET_IPV6("packet", "::1", "native", false),
+    /** Clients of two driver processes with rings. */
+    PACKET_DAEMON("packet", "127.0.0.1", "native", true);
 
     /** An Ethernet frame less the headers of IPv4 and UDP. */
     private static final int FRAME_BYTES = 1472;

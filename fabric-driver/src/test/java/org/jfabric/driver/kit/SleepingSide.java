@@ -57,9 +57,13 @@ public final class SleepingSide implements AutoCloseable {
 
     private SleepingSide(Path directory, String link, boolean isNative, boolean enabled) {
         this.isNative = isNative;
-        boolean isDatagram = link.equals("udp");
+        boolean isDatagram = link.equals("udp") || link.equals("packet");
+        if (link.equals("packet")) {
+            PacketPrivilege.assume();
+        }
         driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
-            .threadingMode(ThreadingMode.INVOKER).set("jfabric.link.enabled", "loopback,shm,tcp,rxm,udp").build());
+            .threadingMode(ThreadingMode.INVOKER)
+            .set("jfabric.link.enabled", "loopback,shm,tcp,rxm,udp,packet").build());
         fabric = driver.fabric();
         Info hints = new Info().caps(isDatagram ? Flags.MSG : Flags.MSG | Flags.TAGGED);
         hints.epAttr().type(isDatagram ? EndpointType.DGRAM : EndpointType.RDM);

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.PacketSocket;
 
 /** Everything that can be measured, in the order in which a round goes through it. */
 final class Contenders {
@@ -23,6 +25,7 @@ final class Contenders {
     static final String TCP = "jfabric-tcp";
     static final String RXM = "jfabric-rxm";
     static final String UDP = "jfabric-udp";
+    static final String PACKET = "jfabric-packet";
     /** Of the older build that is named on the command line. */
     static final String BASELINE = "jfabric-baseline";
     static final String STRAIGHT_OFF = "jfabric-straight-path-off";
@@ -47,7 +50,7 @@ final class Contenders {
         REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
-        RXM, LibfabricTool.RXM.id(), UDP, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        RXM, LibfabricTool.RXM.id(), UDP, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
         HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
@@ -104,6 +107,9 @@ final class Contenders {
                 pair(SideKind.JFABRIC_RXM), all, ANY_SIZE, 2, true),
             new JvmContender.Definition(UDP, "JFabric, embedded INVOKER, datagrams over udp", jfabric,
                 pair(SideKind.JFABRIC_UDP), exchange, DatagramPort.MOST_BYTES, 2, true),
+            new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
+                pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
+                isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
                 pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
@@ -180,6 +186,14 @@ final class Contenders {
                 .as(version, noSides == null ? null : POSTED_BASELINE + ' ' + noSides),
             oneThread.as(ONE_THREAD_BASELINE, "JFabric of the older build, two drivers in one thread, shm", launch)
                 .as(version, noSides == null ? null : ONE_THREAD_BASELINE + ' ' + noSides));
+    }
+
+    private static boolean isPermitted() {
+        int fd = PacketSocket.openReceiver();
+        if (fd >= 0) {
+            Libc.close(fd);
+        }
+        return fd >= 0;
     }
 
     private static boolean isOption(String name) {

@@ -25,14 +25,13 @@ import org.jfabric.info.Info;
 import org.jfabric.tool.ToolException;
 
 /**
- * A driver in mode INVOKER with a datagram endpoint over the link udp. Receives are posted ahead, all at one place, and
+ * A driver in mode INVOKER with a datagram endpoint. Receives are posted ahead, all at one place, and
  * only messages that are received have entries. Owner: one thread.
  */
 final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     /** Longest message: what the link takes by default is one frame of an Ethernet. */
     static final int MOST_BYTES = 1472;
 
-    private static final String LINK = "udp";
     private static final int POLL_LIMIT = 4;
     private static final int QUEUE_SIZE = 64;
     private static final long SEND = 1;
@@ -56,19 +55,20 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     /**
      * Starts the driver and posts receives.
      *
+     * @param link      udp or packet.
      * @param directory of the driver.
      * @param service   name to publish.
      * @param sizeBytes of the messages.
      */
-    DatagramPort(Path directory, String service, int sizeBytes) {
+    DatagramPort(String link, Path directory, String service, int sizeBytes) {
         this.sizeBytes = sizeBytes;
         driver = FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(directory)
             .threadingMode(ThreadingMode.INVOKER)
-            .set(LinkConfig.ENABLED, List.of(LINK))
+            .set(LinkConfig.ENABLED, List.of(link))
             .build());
         fabric = driver.fabric();
-        Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).linkName(LINK);
+        Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).linkName(link);
         hints.epAttr().type(EndpointType.DGRAM);
         hints.txAttr().size(QUEUE_SIZE);
         hints.rxAttr().size(QUEUE_SIZE);

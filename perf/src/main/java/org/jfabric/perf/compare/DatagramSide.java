@@ -17,10 +17,11 @@ final class DatagramSide implements Side {
      * Starts the driver.
      *
      * @param settings of the cell.
+     * @param link     udp or packet.
      */
-    DatagramSide(SideSettings settings) {
+    DatagramSide(SideSettings settings, String link) {
         this.settings = settings;
-        port = new DatagramPort(settings.ownDirectory(), settings.role().text(), settings.sizeBytes());
+        port = new DatagramPort(link, settings.ownDirectory(), settings.role().text(), settings.sizeBytes());
         loops = new PortLoops(port);
     }
 

@@ -31,7 +31,7 @@ final class OtherLinks implements AutoCloseable {
             use(fabric, directory, settings, link);
         }
         String directory = NAME + "-udp-" + settings.role().text();
-        datagrams = new DatagramPort(settings.directory().resolve(directory), NAME, settings.sizeBytes());
+        datagrams = new DatagramPort("udp", settings.directory().resolve(directory), NAME, settings.sizeBytes());
         datagrams.connect(directory, NAME);
         PortLoops loops = new PortLoops(datagrams);
         loops.exchangePing(MESSAGES);

@@ -12,6 +12,8 @@ enum SideKind {
     JFABRIC_RXM,
     /** The same with datagrams over the link udp. */
     JFABRIC_UDP,
+    /** The same over the link packet. */
+    JFABRIC_PACKET,
     /** The same in a process that has used the other links as well. */
     JFABRIC_INVOKER_ALL_LINKS,
     /** The same with a hundred thousand receives posted where a stream arrives. */
@@ -70,7 +72,8 @@ enum SideKind {
             case JFABRIC_INVOKER -> new JFabricSide(settings, "shm", false, false);
             case JFABRIC_TCP -> new JFabricSide(settings, "tcp", false, false);
             case JFABRIC_RXM -> new JFabricSide(settings, "rxm", false, false);
-            case JFABRIC_UDP -> new DatagramSide(settings);
+            case JFABRIC_UDP -> new DatagramSide(settings, "udp");
+            case JFABRIC_PACKET -> new DatagramSide(settings, "packet");
             case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, "shm", true, false);
             case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, "shm", false, true);
             case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);

@@ -111,7 +111,7 @@ final class UdpChannel extends DatagramChannel {
 
     @Override
     protected void onClosed() {
-        endpoint.remove(this);
+        endpoint.closed(this);
         if (endpoint.dtls() != null) {
             endpoint.dtls().forget(this);
         }

@@ -66,6 +66,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private int expected = 1;
     private int emptyPolls;
     private int quietPolls;
+    private final boolean isMapped;
     /** The errno because of which the oldest message cannot be described. */
     private int failure;
     /** The kernel did not take the last datagrams: the next ones are sealed one by one. */
@@ -81,6 +82,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         UdpConfig config, DtlsResources resources) {
         super(local);
         this.port = port;
+        this.isMapped = port.isMapped();
         port.mark(TrafficMarks.of(local.trafficClass()));
         this.services = services;
         this.limits = limits;
@@ -161,6 +163,17 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /** Queues a message for the next poll. */
     void add(UdpChannel channel, TransmitOperation operation) {
         waiting().add(channel, operation);
+    }
+
+    @Override
+    protected void prepare(UdpChannel channel) {
+        port.opened(channel);
+    }
+
+    /** The engine has closed a channel. */
+    void closed(UdpChannel channel) {
+        port.closed(channel);
+        remove(channel);
     }
 
     @Override
@@ -253,7 +266,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     private boolean isDue() {
-        if (emptyPolls < QUIET_POLLS) {
+        if (emptyPolls < QUIET_POLLS || isMapped) {
             emptyPolls++;
             return true;
         }
@@ -313,7 +326,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
 
     @Override
     protected boolean arm() {
-        if (!waiting().isEmpty() || isOpening()) {
+        if (!waiting().isEmpty() || isOpening() || port.isBusy()) {
             return false;
         }
         boolean hasReceives = local().postedReceives() != 0;

@@ -24,6 +24,7 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final DtlsResources dtls;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
+    private PacketCounters counters;
 
     /**
      * A link without endpoints.
@@ -67,7 +68,9 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
         }
         if (reader == null) {
             reader = new UdpReader(config.batchSize());
+            counters = new PacketCounters(services);
         }
+        port.attach(services, counters);
         add(new UdpEndpoint(endpoint, port, services, limits, reader, config, dtls));
     }
 

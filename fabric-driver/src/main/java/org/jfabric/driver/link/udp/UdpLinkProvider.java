@@ -128,7 +128,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return check("source", source);
     }
 
-    private static Reason check(String what, String address) {
+    static Reason check(String what, String address) {
         return SocketName.isName(address) || HostNames.isHost(address) ? null : new Reason(what, address,
             SocketName.IN_SCHEME + "<number>:<port>, port 0 to 65535",
             "This link reaches socket addresses; name one, or request another link");
@@ -136,6 +136,10 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     protected AddressFormat addressFormat(Info wanted) {
+        return format(wanted);
+    }
+
+    static AddressFormat format(Info wanted) {
         return isIn6(wanted) ? AddressFormat.SOCKADDR_IN6 : AddressFormat.SOCKADDR_IN;
     }
 
@@ -148,7 +152,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return wanted.addrFormat() == AddressFormat.SOCKADDR_IN6;
     }
 
-    private static SocketName name(String address) {
+    static SocketName name(String address) {
         return SocketName.isName(address) ? SocketName.parse(address) : HostNames.resolve(address);
     }
 }

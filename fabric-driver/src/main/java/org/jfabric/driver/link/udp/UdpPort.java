@@ -130,6 +130,41 @@ abstract class UdpPort extends BoundAddress {
     /** Marks its packets; what the system refuses leaves them as they were. */
     abstract void mark(SocketClass marks);
 
+    /** The link has taken over the port, before any other call. */
+    void attach(LinkServices services, PacketCounters counters) {
+        // a socket needs neither
+    }
+
+    /** A channel of this port has been opened. */
+    void opened(UdpChannel channel) {
+        // the system finds the route of each datagram
+    }
+
+    /** A channel that was {@link #opened} has been closed. */
+    void closed(UdpChannel channel) {
+        // as above
+    }
+
+    /** Whether a task of this port runs on the resource thread, whose end needs a cycle. */
+    boolean isBusy() {
+        return false;
+    }
+
+    /** The vector for {@link #receive}: the link's, unless the port has places of its own. */
+    MessageVector incoming(MessageVector shared) {
+        return shared;
+    }
+
+    /** The datagrams of the last {@link #receive} are not needed any more. */
+    void delivered() {
+        // they were copied
+    }
+
+    /** Whether {@link #receive} makes no system call, so that a quiet port may be polled in every cycle. */
+    boolean isMapped() {
+        return false;
+    }
+
     /** Joins a group; 0 or a negative errno. */
     abstract int joinGroup(SocketName group);
 }

@@ -52,7 +52,7 @@ final class UdpReader {
      * @return number of datagrams received.
      */
     int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, long flags, int limit) {
-        MessageVector taken = incoming;
+        MessageVector taken = port.incoming(incoming);
         int count = port.receive(taken, Math.min(limit, taken.capacity()));
         for (int i = 0; i < count; i++) {
             long name = taken.nameAddress(i);
@@ -64,6 +64,9 @@ final class UdpReader {
             if (!sender.isOverRate(taken.transferred(i))) {
                 sender.handler().onMessage(flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
             }
+        }
+        if (count != 0) {
+            port.delivered();
         }
         return count;
     }

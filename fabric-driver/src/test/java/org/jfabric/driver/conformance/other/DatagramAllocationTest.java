@@ -14,8 +14,9 @@ import org.jfabric.driver.kit.DatagramSetup;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Datagrams allocate nothing after warm-up on the thread that calls, which runs engine and link too. */
 @Tag("compiled")
@@ -37,12 +38,13 @@ class DatagramAllocationTest implements CompletionHandler {
         completed++;
     }
 
-    @Test
-    void shouldAllocateNothing() {
+    @ParameterizedTest
+    @EnumSource(value = DatagramSetup.class, names = {"EMBEDDED", "PACKET_EMBEDDED"})
+    void shouldAllocateNothing(DatagramSetup setup) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        try (DatagramPair pair = new DatagramPair(DatagramSetup.EMBEDDED)) {
+        try (DatagramPair pair = new DatagramPair(setup)) {
             exchange(pair, WARM_UP_ROUNDS);
             long least = Long.MAX_VALUE;
             // compilers and the test's own bookkeeping may disturb some attempts, but not all

@@ -24,6 +24,7 @@ import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.udp.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;
@@ -192,6 +193,7 @@ class HintsTest {
         return List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
             new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(),
             TcpLinkProvider.ofTls(), RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), UdpLinkProvider.ofDtls(),
+            new PacketLinkProvider(),
             VerbsLinkProvider.ofMessages(),
             new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets(), false), new VerbsUdLinkProvider());
     }

@@ -63,7 +63,7 @@ class InvokedSleepTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @ValueSource(strings = {"shm", "tcp", "rxm", "udp"})
+    @ValueSource(strings = {"shm", "tcp", "rxm", "udp", "packet"})
     @Requirement("CQ-052")
     void shouldNotBeWokenWhileNothingHappens(String link) {
         try (SleepingSide a = new SleepingSide(base.resolve("a"), link, false);

@@ -1,0 +1,101 @@
+package org.jfabric.driver.link.udp;
+
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.info.SocketName;
+
+/**
+ * Programs of the classic packet filter for the sockets of a {@link PacketPort}. The kernel runs them for each packet
+ * of the host, before it copies anything.
+ *
+ * <p>Stateless; any thread.
+ */
+final class PacketFilter {
+    private static final int LOAD_WORD = 0x20;
+    private static final int LOAD_HALF = 0x28;
+    private static final int LOAD_BYTE = 0x30;
+    private static final int LOAD_HALF_INDEXED = 0x48;
+    private static final int LOAD_HEADER_LENGTH = 0xb1;
+    private static final int JUMP_EQUAL = 0x15;
+    private static final int JUMP_ANY_BIT = 0x45;
+    private static final int RETURN = 0x06;
+    /** Offsets from here on are counted from the IP header, whatever the device has in front of it. */
+    private static final int IP = -0x100000;
+    /** Whether the packet is for this host, for all or for another: a value of the kernel, not of the packet. */
+    private static final int PACKET_TYPE = -0x1000 + 4;
+    private static final int PACKET_HOST = 0;
+    private static final int UDP = 17;
+    private static final int FRAGMENT_BITS = 0x3fff;
+    private static final int IN6_HEADER_BYTES = 40;
+
+    private final List<long[]> instructions = new ArrayList<>();
+
+    private PacketFilter() {
+    }
+
+    /** Drops every packet. */
+    static long[] nothing() {
+        return new long[] {instruction(RETURN, 0, 0, 0)};
+    }
+
+    /** Takes whole datagrams that are sent to a socket address of this host; the wildcard stands for all of them. */
+    static long[] datagrams(SocketName to) {
+        PacketFilter filter = new PacketFilter();
+        filter.require(LOAD_WORD, PACKET_TYPE, PACKET_HOST);
+        if (to.isIn6()) {
+            filter.require(LOAD_BYTE, IP + 6, UDP);
+            filter.requireAddress(to.inetAddress(), IP + 24);
+            filter.require(LOAD_HALF, IP + IN6_HEADER_BYTES + 2, to.port());
+        } else {
+            filter.require(LOAD_BYTE, IP + 9, UDP);
+            filter.load(LOAD_HALF, IP + 6);
+            filter.instructions.add(new long[] {JUMP_ANY_BIT, FRAGMENT_BITS, 1});
+            filter.requireAddress(to.inetAddress(), IP + 16);
+            filter.load(LOAD_HEADER_LENGTH, IP);
+            filter.require(LOAD_HALF_INDEXED, IP + 2, to.port());
+        }
+        return filter.program();
+    }
+
+    private void requireAddress(InetAddress address, int offset) {
+        if (address.isAnyLocalAddress()) {
+            return;
+        }
+        ByteBuffer words = ByteBuffer.wrap(address.getAddress());
+        for (int i = 0; words.hasRemaining(); i += Integer.BYTES) {
+            require(LOAD_WORD, offset + i, words.getInt());
+        }
+    }
+
+    private void require(int load, int offset, int value) {
+        load(load, offset);
+        instructions.add(new long[] {JUMP_EQUAL, value, 0});
+    }
+
+    private void load(int load, int offset) {
+        instructions.add(new long[] {load, offset, 0});
+    }
+
+    /** With two returns behind the instructions: take all, and drop, to which every condition that fails jumps. */
+    private long[] program() {
+        int size = instructions.size();
+        long[] program = new long[size + 2];
+        for (int i = 0; i < size; i++) {
+            long[] each = instructions.get(i);
+            int toDrop = size - i;
+            int operation = (int) each[0];
+            boolean isTest = operation == JUMP_EQUAL || operation == JUMP_ANY_BIT;
+            program[i] = instruction(operation, isTest && each[2] == 1 ? toDrop : 0,
+                isTest && each[2] == 0 ? toDrop : 0, (int) each[1]);
+        }
+        program[size] = instruction(RETURN, 0, 0, -1);
+        program[size + 1] = instruction(RETURN, 0, 0, 0);
+        return program;
+    }
+
+    private static long instruction(int operation, int jumpTrue, int jumpFalse, int value) {
+        return operation | (long) jumpTrue << 16 | (long) jumpFalse << 24 | (long) value << 32;
+    }
+}

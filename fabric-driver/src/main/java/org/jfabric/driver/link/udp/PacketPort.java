@@ -1,0 +1,330 @@
+package org.jfabric.driver.link.udp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.config.Sockets;
+import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.PieceList;
+import org.jfabric.ffi.DatagramRun;
+import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.MessageVector;
+import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.PacketSocket;
+import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.UdpSocket;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
+
+/**
+ * A UDP address whose datagrams are received from a mapped ring and sent as frames, past the system's own processing.
+ *
+ * <p>A UDP socket has the address too. Its filter drops all that arrives, so that the system neither gives the address
+ * to another process nor reports it as unreachable. It sends what cannot be sent as a frame: datagrams to groups, to
+ * next hops that the system does not know yet (it then asks for them), of more than the interface's MTU, and what an
+ * interface refuses. So a datagram takes one of two ways, and no datagram waits for a look-up.
+ *
+ * <p>Routes are looked up on the resource thread when a peer is inserted, and once in a second while it is sent to.
+ * Knowledge that is older than two seconds is not used.
+ *
+ * <p>Owner: as {@link UdpPort}.
+ */
+final class PacketPort extends UdpPort {
+    private static final long REFRESH_NS = 1_000_000_000L;
+    private static final long MAX_AGE_NS = 2 * REFRESH_NS;
+    private static final int SLOT_ALIGNMENT = 64;
+
+    private final int kernelFd;
+    private final int senderFd;
+    /**
+     * Shows senders on this host that there is a ring. Negative for IPv6, which needs none, and where the loopback
+     * interface is down.
+     */
+    private final int signFd;
+    private final PacketRing ring;
+    /** Frames to be sent with one system call. */
+    private final MessageVector frames;
+    private final MemorySegment slots;
+    private final long slotsAddress;
+    private final int slotBytes;
+    private final int payloadBytes;
+    /** One message for the kernel's socket. */
+    private final MessageVector single = new MessageVector(1, PieceList.MAX_PIECES);
+    /** By the address of the peer's socket address in memory. */
+    private final Long2ObjectHashMap<PacketRoute> routes = new Long2ObjectHashMap<>();
+
+    private LinkServices services;
+    private PacketCounters counters;
+    private SocketClass marks = SocketClass.NONE;
+    private long refreshedNs;
+    private boolean isRefreshing;
+    private boolean isClosed;
+
+    private PacketPort(
+        SocketName name, InetAddress local, UdpConfig config, int kernelFd, int senderFd, int signFd,
+        PacketRing ring) {
+        super(UdpNetwork.of(Sockets.NATIVE), name, local, config);
+        this.kernelFd = kernelFd;
+        this.senderFd = senderFd;
+        this.signFd = signFd;
+        this.ring = ring;
+        int batch = config.batchSize();
+        payloadBytes = config.maxMessageBytes();
+        slotBytes = (payloadBytes + 48 + 2 * SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
+        slots = Arena.ofAuto().allocate((long) batch * slotBytes, SLOT_ALIGNMENT);
+        slotsAddress = slots.address();
+        frames = new MessageVector(batch, 1);
+        for (int i = 0; i < batch; i++) {
+            frames.pieceCount(i, 1);
+        }
+    }
+
+    /**
+     * Reserves an address and opens its sockets.
+     *
+     * @param wanted address of this host, or the wildcard.
+     */
+    static PacketPort open(SocketName wanted, UdpConfig config) {
+        List<Integer> open = new ArrayList<>();
+        try {
+            int kernelFd = add(open, "bind", UdpSocket.open(wanted.toBytes(), false), wanted);
+            check("setsockopt", PacketSocket.filter(kernelFd, PacketFilter.nothing()), wanted);
+            UdpSocket.buffers(kernelFd, 0, config.bufferBytes());
+            InetAddress local = wanted.inetAddress();
+            if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
+                UdpSocket.multicastInterface(kernelFd, local.getAddress());
+            }
+            SocketName name = SocketName.ofBytes(UdpSocket.name(kernelFd));
+            int senderFd = add(open, "socket", PacketSocket.openSender(), wanted);
+            int signFd = name.isIn6() ? -1 : openSign(name);
+            if (signFd >= 0) {
+                open.add(signFd);
+            }
+            PacketRing ring = PacketRing.open(
+                name, config.maxMessageBytes(), config.ringBytes(), config.batchSize());
+            return new PacketPort(name, local, config, kernelFd, senderFd, signFd, ring);
+        } catch (RuntimeException failed) {
+            open.forEach(Libc::close);
+            throw failed;
+        }
+    }
+
+    private static int openSign(SocketName name) {
+        SocketName own = PacketHops.signedAddress(name);
+        return PacketSocket.openSign(own.toBytes(), PacketHops.signedPort(name).toBytes(), PacketHops.SIGN_PROTOCOL);
+    }
+
+    private static int add(List<Integer> open, String call, int fd, SocketName wanted) {
+        check(call, fd, wanted);
+        open.add(fd);
+        return fd;
+    }
+
+    private static void check(String call, int result, SocketName wanted) {
+        if (result < 0) {
+            throw new NativeCallException(call, -result, "the address is " + wanted
+                + "; name another, or one of an interface that is up; packet sockets need CAP_NET_RAW");
+        }
+    }
+
+    @Override
+    void attach(LinkServices linkServices, PacketCounters linkCounters) {
+        services = linkServices;
+        counters = linkCounters;
+        ring.attach(linkServices, linkCounters);
+    }
+
+    @Override
+    boolean isMapped() {
+        return true;
+    }
+
+    @Override
+    int fd() {
+        return isClosed ? -1 : ring.fd();
+    }
+
+    // ---- receiving ----
+
+    @Override
+    MessageVector incoming(MessageVector shared) {
+        return ring.vector();
+    }
+
+    @Override
+    int receive(MessageVector vector, int count) {
+        return ring.receive(count);
+    }
+
+    @Override
+    boolean join() {
+        // the ring has what senders of this host have joined
+        return false;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        return -FabricErrno.EAGAIN;
+    }
+
+    @Override
+    void delivered() {
+        ring.release();
+    }
+
+    // ---- routes ----
+
+    @Override
+    boolean isBusy() {
+        return isRefreshing;
+    }
+
+    @Override
+    void opened(UdpChannel channel) {
+        if (!channel.isGroup()) {
+            routes.put(channel.nameAddress(), new PacketRoute(SocketName.parse(channel.address())));
+            refreshedNs = services.nowNs() - REFRESH_NS;
+            refresh(services.nowNs());
+        }
+    }
+
+    @Override
+    void closed(UdpChannel channel) {
+        routes.remove(channel.nameAddress());
+    }
+
+    /** Looks up the routes that were used since the last look-up. */
+    private void refresh(long nowNs) {
+        if (isRefreshing || nowNs - refreshedNs < REFRESH_NS) {
+            return;
+        }
+        List<PacketRoute> used = new ArrayList<>();
+        routes.values().forEach(route -> {
+            if (route.isUsed) {
+                used.add(route);
+            }
+        });
+        refreshedNs = nowNs;
+        isRefreshing = true;
+        services.submit(new PacketRefresh(this, name().inetAddress(), used));
+    }
+
+    /** The result of a look-up. */
+    void onFound(List<PacketRoute> asked, List<PacketHop> hops) {
+        isRefreshing = false;
+        if (isClosed) {
+            return;
+        }
+        for (int i = 0; i < asked.size(); i++) {
+            asked.get(i).update(hops.get(i), name().inetAddress(), name().port(), marks.tos(), refreshedNs);
+        }
+        // inserted meanwhile
+        for (PacketRoute route : routes.values()) {
+            if (route.checkedNs == 0 && route.isUsed) {
+                refreshedNs = services.nowNs() - REFRESH_NS;
+                refresh(services.nowNs());
+                break;
+            }
+        }
+    }
+
+    /** A look-up was not possible; the kernel's socket is used meanwhile. */
+    void onNotFound(Throwable cause) {
+        isRefreshing = false;
+        services.onError(cause);
+    }
+
+    // ---- sending ----
+
+    @Override
+    int send(MessageVector vector, int count) {
+        long nowNs = services.nowNs();
+        if (nowNs - refreshedNs >= REFRESH_NS) {
+            refresh(nowNs);
+        }
+        int sent = 0;
+        while (sent < count) {
+            int result = sendFrames(vector, sent, count, nowNs);
+            if (result == 0) {
+                result = sendByKernel(vector, sent);
+            }
+            if (result < 0) {
+                return sent == 0 ? result : sent;
+            }
+            sent += result;
+        }
+        return sent;
+    }
+
+    /** Sends messages from one on as frames; 0 if the first of them cannot be sent in this way now. */
+    private int sendFrames(MessageVector vector, int from, int end, long nowNs) {
+        int count = 0;
+        PacketRoute first = null;
+        while (from + count < end && count < frames.capacity()) {
+            int index = from + count;
+            PacketRoute route = routes.get(vector.namePointer(index));
+            long length = PacketRoute.lengthBytes(vector, index);
+            if (route == null || length > payloadBytes || !route.takesFrame(length, nowNs, MAX_AGE_NS)) {
+                break;
+            }
+            first = count == 0 ? route : first;
+            route.write(vector, index, frames, count, slotsAddress + (long) count * slotBytes);
+            count++;
+        }
+        if (count == 0) {
+            return 0;
+        }
+        int taken = UdpSocket.send(senderFd, frames, count);
+        if (taken < 0 && taken != -FabricErrno.EAGAIN && taken != -FabricErrno.ENOBUFS) {
+            first.fail();
+        }
+        // what an interface has no room for now is queued by the kernel's socket
+        return Math.max(0, taken);
+    }
+
+    private int sendByKernel(MessageVector vector, int index) {
+        single.name(0, vector.namePointer(index), vector.nameLength(index));
+        int pieces = vector.pieceCount(index);
+        for (int i = 0; i < pieces; i++) {
+            single.piece(0, i, vector.pieceAddress(index, i), vector.pieceLength(index, i));
+        }
+        single.pieceCount(0, pieces);
+        int sent = UdpSocket.send(kernelFd, single, 1);
+        if (sent == 1) {
+            counters.add(PacketCounters.Kind.BY_SOCKET, 1);
+        }
+        return sent;
+    }
+
+    @Override
+    void mark(SocketClass socketClass) {
+        marks = socketClass;
+        marks.apply(kernelFd, name().isIn6());
+        // the octet of a packet socket is in the headers that it is given; the priority is that of VLAN tags
+        marks.apply(senderFd, false);
+    }
+
+    @Override
+    int joinGroup(SocketName group) {
+        throw new FabricException(FabricErrno.EOPNOTSUPP, "a ring for the group " + group);
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed) {
+            isClosed = true;
+            routes.clear();
+            ring.close();
+            Libc.close(senderFd);
+            if (signFd >= 0) {
+                Libc.close(signFd);
+            }
+            Libc.close(kernelFd);
+        }
+    }
+}
