@@ -275,7 +275,8 @@ final class DtlsPeers {
 
     private void refused(InetAddress host, String what) {
         resources.counters().add(Kind.NOT_ADMITTED, FabricErrno.EACCES,
-            () -> "host " + host.getHostAddress() + " with " + what + " is not in the access list " + resources.access(),
+            () -> "host " + host.getHostAddress() + " with " + what + " is not in the access list "
+                + resources.access(),
             "If it is to connect, add a line for it.");
     }
 
