@@ -45,8 +45,8 @@ public interface FabricListener {
 
     /**
      * An operator has asked the driver to end ({@code ./fabric drain}). It opens no more endpoints, everything else
-     * still works, and it ends as soon as no send of any client is outstanding. An application that keeps sending delays
-     * the end until the operator's timeout; the right answer is to stop sending and to read what has completed.
+     * still works, and it ends as soon as no send of any client is outstanding. An application that keeps sending
+     * delays the end until the operator's timeout; the right answer is to stop sending and to read what has completed.
      *
      * @param begins true when the driver begins to drain; false if the time was too short or the operator gave up, and
      *               the driver serves as before.

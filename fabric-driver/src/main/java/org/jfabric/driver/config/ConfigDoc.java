@@ -47,8 +47,8 @@ public final class ConfigDoc {
         `JFABRIC_AOT`, which the script `./fabric` reads.) "-1 = ..." means that the value is derived as described,
         unless it is set.
 
-        Clients have options of their own, time limits for example. They are calls of `FabricConfig`, or system properties
-        that begin with `jfabric.client.`; the Javadoc of `FabricConfig` has them all.
+        Clients have options of their own, time limits for example. They are calls of `FabricConfig`, or system
+        properties that begin with `jfabric.client.`; the Javadoc of `FabricConfig` has them all.
         """;
 
     private ConfigDoc() {

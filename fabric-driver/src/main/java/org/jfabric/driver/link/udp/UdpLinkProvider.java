@@ -1,10 +1,8 @@
 package org.jfabric.driver.link.udp;
 
-import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
@@ -37,15 +35,23 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
     private static final int DTLS_SCORE = 7;
 
     private final boolean isEncrypted;
+    /** Null for the sockets of the driver's options. */
+    private final UdpNetwork network;
 
-    private UdpLinkProvider(String name, int score, boolean isEncrypted) {
+    private UdpLinkProvider(String name, int score, boolean isEncrypted, UdpNetwork network) {
         super(name, Protocol.UDP, 0, score, 0);
         this.isEncrypted = isEncrypted;
+        this.network = network;
+    }
+
+    /** Makes a provider of plain links whose sockets are those of a network. */
+    UdpLinkProvider(UdpNetwork network) {
+        this(NAME, SCORE, false, network);
     }
 
     /** Makes a provider of the plain link; it has no state. */
     public UdpLinkProvider() {
-        this(NAME, SCORE, false);
+        this(NAME, SCORE, false, null);
     }
 
     /**
@@ -54,7 +60,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
      * @return a provider without state.
      */
     public static UdpLinkProvider ofDtls() {
-        return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true);
+        return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true, null);
     }
 
     @Override
@@ -80,13 +86,9 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         // unlike an address that peers connect to, a datagram socket may be bound to the wildcard if requested
         SocketName name = isNamed ? name(wanted.srcAddr())
             : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
-        UdpPort port = open(name, name.inetAddress(), false, udp);
+        UdpNetwork sockets = network != null ? network : UdpNetwork.of(udp.sockets());
+        UdpPort port = sockets.open(name, name.inetAddress(), false, udp);
         return isEncrypted ? port.withoutGroups() : port;
-    }
-
-    static UdpPort open(SocketName name, InetAddress local, boolean shared, UdpConfig udp) {
-        return udp.sockets() == Sockets.NATIVE ? UdpNativePort.open(name, local, shared, udp)
-            : UdpNioPort.open(name, local, shared, udp);
     }
 
     @Override

@@ -16,19 +16,14 @@ final class UdpNativePort extends UdpPort {
     /** Made with the first burst. */
     private UdpRuns runs;
 
-    private UdpNativePort(int fd, SocketName name, InetAddress local, UdpConfig config) {
-        super(name, local, config);
+    private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, UdpConfig config) {
+        super(network, name, local, config);
         this.fd = fd;
     }
 
-    /**
-     * Opens a socket.
-     *
-     * @param wanted address to bind to.
-     * @param local  address of the interface for multicast.
-     * @param shared whether other sockets may have the same address.
-     */
-    static UdpNativePort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+    /** As {@link UdpNetwork#open}. */
+    static UdpNativePort open(
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
         int fd = UdpSocket.open(wanted.toBytes(), shared);
         if (fd < 0) {
             throw new NativeCallException("bind", -fd,
@@ -40,7 +35,8 @@ final class UdpNativePort extends UdpPort {
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());
             }
-            UdpNativePort port = new UdpNativePort(fd, SocketName.ofBytes(UdpSocket.name(fd)), local, config);
+            UdpNativePort port = new UdpNativePort(
+                network, fd, SocketName.ofBytes(UdpSocket.name(fd)), local, config);
             open = true;
             return port;
         } finally {

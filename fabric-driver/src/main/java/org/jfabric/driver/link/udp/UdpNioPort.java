@@ -31,13 +31,15 @@ final class UdpNioPort extends UdpPort {
     private final ByteBuffer buffer = BufferUtil.allocateDirectAligned(MAX_DATAGRAM_BYTES, BitUtil.CACHE_LINE_LENGTH);
     private final long bufferAddress = BufferUtil.address(buffer);
 
-    private UdpNioPort(DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
-        super(name, local, config);
+    private UdpNioPort(
+        UdpNetwork network, DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
+        super(network, name, local, config);
         this.channel = channel;
     }
 
-    /** As {@link UdpNativePort#open}. */
-    static UdpNioPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+    /** As {@link UdpNetwork#open}. */
+    static UdpNioPort open(
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
         DatagramChannel channel = null;
         try {
             channel = DatagramChannel.open(
@@ -50,7 +52,8 @@ final class UdpNioPort extends UdpPort {
                 channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
             }
             channel.bind(new InetSocketAddress(wanted.inetAddress(), wanted.port()));
-            return new UdpNioPort(channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local, config);
+            return new UdpNioPort(network, channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local,
+                config);
         } catch (IOException ex) {
             closeQuietly(channel);
             throw new NativeCallException("bind", FabricErrno.EADDRNOTAVAIL,

@@ -15,6 +15,7 @@ import org.jfabric.info.SocketName;
  * A bound UDP socket. Opened on the resource thread; owner afterwards: progress agent.
  */
 abstract class UdpPort extends BoundAddress {
+    private final UdpNetwork network;
     private final SocketName name;
     private final InetAddress local;
     private final UdpConfig config;
@@ -22,7 +23,8 @@ abstract class UdpPort extends BoundAddress {
     private boolean watched;
     private boolean armed;
 
-    UdpPort(SocketName name, InetAddress local, UdpConfig config) {
+    UdpPort(UdpNetwork network, SocketName name, InetAddress local, UdpConfig config) {
+        this.network = network;
         this.name = name;
         this.local = local;
         this.config = config;
@@ -53,7 +55,7 @@ abstract class UdpPort extends BoundAddress {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "joining " + group + " with " + name, "Use groups and endpoints of IPv4.");
         }
-        UdpPort port = UdpLinkProvider.open(group, local, true, config);
+        UdpPort port = network.open(group, local, true, config);
         int result = port.joinGroup(group);
         if (result < 0) {
             port.close();
