@@ -79,7 +79,7 @@ class QuotesTest {
         String address = "127.0.0.1:" + freePort();
         TestProcess publisher = tls("feed", "publish", "feed", link, address);
         publisher.awaitLine("publisher: ");
-        run("keytool -genkeypair -alias driver -keyalg EC -groupname secp256r1 -dname CN=other -validity 365"
+        run("umask 077; keytool -genkeypair -alias driver -keyalg EC -groupname secp256r1 -dname CN=other -validity 365"
             + " -storetype PKCS12 -keystore keys/other.p12 -storepass:file keys/password");
         TestProcess other = tls("other", "subscribe", "other", link, address);
         other.ended();
