@@ -171,10 +171,15 @@ class RestartAttemptsTest {
         return fabric.domain(fabric.info(new Info().caps(Flags.TAGGED).linkName(link)).best());
     }
 
-    static Endpoint endpoint(Domain domain, EventQueue events) {
+    private static Endpoint endpoint(Domain domain, EventQueue events) {
+        return endpoint(domain, domain.openCompletionQueue(new CompletionQueueAttr()),
+            domain.openAddressVector(new AddressVectorAttr()), events);
+    }
+
+    static Endpoint endpoint(Domain domain, CompletionQueue queue, AddressVector vector, EventQueue events) {
         Endpoint endpoint = domain.openEndpoint(domain.info());
-        endpoint.bind(domain.openCompletionQueue(new CompletionQueueAttr()), Flags.TRANSMIT | Flags.RECV);
-        endpoint.bind(domain.openAddressVector(new AddressVectorAttr()));
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(vector);
         endpoint.bind(events, 0);
         endpoint.enable();
         return endpoint;
