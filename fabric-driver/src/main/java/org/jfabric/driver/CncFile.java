@@ -9,7 +9,6 @@ import java.util.Arrays;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.EpochClock;
-import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
@@ -39,6 +38,7 @@ import org.jfabric.layout.OwnerId;
  */
 final class CncFile implements ErrorHandler, AutoCloseable {
     private static final int CHARACTERS = 4096;
+    private static final long PRINT_INTERVAL_NS = 1_000_000_000L;
 
     private final MappedFile file;
     /**
@@ -46,7 +46,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
      */
     private final int fd;
     private final UnsafeBuffer errors;
-    private final EpochClock clock = SystemEpochClock.INSTANCE;
+    private final EpochClock clock;
     private final CountersManager countersManager;
     private final SystemCounters counters;
     private final PrintStream overflow;
@@ -55,6 +55,10 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     /** Header and counters' names, for the restoration of a truncated file; null until {@link #keep()}. */
     private byte[] kept;
     private boolean closed;
+    /** Lines for errors that the log had no room for, the time of the last one, and errors without a line since. */
+    private long printed;
+    private long printedNs;
+    private long unprinted;
 
     /**
      * Makes the file.
@@ -63,17 +67,18 @@ final class CncFile implements ErrorHandler, AutoCloseable {
      * @param owner     identity of the driver.
      * @param config    lengths and threading mode.
      * @param overflow  for errors that the log has no room for.
-     * @param environment gets the errors as well.
+     * @param environment gets the errors as well; has the time and makes the file.
      */
     CncFile(DriverDirectory directory, OwnerId owner, DriverConfig config, PrintStream overflow,
         Environment environment) {
         this.overflow = overflow;
         this.environment = environment;
+        this.clock = environment::currentTimeMillis;
         int valuesLength = config.cnc().countersLengthBytes();
         int metadataLength = valuesLength * CncDescriptor.METADATA_TO_VALUES_RATIO;
         int errorLength = config.cnc().errorLogLengthBytes();
         int length = CncDescriptor.fileLength(valuesLength, errorLength);
-        file = MappedFile.create(directory.fd(), CncDescriptor.FILE_NAME, length);
+        file = environment.createFile(directory.fd(), CncDescriptor.FILE_NAME, length);
         fd = Libc.openat(directory.fd(), CncDescriptor.FILE_NAME,
             Libc.O_RDWR | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
         if (fd < 0) {
@@ -191,10 +196,24 @@ final class CncFile implements ErrorHandler, AutoCloseable {
             error.addSuppressed(cut);
         }
         if (!recorded) {
-            String text = error.toString();
-            overflow.println(Instant.now() + " error log is full or cut: "
-                + (text.length() > CHARACTERS ? text.substring(0, CHARACTERS) : text));
+            print(error);
         }
+    }
+
+    /** Prints an error that the log has no room for; a line a second at most, because one that repeats may be fast. */
+    private void print(Throwable error) {
+        long nowNs = environment.nanoTime();
+        if (printed != 0 && nowNs - printedNs < PRINT_INTERVAL_NS) {
+            unprinted++;
+            return;
+        }
+        String text = error.toString();
+        overflow.println(Instant.now() + " error log is full or cut"
+            + (unprinted == 0 ? "" : " (" + unprinted + " errors more since the last line)") + ": "
+            + (text.length() > CHARACTERS ? text.substring(0, CHARACTERS) : text));
+        printed++;
+        unprinted = 0;
+        printedNs = nowNs;
     }
 
     @Override

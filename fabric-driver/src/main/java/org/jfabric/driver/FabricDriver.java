@@ -19,11 +19,19 @@ import org.jfabric.driver.resource.Environment;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.driver.log.EventKind;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
  * A driver: launched in an application's process or as a daemon of its own.
+ *
+ * <pre>{@code
+ * DriverConfig config = DriverConfig.builder().threadingMode(ThreadingMode.INVOKER).build();
+ * try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
+ *     ...
+ * }
+ * }</pre>
  *
  * <p>Close it once, from any thread in DEDICATED and SHARED; in INVOKER from the thread that runs its cycles.
  */
@@ -92,7 +100,12 @@ public final class FabricDriver implements AutoCloseable {
     static FabricDriver launch(
         DriverConfig config, List<LinkProvider> providers, boolean isDaemon, Environment environment) {
         NativeAccess.check();
-        FabricDriver driver = new FabricDriver(config, providers, isDaemon, environment);
+        FabricDriver driver;
+        try {
+            driver = new FabricDriver(config, providers, isDaemon, environment);
+        } catch (NativeCallException ex) {
+            throw new FabricException(ex.errno(), "the driver cannot start: " + ex.getMessage(), null, ex);
+        }
         driver.start();
         LocalDrivers.add(driver.wiring.owner());
         return driver;

@@ -5,10 +5,14 @@ import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.engine.EngineSession;
+import org.jfabric.driver.engine.SimulatedEngine;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.udp.SimulatedDatagrams;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.resource.Environment;
 
 /** A driver in mode INVOKER without threads, on a simulated network. One thread. */
@@ -25,14 +29,17 @@ public final class SimulatedDriver {
      * @param config      its options; mode INVOKER.
      * @param environment without threads.
      * @param network     of its tcp and rxm links.
+     * @param datagrams   of its udp links.
      * @return an open driver.
      */
-    public static SimulatedDriver launch(DriverConfig config, Environment environment, SimulatedNetwork network) {
+    public static SimulatedDriver launch(
+        DriverConfig config, Environment environment, SimulatedNetwork network, SimulatedDatagrams datagrams) {
         List<LinkProvider> providers = new ArrayList<>();
         for (LinkProvider provider : LinkProviders.enabled(config.link())) {
             providers.add(switch (provider.name()) {
                 case TcpLinkProvider.NAME -> network.provider();
                 case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
+                case UdpLinkProvider.NAME -> datagrams.provider();
                 default -> provider;
             });
         }
@@ -74,6 +81,23 @@ public final class SimulatedDriver {
      */
     public boolean hasTimers() {
         return driver.wiring().hasTimers();
+    }
+
+    /**
+     * Checks its accounts, between two cycles.
+     *
+     * @param isAtRest whether all operations have ended.
+     * @return what is wrong; empty if nothing is.
+     */
+    public List<String> check(boolean isAtRest) {
+        List<String> wrong = new ArrayList<>();
+        for (EngineSession session : driver.wiring().progress().sessions()) {
+            wrong.addAll(SimulatedEngine.check(session, driver.config().engine().unexpectedBudgetBytes()));
+            if (isAtRest) {
+                wrong.addAll(SimulatedEngine.checkAtRest(session));
+            }
+        }
+        return wrong;
     }
 
     /** Ends the driver as the kill of its process would. */

@@ -19,13 +19,31 @@ public record Fault(long timeNs, Kind kind, int node, int other, long durationNs
         /** The process of a node is killed; after a time it is started again. Its files stay. */
         KILL,
         /** The process of a node does not run for a time. */
-        STOP
+        STOP,
+        /** Some system calls of a node's sockets fail for a time, as they may for lack of memory or of ports. */
+        CALLS,
+        /** A node has no free descriptors for a time: sockets and files of other drivers cannot be opened. */
+        DESCRIPTORS,
+        /** The file system of a node's directory is full for a time: no files can be made. */
+        DISK,
+        /** The time of day of a node jumps, by a million times the duration; backwards if that is odd. */
+        CLOCK,
+        /**
+         * One access of a node's driver to mapped memory fails, as if the file system could not supply the page: soon,
+         * the more accesses later the longer the duration is.
+         */
+        MEMORY
+    }
+
+    /** Whether it has an end. */
+    private boolean lasts() {
+        return kind != Kind.RESET && kind != Kind.CLOCK && kind != Kind.MEMORY;
     }
 
     @Override
     public String toString() {
         return "%s at %.6f s, node %d%s%s".formatted(kind, timeNs / 1e9, node,
-            kind == Kind.CUT ? " and " + other : "", kind == Kind.RESET ? "" : " for %.6f s".formatted(
+            kind == Kind.CUT ? " and " + other : "", !lasts() ? ", " + durationNs : " for %.6f s".formatted(
                 durationNs / 1e9));
     }
 }

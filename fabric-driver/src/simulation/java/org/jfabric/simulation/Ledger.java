@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.info.FabricErrno;
 
 /** What all nodes have sent and received, against which each event is checked. */
 final class Ledger {
@@ -46,6 +47,7 @@ final class Ledger {
     private final long[] remoteAddresses;
     private final Long2ObjectHashMap<Message> messages = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<TreeMap<Long, Long>> orders = new Long2ObjectHashMap<>();
+    private Harm harm;
     private int version;
     private long lastId;
     private boolean isActive = true;
@@ -53,6 +55,10 @@ final class Ledger {
     long failed;
     long received;
     long accesses;
+    /** Objects that could not be opened, because a fault has taken what they need. */
+    long refused;
+    /** All faults are over, and what they had begun has ended: nothing fails any more. */
+    private boolean isHealthy;
 
     Ledger(int nodes) {
         lives = new int[nodes];
@@ -63,6 +69,7 @@ final class Ledger {
     /** A node can be reached from now on; what it had sent in an earlier life has no entries any more. */
     void onStart(Node node, String name, long remoteAddress) {
         int index = node.index();
+        harm = node.simulation().harm();
         lives[index] = node.life();
         names[index] = name;
         remoteAddresses[index] = remoteAddress;
@@ -97,6 +104,12 @@ final class Ledger {
         isActive = false;
     }
 
+    /** Messages are sent again, of which none may fail. */
+    void beginHealthy() {
+        isActive = true;
+        isHealthy = true;
+    }
+
     long nextId() {
         return ++lastId;
     }
@@ -112,6 +125,12 @@ final class Ledger {
         require(message != null && message.isPending && message.from == node.index()
             && message.fromLife == node.life(), "node " + node + " got a second or foreign entry for message " + id
             + ", " + message);
+        require(errno == 0 || !isHealthy, message + " ended with " + FabricErrno.name(errno)
+            + " when all faults were over");
+        require(errno == 0 || FabricErrno.name(errno).indexOf(' ') < 0, message + " ended with "
+            + FabricErrno.name(errno) + ", which is not documented");
+        require(errno == 0 || node.simulation().harm().explains(message.from, message.to),
+            message + " ended with " + FabricErrno.name(errno) + ", and no fault has harmed either");
         message.isPending = false;
         message.isSent = errno == 0;
         failed += errno == 0 ? 0 : 1;
@@ -161,16 +180,27 @@ final class Ledger {
             .filter(message -> message.isPending && message.fromLife == lives[message.from]).count();
     }
 
+    /** The same without those of one node. */
+    long pendingBut(int node) {
+        return messages.values().stream().filter(message -> message.isPending && message.from != node
+            && message.fromLife == lives[message.from]).count();
+    }
+
     /** Messages that have to arrive. */
     List<Message> missing(boolean hadFaults) {
         List<Message> missing = new ArrayList<>();
         for (Message message : messages.values()) {
             if (message.isSent && !message.isReceived && message.toLife == lives[message.to]
-                && (!hadFaults || message.isConfirmed)) {
+                && (!hadFaults || message.isConfirmed && !mayBeLost(message))) {
                 missing.add(message);
             }
         }
         return missing;
+    }
+
+    /** A receive whose own memory fails ends with an error, of which the sender is not notified. */
+    private boolean mayBeLost(Message message) {
+        return harm != null && harm.of(message.to).contains(Fault.Kind.MEMORY);
     }
 
     List<Message> unfinished() {

@@ -12,11 +12,17 @@ import org.jfabric.driver.SimulatedDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.OwnerId;
 
-/** A process on a host of its own: a program and its embedded driver. It can be killed and started again. */
-public final class Node {
-    private static final long COMMAND_TIMEOUT_NS = 10_000_000_000L;
+/**
+ * A process, which can be killed and started again: on a host of its own a program with an embedded driver, or a
+ * program that is a client of the driver of another node.
+ */
+public class Node {
+    /** How long control calls wait. */
+    static final long COMMAND_TIMEOUT_NS = 10_000_000_000L;
 
     private final Simulation simulation;
     private final int index;
@@ -27,24 +33,30 @@ public final class Node {
     private final SplittableRandom random;
     private final List<Throwable> errors = new ArrayList<>();
     private final Surroundings surroundings = new Surroundings();
+    private final NodeFaults faults;
     private SimulatedDriver driver;
     private Fabric fabric;
+    /** Those of further clients. */
+    private final List<Fabric> further = new ArrayList<>();
     private Program program;
-    private int life;
+    /** How often it was started. */
+    int life;
     private long stoppedUntilNs;
+    private boolean wasStopped;
     private long wakeNs;
     /** Its driver or program is being run. */
     private boolean isInside;
 
-    Node(Simulation simulation, int index, String name, Map<String, String> options,
+    Node(Simulation simulation, int index, String name, String address, Map<String, String> options,
         Function<Node, Program> factory, SplittableRandom random) {
         this.simulation = simulation;
         this.index = index;
         this.name = name;
-        this.address = "10.0.0." + (index + 1);
+        this.address = address;
         this.options = options;
         this.factory = factory;
         this.random = random;
+        this.faults = new NodeFaults(simulation, simulation.seed() * 31 + index);
     }
 
     /**
@@ -81,6 +93,17 @@ public final class Node {
      */
     public Fabric fabric() {
         return fabric;
+    }
+
+    /**
+     * Opens a further fabric on its driver, for a client beside the one of {@link #fabric()}.
+     *
+     * @return open while the node runs, unless the caller closes it.
+     */
+    public Fabric openFabric() {
+        Fabric opened = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
+        further.add(opened);
+        return opened;
     }
 
     /**
@@ -145,23 +168,42 @@ public final class Node {
         return simulation.base().resolve(name);
     }
 
-    void start() {
+    /** What is wrong with it now. */
+    NodeFaults faults() {
+        return faults;
+    }
+
+    /** Starts its process; false if it has ended at once, because something is missing that it needs. */
+    boolean start() {
         life++;
         DriverConfig.Builder builder = DriverConfig.builder().directory(directory())
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", address)
             .set("jfabric.udp.interface", address).set("jfabric.log.recordEvents", "0");
         options.forEach(builder::set);
         isInside = true;
-        driver = SimulatedDriver.launch(builder.build(), surroundings, simulation.network());
-        fabric = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
-        program = factory.apply(this);
-        isInside = false;
+        try {
+            driver = SimulatedDriver.launch(
+                builder.build(), surroundings, simulation.network(), simulation.datagrams());
+            fabric = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
+            program = factory.apply(this);
+        } catch (FabricException missing) {
+            if (!faults.explains(missing.errno())) {
+                throw missing;
+            }
+            simulation.note("no start", this, life, missing.errno());
+            close();
+            return false;
+        } finally {
+            isInside = false;
+        }
         simulation.note("start", this, life, 0);
+        return true;
     }
 
     /** Makes one step; returns the work done. */
     int step(int order) {
         isInside = true;
+        NodeFaults before = faults.enter();
         int work = order == 0 ? driver.cycle() : 0;
         if (order < 3 && driver != null) {
             work += program.run();
@@ -169,17 +211,29 @@ public final class Node {
         if (order > 0 && driver != null) {
             work += driver.cycle();
         }
+        NodeFaults.exit(before);
         isInside = false;
         return work;
     }
 
     /** Runs its driver while another node waits in a control call. */
     int cycleOnly() {
-        return isRunning() && !isInside ? driver.cycle() : 0;
+        if (!isRunning() || isInside) {
+            return 0;
+        }
+        NodeFaults before = faults.enter();
+        int work = driver.cycle();
+        NodeFaults.exit(before);
+        return work;
     }
 
     boolean isRunning() {
         return driver != null && stoppedUntilNs <= simulation.nanoTime();
+    }
+
+    /** Checks the accounts of its driver; empty if nothing is wrong. */
+    List<String> check(boolean isAtRest) {
+        return driver == null ? List.of() : driver.check(isAtRest);
     }
 
     boolean hasTimers() {
@@ -188,6 +242,12 @@ public final class Node {
 
     void stop(long untilNs) {
         stoppedUntilNs = Math.max(stoppedUntilNs, untilNs);
+        wasStopped |= untilNs > simulation.nanoTime();
+    }
+
+    /** Whether a fault has kept it from running. */
+    boolean wasStopped() {
+        return wasStopped;
     }
 
     /** When it runs again, if it is stopped. */
@@ -206,9 +266,14 @@ public final class Node {
         program = null;
         stoppedUntilNs = 0;
         simulation.network().kill(address);
+        simulation.datagrams().kill(address);
         killed.kill();
-        // what the application had mapped goes with its process
-        lost.close(0);
+        if (lost != null) {
+            // what the application had mapped goes with its process
+            lost.close(0);
+        }
+        further.forEach(each -> each.close(0));
+        further.clear();
     }
 
     void close() {
@@ -217,8 +282,14 @@ public final class Node {
         }
         SimulatedDriver closed = driver;
         isInside = true;
-        program.close();
-        fabric.close(0);
+        if (program != null) {
+            program.close();
+        }
+        if (fabric != null) {
+            fabric.close(0);
+        }
+        further.forEach(each -> each.close(0));
+        further.clear();
         closed.close();
         isInside = false;
         driver = null;
@@ -230,6 +301,23 @@ public final class Node {
         @Override
         public long nanoTime() {
             return simulation.nanoTime();
+        }
+
+        @Override
+        public long currentTimeMillis() {
+            return simulation.nanoTime() / 1_000_000 + faults.clockJumpMs();
+        }
+
+        @Override
+        public MappedFile createFile(int directoryFd, String fileName, long lengthBytes) {
+            faults.checkCreate(fileName, lengthBytes);
+            return super.createFile(directoryFd, fileName, lengthBytes);
+        }
+
+        @Override
+        public MappedFile openFile(int directoryFd, String fileName, long minLengthBytes) {
+            faults.checkOpen(fileName);
+            return super.openFile(directoryFd, fileName, minLengthBytes);
         }
 
         @Override
@@ -249,7 +337,11 @@ public final class Node {
 
         @Override
         public void pause() {
+            // its own driver is run by the call that waits, which may come from outside of the program
+            boolean wasInside = isInside;
+            isInside = true;
             simulation.pause();
+            isInside = wasInside;
         }
 
         @Override

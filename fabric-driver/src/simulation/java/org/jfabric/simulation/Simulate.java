@@ -1,12 +1,15 @@
 package org.jfabric.simulation;
 
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.StringJoiner;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
  * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
@@ -15,7 +18,18 @@ import java.util.SplittableRandom;
 public final class Simulate {
     private static final long NS_PER_S = 1_000_000_000L;
     private static final double MOST_FAULTS = 8;
+    private static final Duration SETTLING = Duration.ofSeconds(5);
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
+
+    /** Messages and accesses of all nodes, judged by a ledger; all kinds of faults. */
+    static final String PLAIN = "plain";
+    /** The operations of the soak, judged by its model; faults only delay them. */
+    static final String SOAK = "soak";
+    /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
+    static final String CLIENTS = "clients";
+    private static final int NODES_WITH_TWO_DRIVERS = 5;
+    /** Of the seeds one after the other. */
+    private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN};
 
     /**
      * What a seed chooses.
@@ -26,12 +40,18 @@ public final class Simulate {
      * @param faults       in the order of their times.
      * @param remoteAccess whether nodes access each other's memory.
      * @param paceNs       mean time between operations of one node, 0 for none.
+     * @param traffic      {@link #PLAIN}, {@link #SOAK} or {@link #CLIENTS}.
      */
     record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
-        long paceNs) {
+        long paceNs, String traffic) {
         /** The same with other faults. */
         Plan with(List<Fault> others) {
-            return new Plan(nodes, link, options, others, remoteAccess, paceNs);
+            return new Plan(nodes, link, options, others, remoteAccess, paceNs, traffic);
+        }
+
+        /** Nodes that have drivers, which are the first; the others are clients. */
+        int drivers() {
+            return !CLIENTS.equals(traffic) ? nodes : "loopback".equals(link) || nodes < NODES_WITH_TWO_DRIVERS ? 1 : 2;
         }
     }
 
@@ -45,27 +65,50 @@ public final class Simulate {
      * @param accesses  remote accesses.
      * @param virtualNs length of the run in virtual time.
      * @param errors    errors that drivers have recorded.
+     * @param faults    number of faults, by kind.
+     * @param restarts  how often nodes were started again.
+     * @param refused   objects that could not be opened.
      */
     public record Result(
-        long hash, long sent, long failed, long received, long accesses, long virtualNs, List<Throwable> errors) {
+        long hash, long sent, long failed, long received, long accesses, long virtualNs, List<Throwable> errors,
+        Map<Fault.Kind, Long> faults, long restarts, long refused) {
+        /** Operations that have ended. */
+        long operations() {
+            return sent + received + accesses;
+        }
     }
+
+    /** Receives the events of all runs as lines; null for nothing. */
+    private static Consumer<String> events;
 
     private Simulate() {
     }
 
+    static void onEvent(Consumer<String> sink) {
+        events = sink;
+    }
+
     /** Chooses nodes, link, options and faults. */
-    static Plan plan(long seed, Duration duration, String wantedLink) {
+    static Plan plan(long seed, Duration duration, String wantedLink, String wantedTraffic) {
         SplittableRandom random = new SplittableRandom(seed ^ 0x5DEECE66DL);
-        int nodes = 2 + random.nextInt(4);
-        String[] links = {"tcp", "shm", "rxm", "tcp"};
+        String traffic = wantedTraffic != null ? wantedTraffic : TRAFFIC[Math.floorMod(seed, TRAFFIC.length)];
+        int nodes = (CLIENTS.equals(traffic) ? 3 : 2) + random.nextInt(4);
+        String[] links = {"tcp", "shm", "rxm", "udp", "tcp"};
         String link = links[random.nextInt(links.length)];
         link = wantedLink == null ? link : wantedLink;
+        traffic = UdpLinkProvider.NAME.equals(link) ? PLAIN : traffic;
         Map<String, String> options = new HashMap<>();
-        options.put("jfabric.link.enabled", "loopback," + link);
+        options.put("jfabric.link.enabled", "loopback".equals(link) ? link : "loopback," + link);
+        if ("loopback".equals(link) && PLAIN.equals(traffic)) {
+            // others would not be reached
+            nodes = 1;
+        }
         options.put("jfabric.engine.eagerLimitBytes", Integer.toString(256 << random.nextInt(6)));
         int budget = 16 + random.nextInt(6);
         options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
         options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
+        options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
+        options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
         int ring = 16 + random.nextInt(4);
         options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
@@ -82,8 +125,26 @@ public final class Simulate {
             }
         }
         long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
-        return new Plan(
-            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs);
+        Plan plan = new Plan(
+            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs, traffic);
+        return !CLIENTS.equals(traffic) ? plan
+            : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
+    }
+
+    /** Of a client only the process is stopped or killed; everything else happens to its host. */
+    private static List<Fault> faultsOfHosts(Plan plan) {
+        int drivers = plan.drivers();
+        return plan.faults.stream().map(fault -> fault.kind() == Fault.Kind.KILL || fault.kind() == Fault.Kind.STOP
+            ? fault : new Fault(fault.timeNs(), fault.kind(), fault.node() % drivers, fault.other() % drivers,
+                fault.durationNs()))
+            .filter(fault -> fault.kind() != Fault.Kind.CUT || fault.node() != fault.other()).toList();
+    }
+
+    /** All faults become kills of clients. */
+    private static List<Fault> killsOfClients(Plan plan) {
+        int drivers = plan.drivers();
+        return plan.faults.stream().map(fault -> new Fault(fault.timeNs(), Fault.Kind.KILL,
+            drivers + fault.node() % (plan.nodes - drivers), fault.other(), fault.durationNs())).toList();
     }
 
     /**
@@ -96,42 +157,87 @@ public final class Simulate {
      * @throws SimulationFailure if something is wrong.
      */
     public static Result run(long seed, Duration duration, String link) {
-        return run(seed, duration, plan(seed, duration, link));
+        return run(seed, duration, plan(seed, duration, link, null));
     }
 
     static Result run(long seed, Duration duration, Plan plan) {
+        if (UdpLinkProvider.NAME.equals(plan.link)) {
+            return DatagramTraffic.run(seed, duration, plan);
+        }
+        if (SOAK.equals(plan.traffic)) {
+            return SoakTraffic.run(seed, duration, plan);
+        }
         Ledger ledger = new Ledger(plan.nodes);
         Traffic[] programs = new Traffic[plan.nodes];
-        List<Throwable> errors = new ArrayList<>();
-        Result result;
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
-                simulation.add("n" + i, plan.options, node ->
-                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs));
+                Function<Node, Program> program = node ->
+                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs);
+                if (i < plan.drivers()) {
+                    simulation.add("n" + i, plan.options, program);
+                } else {
+                    simulation.addClient("c" + i, simulation.nodes().get(i % plan.drivers()), program);
+                }
             }
+            simulation.onEvent(events);
             simulation.start();
             simulation.faults(plan.faults);
             simulation.run(duration);
             ledger.end();
             simulation.heal();
-            boolean ended = simulation.runUntil(() -> isOver(simulation, programs, ledger, plan), END_LIMIT);
-            if (!ended) {
-                List<Ledger.Message> unfinished = ledger.unfinished();
-                List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
-                throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
-                    + missing.size() + " messages did not arrive: " + some(missing), null);
-            }
+            end(simulation, programs, ledger, plan);
+            runHealthy(simulation, duration, ledger);
+            end(simulation, programs, ledger, plan);
+            simulation.check(true);
             if (plan.faults.isEmpty() && ledger.failed != 0) {
                 throw simulation.failure(ledger.failed + " sends have failed without a fault", null);
             }
-            simulation.nodes().forEach(node -> errors.addAll(node.errors()));
-            if (plan.faults.isEmpty() && !errors.isEmpty()) {
-                throw simulation.failure("a driver has recorded an error without a cause", errors.getFirst());
-            }
-            result = new Result(simulation.hash(), ledger.sent, ledger.failed, ledger.received, ledger.accesses,
-                simulation.elapsedNs(), errors);
+            return result(
+                simulation, ledger.sent, ledger.failed, ledger.received, ledger.accesses, ledger.refused);
         }
-        return result;
+    }
+
+    /** What a run has done, if its drivers have recorded no error without a cause. */
+    static Result result(
+        Simulation simulation, long sent, long failed, long received, long accesses, long refused) {
+        List<Throwable> errors = new ArrayList<>();
+        long restarts = 0;
+        for (Node node : simulation.nodes()) {
+            errors.addAll(node.errors());
+            restarts += Math.max(0, node.life() - 1);
+            for (Throwable error : node.errors()) {
+                if (!Causes.explain(error, simulation.harm().of(node.index()), simulation.harm().counts().keySet())) {
+                    throw simulation.failure(node + " has recorded an error without a cause: " + error, error);
+                }
+            }
+        }
+        return new Result(simulation.hash(), sent, failed, received, accesses, simulation.elapsedNs(), errors,
+            simulation.harm().counts(), restarts, refused);
+    }
+
+    /** Waits until all operations have ended. */
+    private static void end(Simulation simulation, Traffic[] programs, Ledger ledger, Plan plan) {
+        if (!simulation.runUntil(() -> isOver(simulation, programs, ledger, plan), END_LIMIT)) {
+            List<Ledger.Message> unfinished = ledger.unfinished();
+            List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
+            throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
+                + missing.size() + " messages did not arrive: " + some(missing) + "; " + simulation.accounts(),
+                lastError(simulation));
+        }
+    }
+
+    /** An error that a driver has recorded, which may say more; null if there is none. */
+    private static Throwable lastError(Simulation simulation) {
+        return simulation.nodes().stream().map(Node::errors).filter(all -> !all.isEmpty()).map(List::getLast)
+            .findFirst().orElse(null);
+    }
+
+    /** After the faults everything works: once all ends of connections are noticed, no operation fails. */
+    private static void runHealthy(Simulation simulation, Duration duration, Ledger ledger) {
+        simulation.run(SETTLING);
+        ledger.beginHealthy();
+        simulation.run(duration.dividedBy(8));
+        ledger.end();
     }
 
     private static List<Ledger.Message> some(List<Ledger.Message> messages) {
@@ -173,7 +279,10 @@ public final class Simulate {
                 }
             }
         }
-        System.out.println("faults that are needed: " + needed);
+        StringJoiner numbers = new StringJoiner(",");
+        // faults are in the order of their times, and two that are equal do the same
+        needed.forEach(fault -> numbers.add(Integer.toString(plan.faults.indexOf(fault))));
+        System.out.println("faults that are needed: --only " + numbers + ": " + needed);
         return least;
     }
 
@@ -183,79 +292,6 @@ public final class Simulate {
             return null;
         } catch (SimulationFailure failure) {
             return failure;
-        }
-    }
-
-    private static long cpuNs() {
-        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    }
-
-    /** What the command line asks for. */
-    private record Options(long seed, long seeds, Duration duration, String link, boolean shrinks) {
-        static Options of(String[] args) {
-            Map<String, String> values = new HashMap<>();
-            boolean shrinks = false;
-            for (int i = 0; i < args.length; i++) {
-                if (args[i].equals("--shrink")) {
-                    shrinks = true;
-                } else if (List.of("--seed", "--seeds", "--seconds", "--minutes", "--link").contains(args[i])
-                    && i + 1 < args.length) {
-                    values.put(args[i], args[++i]);
-                } else {
-                    throw new IllegalArgumentException(args[i]);
-                }
-            }
-            double seconds = values.containsKey("--minutes") ? 60 * Double.parseDouble(values.get("--minutes"))
-                : Double.parseDouble(values.getOrDefault("--seconds", "0.1"));
-            return new Options(Long.parseLong(values.getOrDefault("--seed", "1")),
-                Long.parseLong(values.getOrDefault("--seeds", "1")),
-                Duration.ofNanos((long) (seconds * NS_PER_S)), values.get("--link"), shrinks);
-        }
-    }
-
-    /**
-     * Runs seeds and prints a line for each, or its failure. Exit status 0 if none fails, 1 if one fails, 2 for wrong
-     * arguments.
-     *
-     * @param args {@code --seed S --seeds N --seconds V --minutes V --link L --shrink}.
-     */
-    public static void main(String[] args) {
-        Options options;
-        try {
-            options = Options.of(args);
-        } catch (IllegalArgumentException wrong) {
-            System.err.println("unknown or incomplete: " + wrong.getMessage());
-            System.err.println("usage: simulate [--seed S] [--seeds N] [--seconds V | --minutes V]"
-                + " [--link tcp|rxm|shm|loopback] [--shrink]");
-            System.exit(2);
-            return;
-        }
-        int bad = 0;
-        for (long seed = options.seed; seed < options.seed + options.seeds; seed++) {
-            bad += show(seed, options) ? 0 : 1;
-        }
-        System.exit(bad == 0 ? 0 : 1);
-    }
-
-    private static boolean show(long seed, Options options) {
-        Plan plan = plan(seed, options.duration, options.link);
-        long startNs = cpuNs();
-        try {
-            Result result = run(seed, options.duration, plan);
-            double tookS = (cpuNs() - startNs) / 1e9;
-            System.out.printf("seed %d: %d nodes, %s, %d faults, hash %016x, %d sent, %d failed, %d received,"
-                + " %d accesses, %d errors recorded, %.3f s in %.3f s of the processor, %.0f operations/s%n", seed,
-                plan.nodes, plan.link, plan.faults.size(), result.hash, result.sent, result.failed, result.received,
-                result.accesses, result.errors.size(), result.virtualNs / 1e9, tookS,
-                (result.sent + result.received + result.accesses) / tookS);
-            return true;
-        } catch (SimulationFailure failure) {
-            System.out.println("seed " + seed + " FAILED with " + plan);
-            SimulationFailure shown = options.shrinks ? shrink(seed, options.duration, plan, failure) : failure;
-            shown.printStackTrace(System.out);
-            System.out.printf("repeat it with --seed %d --seconds %s%s%n", seed, options.duration.toNanos() / 1e9,
-                options.link == null ? "" : " --link " + options.link);
-            return false;
         }
     }
 }

@@ -20,6 +20,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
+import org.jfabric.driver.link.udp.SimulatedDatagrams;
+import org.jfabric.info.SocketName;
 
 /**
  * Nodes on one network, run by the calling thread in virtual time. The seed determines everything: the order in which
@@ -39,6 +41,9 @@ import org.jfabric.driver.link.tcp.SimulatedNetwork;
  * thread.
  */
 public final class Simulation implements AutoCloseable {
+    /** Begin of the names of the directories. */
+    static final String PREFIX = "jfabric-simulation-";
+
     private static final long START_NS = 1_000_000_000_000L;
     private static final long STEP_NS = 100;
     private static final int STEP_SPREAD_NS = 900;
@@ -48,6 +53,8 @@ public final class Simulation implements AutoCloseable {
     private static final long TIMER_STEP_NS = 10_000_000;
     private static final long LONGEST_STEP_NS = 1_000_000_000;
     private static final int ORDERS = 5;
+    private static final int STEPS_BETWEEN_CHECKS = 64;
+    private static final long START_AGAIN_NS = 1_000_000;
     private static final int SHOWN = 60;
 
     private record Timer(long timeNs, long number, Runnable action) {
@@ -58,8 +65,10 @@ public final class Simulation implements AutoCloseable {
     private final Path base;
     private final EventLog log = new EventLog();
     private final SimulatedNetwork network;
+    private final SimulatedDatagrams datagrams;
     private final List<Node> nodes = new ArrayList<>();
     private final Deque<Fault> faults = new ArrayDeque<>();
+    private final Harm harm = new Harm();
     private final PriorityQueue<Timer> timers =
         new PriorityQueue<>(Comparator.comparingLong(Timer::timeNs).thenComparingLong(Timer::number));
     private long timersMade;
@@ -67,6 +76,8 @@ public final class Simulation implements AutoCloseable {
     private long steps;
     private int idleSteps;
     private boolean failed;
+    /** Receives what happens to datagrams, or null. */
+    private SimulatedDatagrams.Log datagramLog;
 
     /**
      * A simulation without nodes.
@@ -78,8 +89,11 @@ public final class Simulation implements AutoCloseable {
         random = new SplittableRandom(seed);
         network = new SimulatedNetwork(this::nanoTime, random.split(), (kind, from, to, amount) ->
             log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), amount, 0));
+        datagrams = new SimulatedDatagrams(
+            this::nanoTime, new SplittableRandom(~seed), network::isCut, this::onDatagram);
+        network.callFaults((host, call) -> nodeAt(host).faults().errno(call));
         try {
-            base = Files.createTempDirectory(Path.of("/dev/shm"), "jfs");
+            base = Files.createTempDirectory(Path.of("/dev/shm"), PREFIX);
         } catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
@@ -106,7 +120,23 @@ public final class Simulation implements AutoCloseable {
      * @return the node, which starts with {@link #start()}.
      */
     public Node add(String name, Map<String, String> options, Function<Node, Program> program) {
-        Node node = new Node(this, nodes.size(), name, new HashMap<>(options), program, random.split());
+        Node node = new Node(this, nodes.size(), name, "10.0.0." + (nodes.size() + 1), new HashMap<>(options), program,
+            random.split());
+        nodes.add(node);
+        return node;
+    }
+
+    /**
+     * Adds a process that is a client of the driver of a node, on the same host; faults stop and kill it apart from the
+     * driver. When the driver ends, the process ends, and starts again with the next one.
+     *
+     * @param name    of the client.
+     * @param host    node with the driver, added before.
+     * @param program made whenever the process starts; it must not wait for completions.
+     * @return the node, which starts with {@link #start()}.
+     */
+    public Node addClient(String name, Node host, Function<Node, Program> program) {
+        Node node = new ClientNode(this, nodes.size(), name, host, program, random.split());
         nodes.add(node);
         return node;
     }
@@ -170,6 +200,9 @@ public final class Simulation implements AutoCloseable {
             passTime();
             return;
         }
+        if (steps % STEPS_BETWEEN_CHECKS == 0) {
+            check(false);
+        }
         int order = random.nextInt(ORDERS);
         int[] work = new int[1];
         guarded(() -> work[0] = node.step(order));
@@ -183,12 +216,34 @@ public final class Simulation implements AutoCloseable {
         }
     }
 
+    /**
+     * Checks the accounts of all drivers: credit, reserved memory and operations.
+     *
+     * @param isAtRest whether all operations have ended and all messages were received, so that all is given back.
+     * @throws SimulationFailure if something is wrong.
+     */
+    void check(boolean isAtRest) {
+        for (Node node : nodes) {
+            List<String> wrong = node.check(isAtRest);
+            if (!wrong.isEmpty()) {
+                throw failure("the accounts of " + node + " are wrong: " + wrong, null);
+            }
+        }
+    }
+
+    /** What is not at rest, for failures. */
+    List<String> accounts() {
+        return nodes.stream().flatMap(node -> node.check(true).stream()).toList();
+    }
+
     private void passTime() {
-        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)) {
+        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)
+            || datagrams.hasEvents(this::runs)) {
             return;
         }
         idleSteps = 0;
-        long next = Math.min(network.nextEventNs(), nowNs + LONGEST_STEP_NS);
+        check(false);
+        long next = Math.min(nowNs + LONGEST_STEP_NS, Math.min(network.nextEventNs(), datagrams.nextEventNs()));
         for (Node node : nodes) {
             if (node.hasTimers()) {
                 next = Math.min(next, nowNs + TIMER_STEP_NS);
@@ -210,12 +265,16 @@ public final class Simulation implements AutoCloseable {
     }
 
     private boolean runs(String host) {
+        return nodeAt(host).isRunning();
+    }
+
+    private Node nodeAt(String host) {
         for (Node node : nodes) {
             if (node.address().equals(host)) {
-                return node.isRunning();
+                return node;
             }
         }
-        return false;
+        throw new IllegalArgumentException("no node has the address " + host);
     }
 
     private void fire() {
@@ -231,10 +290,17 @@ public final class Simulation implements AutoCloseable {
 
     private void inject(Fault fault) {
         Node node = nodes.get(fault.node());
+        harm.count(fault.kind());
         switch (fault.kind()) {
-            case RESET -> network.resetAny();
+            case RESET -> {
+                String[] hosts = network.resetAny();
+                if (hosts != null) {
+                    harmPairs(hosts[0], hosts[1], fault.kind());
+                }
+            }
             case CUT -> {
                 Node other = nodes.get(fault.other());
+                harmPairs(node.address(), other.address(), fault.kind());
                 network.cut(node.address(), other.address());
                 at(nowNs + fault.durationNs(), () -> {
                     network.heal(node.address(), other.address());
@@ -243,16 +309,54 @@ public final class Simulation implements AutoCloseable {
             }
             case KILL -> {
                 if (node.isUp()) {
+                    harmNode(node, fault.kind());
                     node.kill();
-                    at(nowNs + fault.durationNs(), () -> {
-                        if (!node.isUp()) {
-                            node.start();
-                        }
-                    });
+                    startAt(nowNs + fault.durationNs(), node);
                 }
             }
-            default -> node.stop(nowNs + fault.durationNs());
+            case STOP -> {
+                harmNode(node, fault.kind());
+                node.stop(nowNs + fault.durationNs());
+            }
+            default -> {
+                harmNode(node, fault.kind());
+                node.faults().begin(fault);
+            }
         }
+    }
+
+    /** A fault of a node concerns the clients of its driver, too. */
+    private void harmNode(Node node, Fault.Kind kind) {
+        for (Node each : nodes) {
+            if (each == node || each instanceof ClientNode client && client.host() == node) {
+                harm.node(each.index(), kind);
+            }
+        }
+    }
+
+    /** A fault concerns all that run on two hosts. */
+    private void harmPairs(String a, String b, Fault.Kind kind) {
+        for (Node one : nodes) {
+            for (Node other : nodes) {
+                if (one.address().equals(a) && other.address().equals(b)) {
+                    harm.pair(one.index(), other.index(), kind);
+                }
+            }
+        }
+    }
+
+    /** Starts a node that is not up; again and again while it cannot start for lack of something. */
+    private void startAt(long timeNs, Node node) {
+        at(timeNs, () -> {
+            if (!node.isUp() && !node.start()) {
+                startAt(nowNs + START_AGAIN_NS, node);
+            }
+        });
+    }
+
+    /** Whom faults have harmed so far. */
+    Harm harm() {
+        return harm;
     }
 
     private void at(long timeNs, Runnable action) {
@@ -269,11 +373,26 @@ public final class Simulation implements AutoCloseable {
         at(nowNs + delay.toNanos(), action);
     }
 
+    /**
+     * Sets how often datagrams of the link udp are mistreated from now on, until {@link #heal()}. Those between
+     * separated hosts are lost, and those for which a receiving socket has no room.
+     *
+     * @param lostPerMille    of 1,000 datagrams so many are lost.
+     * @param doubledPerMille so many arrive more than once.
+     * @param latePerMille    so many arrive behind later ones.
+     * @param latest          how late at most.
+     */
+    public void datagramFaults(int lostPerMille, int doubledPerMille, int latePerMille, Duration latest) {
+        datagrams.faults(lostPerMille, doubledPerMille, latePerMille, latest.toNanos());
+    }
+
     /** Ends all faults: connections are healed, killed nodes start, stopped ones run. No further faults come. */
     public void heal() {
         faults.clear();
+        datagrams.faults(0, 0, 0, 0);
         for (Node node : nodes) {
             node.stop(0);
+            node.faults().end();
             for (Node other : nodes) {
                 network.heal(node.address(), other.address());
             }
@@ -314,7 +433,8 @@ public final class Simulation implements AutoCloseable {
         return new SimulationFailure(seed, nowNs - START_NS, "seed " + seed + ", step " + steps + ", "
             + "%.9f s: %s%nLast events:%n%s%nSockets:%n%s".formatted((nowNs - START_NS) / 1e9, reason,
                 String.join(System.lineSeparator(), log.tail(SHOWN)),
-                String.join(System.lineSeparator(), network.describe())), cause);
+                String.join(System.lineSeparator(), network.describe()) + System.lineSeparator()
+                    + String.join(System.lineSeparator(), datagrams.describe())), cause);
     }
 
     /**
@@ -405,6 +525,22 @@ public final class Simulation implements AutoCloseable {
         return network;
     }
 
+    SimulatedDatagrams datagrams() {
+        return datagrams;
+    }
+
+    /** Passes on what happens to datagrams. */
+    void onDatagrams(SimulatedDatagrams.Log sink) {
+        datagramLog = sink;
+    }
+
+    private void onDatagram(String kind, SocketName from, SocketName to, long firstWord) {
+        log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), firstWord, 0);
+        if (datagramLog != null) {
+            datagramLog.note(kind, from, to, firstWord);
+        }
+    }
+
     Path base() {
         return base;
     }
@@ -421,17 +557,19 @@ public final class Simulation implements AutoCloseable {
                 nodes.forEach(Simulation::killQuietly);
                 return;
             }
-            for (Node node : nodes) {
+            for (Node node : nodes.reversed()) {
                 guarded(node::close);
             }
             for (Node node : nodes) {
-                int sockets = network.openSockets(node.address());
+                int sockets = network.openSockets(node.address()) + datagrams.openSockets(node.address());
                 List<String> files = filesOf(node);
                 if (sockets != 0 || !files.isEmpty()) {
                     throw failure(node + " has left " + sockets + " sockets and the files " + files, null);
                 }
             }
         } finally {
+            nodes.forEach(node -> node.faults().end());
+            NodeFaults.exit(null);
             remove(base);
         }
     }

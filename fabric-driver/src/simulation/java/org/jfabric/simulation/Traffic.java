@@ -12,6 +12,7 @@ import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.RemoteRequest;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricAddress;
@@ -50,6 +51,7 @@ final class Traffic implements Program {
     private final int[] known;
     private final long accessOffset;
     private final boolean remoteAccess;
+    private final Openings openings;
     /** Mean time between two batches of operations, 0 for no pause. */
     private final long paceNs;
     private long nextNs;
@@ -60,6 +62,8 @@ final class Traffic implements Program {
     private int accessTo;
     private int accessLife;
     private int accessLength;
+    private boolean isAccessConfirmed;
+    private final RemoteRequest writing = new RemoteRequest();
     private long accessSeed;
 
     Traffic(Node node, Ledger ledger, String link, boolean remoteAccess, long paceNs) {
@@ -88,6 +92,7 @@ final class Traffic implements Program {
             freeSends.add(i);
             freeReceives.add(SLOTS + i);
         }
+        openings = new Openings(node, ledger, domain);
         ledger.onStart(node, endpoint.name(), target == null ? 0 : target.remoteAddress());
     }
 
@@ -95,6 +100,7 @@ final class Traffic implements Program {
     public int run() {
         learn();
         int work = postReceives() + read();
+        work += ledger.isActive() ? openings.run() : 0;
         if (ledger.isActive() && nextNs <= node.simulation().nanoTime()) {
             if (paceNs > 0) {
                 nextNs = node.simulation().nanoTime() + random.nextLong(2 * paceNs);
@@ -158,7 +164,7 @@ final class Traffic implements Program {
         int slot = freeSends.peek();
         int length = length();
         long id = ledger.nextId();
-        fill(slot * SLOT_BYTES, length, id);
+        Payload.fill(bytes, slot * SLOT_BYTES, length, id);
         boolean confirmed = random.nextInt(4) == 0;
         long flags = confirmed ? Flags.DELIVERY_COMPLETE : random.nextBoolean() ? Flags.TRANSMIT_COMPLETE : 0;
         int result = endpoint.tsendmsg(memory.address((long) slot * SLOT_BYTES), length, addresses[to],
@@ -189,9 +195,11 @@ final class Traffic implements Program {
         accessLife = known[to];
         accessSeed = random.nextLong();
         accessLength = Long.BYTES + random.nextInt(ACCESS_BYTES - Long.BYTES);
-        fill((int) accessOffset, accessLength, accessSeed);
-        int result = endpoint.remoteMemory().write(memory.address(accessOffset), accessLength, addresses[to],
-            place(to), KEY, ACCESS);
+        Payload.fill(bytes, (int) accessOffset, accessLength, accessSeed);
+        isAccessConfirmed = random.nextBoolean();
+        int result = endpoint.remoteMemory().writemsg(writing.clear().memory(memory.address(accessOffset), accessLength)
+            .destAddr(addresses[to]).remote(place(to), KEY).opContext(ACCESS)
+            .flags(Flags.COMPLETION | (isAccessConfirmed ? Flags.DELIVERY_COMPLETE : 0)));
         access = result == 0 ? 1 : 0;
         Ledger.require(result == 0 || result == -FabricErrno.EAGAIN, "write answered " + FabricErrno.name(result));
         return access;
@@ -225,7 +233,7 @@ final class Traffic implements Program {
         } else if ((context & RECEIVE) != 0) {
             int slot = take(context);
             long id = bytes.getLong(slot * SLOT_BYTES);
-            check(slot * SLOT_BYTES, (int) entry.len(), id);
+            Payload.check(bytes, slot * SLOT_BYTES, (int) entry.len(), id);
             ledger.onReceived(node, id, entry.len(), context & ~RECEIVE);
             node.simulation().note("received", node, id, entry.len());
             freeReceives.add(slot);
@@ -261,8 +269,10 @@ final class Traffic implements Program {
         ledger.accesses++;
         if (access == 2) {
             access = 0;
-            if (accessLife == ledger.life(accessTo)) {
-                check((int) accessOffset + ACCESS_BYTES, accessLength, accessSeed);
+            // the bytes of a write that is not confirmed are lost with a connection
+            if (accessLife == ledger.life(accessTo)
+                && (isAccessConfirmed || !node.simulation().harm().explains(node.index(), accessTo))) {
+                Payload.check(bytes, (int) accessOffset + ACCESS_BYTES, accessLength, accessSeed);
             }
             return;
         }
@@ -275,32 +285,5 @@ final class Traffic implements Program {
             Ledger.require(result == -FabricErrno.EAGAIN || accessLife != ledger.life(accessTo),
                 "read answered " + FabricErrno.name(result));
         }
-    }
-
-    private void fill(int offset, int length, long seed) {
-        bytes.putLong(offset, seed);
-        long value = seed;
-        int i = Long.BYTES;
-        for (; i + Long.BYTES <= length; i += Long.BYTES) {
-            value = value * 6364136223846793005L + 1442695040888963407L;
-            bytes.putLong(offset + i, value);
-        }
-        for (; i < length; i++) {
-            bytes.putByte(offset + i, (byte) (seed + i));
-        }
-    }
-
-    private void check(int offset, int length, long seed) {
-        boolean isRight = bytes.getLong(offset) == seed;
-        long value = seed;
-        int i = Long.BYTES;
-        for (; i + Long.BYTES <= length && isRight; i += Long.BYTES) {
-            value = value * 6364136223846793005L + 1442695040888963407L;
-            isRight = bytes.getLong(offset + i) == value;
-        }
-        for (; i < length && isRight; i++) {
-            isRight = bytes.getByte(offset + i) == (byte) (seed + i);
-        }
-        Ledger.require(isRight, "byte " + i + " of " + length + " is wrong, of message or access " + seed);
     }
 }

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -524,6 +526,33 @@ class DriverDirectoryTest {
         assertTrue(refused.getMessage().contains("available in " + path), refused.getMessage());
         // nothing is held after a refusal
         DriverDirectory.open(config).close();
+    }
+
+    @Test
+    void shouldPrintOneLineASecondForErrorsThatTheLogHasNoRoomFor() {
+        long[] nowNs = new long[1];
+        Environment environment = new Environment() {
+            @Override
+            public long nanoTime() {
+                return nowNs[0];
+            }
+        };
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        DriverDirectory directory = DriverDirectory.open(config);
+        try (CncFile cnc = new CncFile(directory, OwnerId.random(), config, new PrintStream(printed), environment)) {
+            // each is another one, so that the log becomes full
+            for (int i = 0; i < 10_000; i++) {
+                cnc.onError(new IllegalStateException("error " + i));
+            }
+            assertEquals(1, printed.toString().lines().count(), printed::toString);
+            nowNs[0] = 2_000_000_000L;
+            cnc.onError(new IllegalStateException("the last one"));
+        }
+        directory.close();
+        List<String> lines = printed.toString().lines().toList();
+        assertEquals(2, lines.size(), lines::toString);
+        assertTrue(lines.get(1).matches(".*\\([1-9][0-9]* errors more since the last line\\).*the last one"),
+            lines.get(1));
     }
 
     /** Files as a driver leaves them that could not close; nobody holds the lock. */

@@ -12,6 +12,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.feed.TwoPaths;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -21,6 +22,7 @@ import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
 import org.jfabric.samples.quotes.Quotes;
+import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
@@ -52,8 +54,11 @@ public final class Samples {
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
+        add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);
+        add("replicas", "a counter that survives the end of its primary; its test is a simulation",
+            ReplicatedCounter::main);
         add("errors", "transfers that fail, and what the program sees", CompletionErrors::main);
         add("futures", "transfers as futures, which may allocate", FutureTransfers::main);
     }

@@ -7,12 +7,14 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.feed.TwoPaths;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
@@ -175,11 +177,25 @@ class SamplesTest {
     }
 
     @Test
+    void shouldDeliverQuotesOverTwoPathsOnce() throws Exception {
+        List<String> lines = run(() -> TwoPaths.main(new String[0]));
+
+        assertEquals(List.of("1000 quotes in order, 0 lost",
+            "the second path brought 1000 of them, the first one 500"), lines);
+    }
+
+    @Test
     void shouldGiveEachWorkerOfOneAddressItsOrders() throws Exception {
         List<String> lines = run(() -> WorkersOfOneAddress.main(new String[0]));
 
         assertEquals(List.of("worker 0 handled 10 orders, sum 135", "worker 1 handled 10 orders, sum 145",
             "worker 2 handled 10 orders, sum 155"), lines);
+    }
+
+    @Test
+    void shouldHaveEachAdditionAtPrimaryAndBackup() throws Exception {
+        assertEquals(List.of("acknowledged 1000, missing at the primary 0, at the backup 0"),
+            run(() -> ReplicatedCounter.main(new String[0])));
     }
 
     @Test
@@ -208,8 +224,8 @@ class SamplesTest {
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "contexts", "restart",
-                "errors", "futures"),
+                "doorbell", "sequence", "log", "counters", "group", "feed", "contexts", "restart",
+                "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -141,6 +141,8 @@ final class Pulls {
 
     /** Writes the entry, if it is its turn, and notifies the sender. */
     private void end(ReceiveOperation operation, int errno) {
+        // marked as being processed: neither the link nor the peer ends it once more, so that recovery has to
+        operation.state = ReceiveState.POSTED;
         FaultPoint.pass();
         Peer peer = operation.peer;
         if (ends.endPull(operation, errno)) {

@@ -479,12 +479,21 @@ public final class ProgressAgent implements Agent {
             }
         }
         ended.forEach(this::endClient);
-        List<EngineSession> left = new ArrayList<>();
-        for (ProgressClient client : poller.clients()) {
-            left.add(client.session());
-        }
-        engine.recover(left);
+        engine.recover(sessions());
         return 1;
+    }
+
+    /**
+     * The clients of this thread.
+     *
+     * @return the sessions of those that have not ended, as a new list.
+     */
+    public List<EngineSession> sessions() {
+        List<EngineSession> all = new ArrayList<>();
+        for (ProgressClient client : poller.clients()) {
+            all.add(client.session());
+        }
+        return all;
     }
 
     private void onCycle(long nowNs) {

@@ -3,12 +3,13 @@ package org.jfabric.driver.resource;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.OwnerId;
 
 /**
- * The time, the random numbers and the threads that a driver uses. This class has those of the system. A simulation
- * replaces them, so that one thread runs several drivers in an order that a seed determines; production code makes no
- * subclass, so that each call has one target.
+ * The time, the random numbers, the threads and the files that a driver uses. This class has those of the system. A
+ * simulation replaces them, so that one thread runs several drivers in an order that a seed determines, and has calls
+ * fail; production code makes no subclass, so that each call has one target.
  *
  * <p>Any thread.
  */
@@ -30,6 +31,41 @@ public class Environment implements NanoClock {
     @Override
     public long nanoTime() {
         return System.nanoTime();
+    }
+
+    /**
+     * Reads the time of day, which is shown and stands in files. It may jump: nothing is decided by it.
+     *
+     * @return milliseconds since 1970, as of {@link System#currentTimeMillis()}.
+     */
+    public long currentTimeMillis() {
+        return System.currentTimeMillis();
+    }
+
+    /**
+     * Makes a file of the driver.
+     *
+     * @param directoryFd of its directory.
+     * @param name        in the directory.
+     * @param lengthBytes all of which are reserved.
+     * @return as {@link MappedFile#create}.
+     * @throws org.jfabric.ffi.NativeCallException as there.
+     */
+    public MappedFile createFile(int directoryFd, String name, long lengthBytes) {
+        return MappedFile.create(directoryFd, name, lengthBytes);
+    }
+
+    /**
+     * Opens a file of another driver for reading.
+     *
+     * @param directoryFd    of its directory.
+     * @param name           in the directory.
+     * @param minLengthBytes least length that is accepted.
+     * @return as {@link MappedFile#open}.
+     * @throws org.jfabric.ffi.NativeCallException as there.
+     */
+    public MappedFile openFile(int directoryFd, String name, long minLengthBytes) {
+        return MappedFile.open(directoryFd, name, true, minLengthBytes);
     }
 
     /**

@@ -8,8 +8,12 @@ package org.jfabric.driver.resource;
  * So a guarded block ends with a loop of unknown length, which polls in each iteration.
  */
 public final class FaultPoint {
-    /** Volatile, so that the loop is not unrolled; never written. */
-    private static volatile int turns = 2;
+    private static final int TURNS = 2;
+
+    /** Volatile, so that the loop is not unrolled; only simulations write it. */
+    private static volatile int turns = TURNS;
+    /** What simulations do at each point. */
+    private static Runnable simulated;
 
     private FaultPoint() {
     }
@@ -24,5 +28,20 @@ public final class FaultPoint {
         do {
             turn++;
         } while (turn < turns);
+        if (turn != TURNS) {
+            simulated.run();
+        }
+    }
+
+    /**
+     * Has something called at each point from now on, by all threads; for simulations of faults.
+     *
+     * @param atEach may throw an {@link InternalError}; null for nothing.
+     */
+    public static void simulate(Runnable atEach) {
+        if (atEach != null) {
+            simulated = atEach;
+        }
+        turns = atEach == null ? TURNS : TURNS + 1;
     }
 }

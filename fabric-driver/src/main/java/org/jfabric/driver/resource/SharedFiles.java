@@ -225,7 +225,7 @@ public final class SharedFiles {
         long dataLength,
         long parameter1,
         long parameter2) {
-        MappedFile mapping = MappedFile.create(directoryFd, type.fileName(number), lengthBytes);
+        MappedFile mapping = environment.createFile(directoryFd, type.fileName(number), lengthBytes);
         var header = mapping.buffer(0, FileHeaderDescriptor.HEADER_LENGTH);
         header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, parameter1);
         header.putLong(FileHeaderDescriptor.PARAMETER_2_OFFSET, parameter2);

@@ -27,6 +27,7 @@ final class ShmConnector {
     }
 
     void dial(ShmConnection connection) {
+        connection.state(ShmConnection.DIALING);
         services.submit(new DialTask(connection, services.nextFileNumber()));
     }
 
@@ -60,7 +61,7 @@ final class ShmConnector {
         } else if (hello.errno() == FabricErrno.EALREADY) {
             connection.files(null);
             files.release(services);
-            connection.state(ShmConnection.AWAITING);
+            connection.awaitPeer();
         } else if (hello.errno() != 0) {
             connection.fail(ShmConnection.positive(hello.errno(), FabricErrno.ECONNREFUSED),
                 "refused: " + hello.reason());
@@ -125,7 +126,7 @@ final class ShmConnector {
         private final long ringNumber;
 
         DialTask(ShmConnection connection, long ringNumber) {
-            super(connection, new ShmFiles(services.directoryFd()));
+            super(connection, new ShmFiles(services.environment(), services.directoryFd()));
             this.ringNumber = ringNumber;
         }
 
@@ -185,7 +186,7 @@ final class ShmConnector {
         private final long ringNumber;
 
         AcceptTask(ShmConnection connection, int fd, ShmHello hello, long ringNumber) {
-            super(connection, new ShmFiles(services.directoryFd()));
+            super(connection, new ShmFiles(services.environment(), services.directoryFd()));
             this.hello = hello;
             this.ringNumber = ringNumber;
             files.fd(fd);

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import java.nio.file.Path;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
@@ -22,6 +23,7 @@ final class ShmFiles {
     /** The group of {@code jfabric.dir.group} may list a directory and reach the socket in it. */
     private static final int BEYOND_GROUP_MODE = 0027;
 
+    private final Environment environment;
     private final int ownDirectoryFd;
     private int fd = -1;
     private int peerDirectoryFd = -1;
@@ -33,7 +35,8 @@ final class ShmFiles {
     private long peerFeatures;
     private MappedFile peerCnc;
 
-    ShmFiles(int ownDirectoryFd) {
+    ShmFiles(Environment environment, int ownDirectoryFd) {
+        this.environment = environment;
         this.ownDirectoryFd = ownDirectoryFd;
     }
 
@@ -122,18 +125,30 @@ final class ShmFiles {
 
     /** Makes this side's ring; resource thread. */
     void createRing(long number, int lengthBytes, OwnerId owner) {
-        ownRing = ShmRing.create(ownDirectoryFd, number, lengthBytes, owner);
+        ownRing = ShmRing.create(environment, ownDirectoryFd, number, lengthBytes, owner);
         ownRingNumber = number;
     }
 
     /** Opens the files that the peer's hello names; resource thread. */
     void openPeer(ShmHello hello) {
+        try {
+            openFiles(hello);
+        } catch (NativeCallException e) {
+            if (e.errno() != FabricErrno.ENOENT) {
+                throw e;
+            }
+            throw new FabricException(FabricErrno.ECONNRESET,
+                "driver " + hello.driverName() + " has removed its files while it was connecting",
+                "It has ended; its endpoints can be reached again by the next send after it was started", e);
+        }
+    }
+
+    private void openFiles(ShmHello hello) {
         peerOwner = hello.owner();
-        peerRing = ShmRing.open(peerDirectoryFd, hello);
+        peerRing = ShmRing.open(environment, peerDirectoryFd, hello);
         peerRingLength = hello.ringLength();
         peerFeatures = hello.features();
-        peerCnc = MappedFile.open(
-            peerDirectoryFd, CncDescriptor.FILE_NAME, true, CncDescriptor.METADATA_OFFSET);
+        peerCnc = environment.openFile(peerDirectoryFd, CncDescriptor.FILE_NAME, CncDescriptor.METADATA_OFFSET);
         ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
     }
 

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.shm;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -34,8 +35,9 @@ final class ShmGroupRing {
     }
 
     /** Makes the file of a group of this driver. */
-    static MappedFile create(int directoryFd, long number, int capacity, OwnerId owner) {
-        MappedFile file = MappedFile.create(
+    static MappedFile create(
+        Environment environment, int directoryFd, long number, int capacity, OwnerId owner) {
+        MappedFile file = environment.createFile(
             directoryFd, FileType.GROUP.fileName(number), GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
         FileHeaderDescriptor.write(
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.GROUP, HelloDecoder.SCHEMA_ID,

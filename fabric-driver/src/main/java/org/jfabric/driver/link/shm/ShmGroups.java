@@ -502,7 +502,8 @@ final class ShmGroups {
 
         @Override
         protected void execute() {
-            file = ShmGroupRing.create(services.directoryFd(), number, capacity, services.ownerId());
+            file = ShmGroupRing.create(
+                services.environment(), services.directoryFd(), number, capacity, services.ownerId());
         }
 
         @Override

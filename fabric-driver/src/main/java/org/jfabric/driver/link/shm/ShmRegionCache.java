@@ -211,7 +211,7 @@ final class ShmRegionCache {
         protected void execute() {
             findClosed();
             String name = FileType.MEMORY_REGION.fileName(entry.number);
-            mapped = MappedFile.open(peerDirectoryFd, name, true, MemoryRegionDescriptor.DATA_OFFSET);
+            mapped = services.environment().openFile(peerDirectoryFd, name, MemoryRegionDescriptor.DATA_OFFSET);
             ShmRing.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
         }
 

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import org.jfabric.codec.wire.HelloDecoder;
+import org.jfabric.driver.resource.Environment;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
@@ -24,8 +25,8 @@ final class ShmRing {
     }
 
     /** Makes this side's ring; resource thread. */
-    static MappedFile create(int directoryFd, long number, int length, OwnerId owner) {
-        MappedFile file = MappedFile.create(
+    static MappedFile create(Environment environment, int directoryFd, long number, int length, OwnerId owner) {
+        MappedFile file = environment.createFile(
             directoryFd, FileType.RING.fileName(number), RecordRingDescriptor.HEADER_LENGTH + (long) length);
         FileHeaderDescriptor.write(
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH),
@@ -40,15 +41,15 @@ final class ShmRing {
     }
 
     /** Opens the peer's ring read-only, after checking the ring's number, length and header; resource thread. */
-    static MappedFile open(int peerDirectoryFd, ShmHello hello) {
+    static MappedFile open(Environment environment, int peerDirectoryFd, ShmHello hello) {
         if (!RecordRingDescriptor.isValidCapacity(hello.ringLength()) || hello.ringNumber() <= 0) {
             throw new FabricException(
                 FabricErrno.EIO, "peer driver " + hello.driverName() + " offers ring " + hello.ringNumber() + " of "
                 + hello.ringLength() + " bytes, which is invalid");
         }
         String name = FileType.RING.fileName(hello.ringNumber());
-        MappedFile file = MappedFile.open(
-            peerDirectoryFd, name, true, RecordRingDescriptor.HEADER_LENGTH + (long) hello.ringLength());
+        MappedFile file = environment.openFile(
+            peerDirectoryFd, name, RecordRingDescriptor.HEADER_LENGTH + (long) hello.ringLength());
         verify(file, FileType.RING, hello.owner(), hello.driverName(), name);
         file.populate();
         return file;

@@ -92,8 +92,7 @@ final class RdmEndpoint extends ConnectionOwner {
     void detach() {
         listener.close();
         link.waitsNoMore(this);
-        List.copyOf(ownEnds).forEach(TcpConnection::release);
-        ownEnds.clear();
+        releaseOwnEnds();
         peers.close(Request::release);
     }
 
@@ -343,6 +342,11 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.handler().onUp(channel);
     }
 
+    private void releaseOwnEnds() {
+        List.copyOf(ownEnds).forEach(TcpConnection::release);
+        ownEnds.clear();
+    }
+
     /** The other end of this connection is a channel of this endpoint: its messages arrive here, from the same peer. */
     private void acceptOwn(TcpConnection connection, CmMessage message, RdmConnectData data) {
         RdmChannel channel = peers.find(local.toString());
@@ -374,5 +378,9 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.CLOSED;
         waiting.remove(channel);
         peers.remove(channel);
+        if (channel.remote().equals(local)) {
+            // a message that the other end still reads would end neither with it nor with the next channel
+            releaseOwnEnds();
+        }
     }
 }

@@ -58,6 +58,8 @@ final class TcpReader {
     private long begun;
     /** Bytes read from the socket. */
     private long received;
+    /** Messages that were processed. */
+    private long processed;
     /** Number of complete answers to reads of this side. */
     private long answered;
     private final StallWatch messageWatch = new StallWatch();
@@ -189,7 +191,18 @@ final class TcpReader {
             // concerned
             taken += inPayload || isPaused ? 0 : 1;
         }
+        processed += taken;
         return taken;
+    }
+
+    /** Bytes read from the socket so far. */
+    long received() {
+        return received;
+    }
+
+    /** Messages processed so far. */
+    long processed() {
+        return processed;
     }
 
     private void begin() {
@@ -217,8 +230,12 @@ final class TcpReader {
         if (length <= end - position && connection.streams().canStore(length)) {
             long address = buffer + position;
             position += (int) length;
-            connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
-            answer();
+            try {
+                connection.handler().onMessage(kind(), header.tag(), header.data(), address, (int) length);
+            } finally {
+                // also if memory fails meanwhile: acknowledgements have no numbers, so that none may be missing
+                answer();
+            }
         } else {
             payloadLeft = length;
             inPayload = true;
@@ -387,12 +404,15 @@ final class TcpReader {
             }
             return;
         }
-        if (isWrite()) {
-            connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
-        } else if (!wasAborted) {
-            connection.streams().onPlaced(placement);
+        try {
+            if (isWrite()) {
+                connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
+            } else if (!wasAborted) {
+                connection.streams().onPlaced(placement);
+            }
+        } finally {
+            answer();
         }
-        answer();
     }
 
     private void answer() {

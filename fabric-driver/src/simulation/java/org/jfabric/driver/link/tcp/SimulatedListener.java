@@ -51,6 +51,16 @@ final class SimulatedListener extends TcpListener {
         if (!hasWaiting(network.nowNs())) {
             return -FabricErrno.EAGAIN;
         }
+        int errno = network.failure(name(), SimulatedNetwork.Call.ACCEPT);
+        if (errno == FabricErrno.ECONNABORTED || errno == FabricErrno.EPERM) {
+            // the connection is lost; others still wait
+            SimulatedPort lost = waiting.poll();
+            network.reset(lost);
+            lost.close();
+        }
+        if (errno != 0) {
+            return -errno;
+        }
         accepted = waiting.poll();
         return 0;
     }

@@ -10,7 +10,6 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import org.agrona.concurrent.NanoClock;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -36,6 +35,30 @@ public final class SimulatedNetwork extends TcpNetwork {
         void note(String kind, SocketName from, SocketName to, long amount);
     }
 
+    /** Calls of sockets that can fail. */
+    public enum Call {
+        /** To make a socket that connects or listens. */
+        OPEN,
+        /** To accept a connection. */
+        ACCEPT,
+        /** To send. */
+        SEND,
+        /** To receive. */
+        RECEIVE
+    }
+
+    /** Has calls fail. */
+    public interface CallFaults {
+        /**
+         * A call is made.
+         *
+         * @param host that makes it.
+         * @param call which one.
+         * @return 0 if it does what it should, else a positive errno that it answers instead.
+         */
+        int errno(String host, Call call);
+    }
+
     private static final int FIRST_FD = 1_000_000;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 28_232;
@@ -52,6 +75,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     private final Map<Integer, SimulatedListener> listeners = new LinkedHashMap<>();
     private final List<SimulatedSet> sets = new ArrayList<>();
     private final Set<String> cuts = new LinkedHashSet<>();
+    private CallFaults callFaults = (host, call) -> 0;
     private int nextFd = FIRST_FD;
     private int nextPort;
 
@@ -119,14 +143,40 @@ public final class SimulatedNetwork extends TcpNetwork {
         }
     }
 
-    /** Resets one connection, if there is one. */
-    public void resetAny() {
+    /**
+     * Whether two hosts are separated.
+     *
+     * @param a address without port.
+     * @param b another one.
+     * @return true between {@link #cut} and {@link #heal}.
+     */
+    public boolean isCut(String a, String b) {
+        return !cuts.isEmpty() && cuts.contains(pair(a, b));
+    }
+
+    /**
+     * Has calls fail from now on.
+     *
+     * @param faults asked before each call.
+     */
+    public void callFaults(CallFaults faults) {
+        callFaults = faults;
+    }
+
+    /**
+     * Resets one connection, if there is one.
+     *
+     * @return the addresses of both hosts without port, or null if there was none.
+     */
+    public String[] resetAny() {
         List<SimulatedPort> open = ports.values().stream().filter(port -> port.peer != null).toList();
         if (!open.isEmpty()) {
             SimulatedPort port = open.get(random.nextInt(open.size()));
             reset(port);
             port.fault(FabricErrno.ECONNRESET, nowNs() + latencyNs());
+            return new String[] {hostOf(port.name()), hostOf(port.remote())};
         }
+        return null;
     }
 
     /**
@@ -209,6 +259,11 @@ public final class SimulatedNetwork extends TcpNetwork {
         if (find(name) != null) {
             throw new FabricException(FabricErrno.EADDRINUSE, "cannot listen at " + wanted, TcpListener.REMEDY);
         }
+        int errno = failure(wanted, Call.OPEN);
+        if (errno != 0) {
+            throw new FabricException(
+                errno, "cannot listen at " + wanted + ": " + FabricErrno.name(errno), TcpListener.REMEDY);
+        }
         int fd = nextFd++;
         SimulatedListener listener = new SimulatedListener(
             this, fd, name, 1 + random.nextInt(Integer.MAX_VALUE - 1), backlog);
@@ -223,6 +278,11 @@ public final class SimulatedNetwork extends TcpNetwork {
 
     @Override
     TcpPort begin(SocketName local, SocketName remote, boolean keepsPort, SocketClass marks) {
+        int errno = failure(local, Call.OPEN);
+        if (errno != 0) {
+            throw new FabricException(errno, "cannot connect " + local + " to " + remote + ": "
+                + FabricErrno.name(errno), "Check the address, the routes, and the limit of open files.");
+        }
         int number = keepsPort ? local.port() : freePort(hostOf(local));
         SimulatedPort port = new SimulatedPort(this, nextFd++, local.withPort(number), remote);
         port.isConnecting = true;
@@ -266,6 +326,15 @@ public final class SimulatedNetwork extends TcpNetwork {
 
     // ---- calls of sockets ----
 
+    /** The errno of a call of a socket that fails, 0 if it does not. */
+    int failure(SocketName local, Call call) {
+        int errno = callFaults.errno(hostOf(local), call);
+        if (errno != 0) {
+            log.note("fails", local, local, errno);
+        }
+        return errno;
+    }
+
     long nowNs() {
         return clock.nanoTime();
     }
@@ -307,14 +376,14 @@ public final class SimulatedNetwork extends TcpNetwork {
         note("reset", port, 0);
     }
 
-    /** The events of a socket that have occurred. */
-    int events(int fd, long nowNs) {
-        SimulatedPort port = ports.get(fd);
-        if (port != null) {
-            return port.events(nowNs);
-        }
-        SimulatedListener listener = listeners.get(fd);
-        return listener != null && listener.hasWaiting(nowNs) ? Epoll.EPOLLIN : 0;
+    /** The connection with a descriptor, or null. */
+    SimulatedPort port(int fd) {
+        return ports.get(fd);
+    }
+
+    /** The listening socket with a descriptor, or null. */
+    SimulatedListener listener(int fd) {
+        return listeners.get(fd);
     }
 
     String hostOf(int fd) {
@@ -347,7 +416,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     private boolean isCut(SimulatedPort port) {
-        return cuts.contains(pair(hostOf(port.name()), hostOf(port.remote())));
+        return isCut(hostOf(port.name()), hostOf(port.remote()));
     }
 
     private static boolean isBetween(SimulatedPort port, String a, String b) {

@@ -211,6 +211,10 @@ final class SimulatedPort extends TcpPort {
         if (isConnecting || peer == null) {
             return -FabricErrno.EAGAIN;
         }
+        int errno = network.failure(local, SimulatedNetwork.Call.SEND);
+        if (errno != 0) {
+            return -errno;
+        }
         if (peer.closed) {
             // the peer's host answers with a reset
             fault(FabricErrno.ECONNRESET, isCut() ? SimulatedPipe.NEVER : nowNs + 2 * network.latencyNs());
@@ -238,6 +242,10 @@ final class SimulatedPort extends TcpPort {
         long nowNs = network.nowNs();
         update(nowNs);
         int available = (int) Math.min(length, in.arrived());
+        int errno = available > 0 ? network.failure(local, SimulatedNetwork.Call.RECEIVE) : 0;
+        if (errno != 0) {
+            return -errno;
+        }
         if (available > 0) {
             int count = network.piece(available);
             in.take(address, count);

@@ -1,0 +1,70 @@
+package org.jfabric.driver.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Checks the accounts of a driver's endpoints between two of its cycles: credit, reserved memory, operations. */
+public final class SimulatedEngine {
+    private SimulatedEngine() {
+    }
+
+    /**
+     * Checks what holds at all times.
+     *
+     * @param session     of a client.
+     * @param budgetBytes of each endpoint for messages without a receive.
+     * @return what is wrong; empty if nothing is.
+     */
+    public static List<String> check(EngineSession session, long budgetBytes) {
+        List<String> wrong = new ArrayList<>();
+        for (EngineEndpoint endpoint : session.endpoints()) {
+            long reserved = 0;
+            for (Peer peer : endpoint.peers().all()) {
+                long held = peer.held().heldBytes();
+                reserved += held - peer.held().missingBytes();
+                require(wrong, held >= 0, endpoint, peer, "stores " + held + " bytes");
+                require(wrong, peer.held().count() >= 0, endpoint, peer, peer.held().count() + " messages wait");
+                require(wrong, peer.creditBytes() >= 0, endpoint, peer, "the credit is " + peer.creditBytes());
+                require(wrong, peer.frames() == null || peer.held().missingBytes() <= 0, endpoint, peer,
+                    peer.held().missingBytes() + " bytes are stored beyond the credit");
+            }
+            long unreserved = endpoint.receiver().scan().unreservedBytes();
+            require(wrong, unreserved >= 0 && unreserved + reserved == budgetBytes, endpoint, null, unreserved
+                + " bytes are not reserved, " + reserved + " are, of " + budgetBytes);
+        }
+        return wrong;
+    }
+
+    /**
+     * Checks what holds when all sends have ended and all messages were received.
+     *
+     * @param session of a client.
+     * @return what is wrong; empty if nothing is.
+     */
+    public static List<String> checkAtRest(EngineSession session) {
+        List<String> wrong = new ArrayList<>();
+        for (EngineEndpoint endpoint : session.endpoints()) {
+            require(wrong, endpoint.outstandingSends() == 0, endpoint, null,
+                endpoint.outstandingSends() + " sends are outstanding");
+            int stored = endpoint.receiver().scan().storedBlocks();
+            require(wrong, stored == 0, endpoint, null, stored + " messages are stored, "
+                + endpoint.outstandingReceives() + " receives are posted, " + endpoint.waitingMessages()
+                + " messages wait");
+            for (Peer peer : endpoint.peers().all()) {
+                require(wrong, peer.held().heldBytes() == 0, endpoint, peer,
+                    peer.held().heldBytes() + " bytes are stored");
+                require(wrong, peer.held().count() == 0, endpoint, peer, peer.held().count() + " messages wait");
+                require(wrong, peer.entryOrder().isEmpty(), endpoint, peer, "entries of receives wait");
+                require(wrong, peer.outbox().isClear() && peer.outbox().owned() == 0, endpoint, peer,
+                    "sends are queued, " + peer.outbox().owned() + " records");
+            }
+        }
+        return wrong;
+    }
+
+    private static void require(List<String> wrong, boolean holds, EngineEndpoint endpoint, Peer peer, String text) {
+        if (!holds) {
+            wrong.add(endpoint.settings().address() + (peer == null ? "" : ", peer " + peer.address()) + ": " + text);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package org.jfabric.simulation;
+
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Which errors a driver may record because of which faults. */
+final class Causes {
+    /**
+     * What explains an error.
+     *
+     * @param text     a part of its message.
+     * @param isOfPeer whether also a fault of another node does.
+     * @param kinds    of faults.
+     */
+    private record Cause(Pattern text, boolean isOfPeer, Set<Fault.Kind> kinds) {
+    }
+
+    private static final List<Cause> CAUSES = List.of(
+        // a peer that is killed while the connection is made takes its files with it
+        cause("no driver listens at|there is no driver directory|ENOENT.*\\.ring", true, Fault.Kind.KILL),
+        cause("a peer driver closed the connection", true, Fault.Kind.KILL, Fault.Kind.DISK, Fault.Kind.DESCRIPTORS),
+        // also one that is awaited after both had begun: it has failed, or is gone
+        cause("did not answer in time", true, Fault.Kind.STOP, Fault.Kind.KILL, Fault.Kind.DISK,
+            Fault.Kind.DESCRIPTORS),
+        cause("an access to shared memory failed", false, Fault.Kind.MEMORY),
+        cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
+        cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
+        cause("ENOSPC", false, Fault.Kind.DISK));
+
+    private Causes() {
+    }
+
+    private static Cause cause(String text, boolean isOfPeer, Fault.Kind... kinds) {
+        return new Cause(Pattern.compile(text), isOfPeer, Set.of(kinds));
+    }
+
+    /**
+     * Whether faults explain an error that a driver has recorded.
+     *
+     * @param error as recorded.
+     * @param own   kinds of the faults of its node and of connections of it.
+     * @param all   kinds of all faults.
+     */
+    static boolean explain(Throwable error, Set<Fault.Kind> own, Set<Fault.Kind> all) {
+        String text = String.valueOf(error.getMessage());
+        return CAUSES.stream().anyMatch(cause -> cause.text.matcher(text).find()
+            && cause.kinds.stream().anyMatch(cause.isOfPeer ? all::contains : own::contains));
+    }
+}

@@ -1,0 +1,26 @@
+package org.jfabric.samples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** The page on simulation shows the test of the sample {@code replicas}. */
+class SimulationPageTest {
+    private static final Path PAGE = Path.of("..", "docs", "simulation.md");
+    private static final Path CODE = Path.of(
+        "src", "test", "java", "org", "jfabric", "samples", "replicas", "ReplicatedCounterTest.java");
+
+    @Test
+    void shouldShowTheCodeThatIsTested() throws IOException {
+        Map<String, String> code = PageCode.regions(Files.readString(CODE));
+        Map<String, String> page = PageCode.blocks(Files.readString(PAGE));
+        assertFalse(code.isEmpty());
+        assertEquals(code.keySet(), page.keySet());
+        code.forEach((name, text) -> assertEquals(text, page.get(name), "example " + name));
+    }
+}

@@ -1,0 +1,79 @@
+package org.jfabric.samples.replicas;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.jfabric.simulation.Fault;
+import org.jfabric.simulation.Faults;
+import org.jfabric.simulation.Program;
+import org.jfabric.simulation.Simulation;
+import org.jfabric.simulation.SimulationFailure;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Kills the primary of the counter again and again: no addition that was acknowledged may be lost. */
+@Timeout(120)
+class ReplicatedCounterTest {
+    private static final int SEEDS = 20;
+    private static final Duration LENGTH = Duration.ofMillis(100);
+
+    private Primary primary;
+    private CounterClient client;
+
+    // example: simulation
+    /** Runs the counter while its primary is killed, and returns how many additions were acknowledged. */
+    private long count(long seed, boolean waitsForBackup) {
+        Map<String, String> book = new HashMap<>();
+        try (Simulation simulation = new Simulation(seed)) {
+            simulation.add("primary", "tcp", node -> {
+                primary = new Primary(node.fabric(), book, simulation::nanoTime, waitsForBackup);
+                return primary::run;
+            });
+            simulation.add("backup", "tcp", node -> new Backup(node.fabric(), book)::run);
+            simulation.add("client", "tcp", node -> {
+                client = new CounterClient(node.fabric(), book, simulation::nanoTime);
+                return client::run;
+            });
+            simulation.start();
+            // of one node, the first one: 50 kills in a second, after each of which it is away for up to 5 ms
+            simulation.faults(
+                new Faults().add(Fault.Kind.KILL, 50, 5_000_000).draw(seed, 1, LENGTH.toNanos()));
+            simulation.run(LENGTH);
+            simulation.heal();
+            if (!simulation.runUntil(() -> primary.isCurrent(), Duration.ofSeconds(30))) {
+                throw simulation.failure("the primary does not get the count", null);
+            }
+            if (primary.count() < client.acknowledged()) {
+                throw simulation.failure(
+                    client.acknowledged() + " additions were acknowledged, counted are " + primary.count(), null);
+            }
+            return client.acknowledged();
+        }
+    }
+    // end
+
+    // example: seeds
+    @Test
+    void shouldLoseNothingWhenThePrimaryWaitsForTheBackup() {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertTrue(count(seed, true) > 0, "nothing was acknowledged with seed " + seed);
+        }
+    }
+
+    @Test
+    void shouldFindTheLossWhenThePrimaryDoesNotWait() {
+        SimulationFailure found = assertThrows(SimulationFailure.class, () -> {
+            for (long seed = 1; seed <= SEEDS; seed++) {
+                count(seed, false);
+            }
+        });
+        // its seed shows it again, at the same time
+        SimulationFailure again = assertThrows(SimulationFailure.class, () -> count(found.seed(), false));
+        assertEquals(found.timeNs(), again.timeNs());
+    }
+    // end
+}
