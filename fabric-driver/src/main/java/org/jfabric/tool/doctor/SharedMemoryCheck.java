@@ -43,8 +43,9 @@ final class SharedMemoryCheck implements Check {
         long sizeMiB = !mount[1].equals("tmpfs") ? 0 : sizeMiB(host, mount[2]);
         long neededMiB = Sizing.forDriver(host.config()).totalBytes()
             + Sizing.forDefaultClients(host.config(), 1).totalBytes() >> 20;
-        return sizeMiB == 0 ? new String[0] : new String[] {"mount -o remount,size="
-            + (sizeMiB + Math.max(LEAST_MORE_MIB, neededMiB + 1)) + "M " + mount[0]};
+        String command = "mount -o remount,size=" + (sizeMiB + Math.max(LEAST_MORE_MIB, neededMiB + 1)) + "M "
+            + mount[0];
+        return sizeMiB == 0 ? new String[0] : new String[] {command};
     }
 
     /** The size among the options of a tmpfs, or else half of the memory, which the kernel does not show. */
