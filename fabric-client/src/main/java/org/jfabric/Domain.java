@@ -1014,7 +1014,6 @@ public final class Domain implements Fid {
 
     private void reopen(Endpoint endpoint) {
         String before = endpoint.name();
-        fabric.onClosed(endpoint);
         enable(endpoint);
         if (!endpoint.name().equals(before)) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the driver gave endpoint " + before + " the address "

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jfabric.client.ClientConductor;
@@ -60,7 +61,10 @@ public final class Fabric implements Fid {
     private final Object lock = new Object();
     private long domainsOpened;
     private final List<Domain> domains = new ArrayList<>();
+    /** By the number that the driver gave. */
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
+    /** Those too that the next driver has not opened again, and so has not given a number. */
+    private final Set<Endpoint> enabled = ConcurrentHashMap.newKeySet();
     private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
     private final Map<Long, WaitSet> waitSets = new HashMap<>();
     private final DriverState driver = new DriverState();
@@ -80,7 +84,7 @@ public final class Fabric implements Fid {
         waitSpinNs = config.waitSpinNs();
         context = config.context();
         apiVersion = FabricAttr.offered(config.apiVersion());
-        FabricEvents events = new FabricEvents(config.listener(), endpoints, eventQueues);
+        FabricEvents events = new FabricEvents(config.listener(), endpoints, enabled, eventQueues);
         reconnection = config.reconnectTimeoutNs() == 0 ? null : new Reconnection(this, events, config);
         events.reconnection(reconnection);
         conductor = new ClientConductor(
@@ -448,6 +452,7 @@ public final class Fabric implements Fid {
             }
             domains.clear();
             endpoints.clear();
+            enabled.clear();
             passiveEndpoints.markAllClosed();
             closed = List.copyOf(eventQueues);
             eventQueues.clear();
@@ -599,7 +604,8 @@ public final class Fabric implements Fid {
     }
 
     /**
-     * Opens everything again with the next driver; false if the fabric was closed.
+     * Opens everything again with the next driver, and takes the connection in any case; false if the fabric was
+     * closed.
      *
      * @throws FabricException if that did not succeed; it may be tried again with another connection.
      */
@@ -609,8 +615,18 @@ public final class Fabric implements Fid {
                 next.close();
                 return false;
             }
-            domains.forEach(Domain::suspend);
+            boolean isTaken = false;
+            try {
+                domains.forEach(Domain::suspend);
+                isTaken = true;
+            } finally {
+                if (!isTaken) {
+                    next.close();
+                }
+            }
             conductor.resume(next);
+            // the next driver gives one endpoint a number that another one had before
+            endpoints.clear();
             FabricException goneAgain;
             boolean isBack = false;
             try {
@@ -662,10 +678,12 @@ public final class Fabric implements Fid {
 
     void onEnabled(Endpoint endpoint) {
         endpoints.put(endpoint.id(), endpoint);
+        enabled.add(endpoint);
     }
 
     void onClosed(Endpoint endpoint) {
-        endpoints.remove(endpoint.id());
+        endpoints.remove(endpoint.id(), endpoint);
+        enabled.remove(endpoint);
     }
 
     /** The cycle of an embedded driver, null without one. */

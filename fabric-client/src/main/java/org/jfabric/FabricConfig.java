@@ -40,6 +40,9 @@ public final class FabricConfig {
     /** Property of {@link #clientName()}. */
     public static final String NAME_PROPERTY = "jfabric.client.name";
 
+    /** In UTF-8 this fits into the first message to the driver. */
+    private static final int MAX_NAME_LENGTH = 1000;
+
     private Path directory;
     /** Null for the default. */
     private Path base;
@@ -74,7 +77,7 @@ public final class FabricConfig {
             DefaultDirectory.NAME_PROPERTY, environment.getOrDefault(DefaultDirectory.NAME_VARIABLE, ""));
         driverName = nameText.isBlank() ? DefaultDirectory.DEFAULT_NAME : nameText.strip();
         driverUser = DriverUser.configured(environment);
-        clientName = System.getProperty(NAME_PROPERTY, "");
+        clientName = checkedName(System.getProperty(NAME_PROPERTY, ""));
         connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
         commandTimeoutNs = durationNs(COMMAND_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(10));
         closeTimeoutNs = durationNs(CLOSE_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(1));
@@ -144,14 +147,14 @@ public final class FabricConfig {
         return this;
     }
 
-    /** Name of this client for tools. Default empty. */
+    /** Name of this client for tools, at most 1000 characters. Default empty. */
     public String clientName() {
         return clientName;
     }
 
     /** Sets {@link #clientName()}; returns this object. */
     public FabricConfig clientName(String clientName) {
-        this.clientName = Codes.required(clientName, "clientName");
+        this.clientName = checkedName(Codes.required(clientName, "clientName"));
         return this;
     }
 
@@ -291,6 +294,14 @@ public final class FabricConfig {
             + ", connectTimeoutNs=" + connectTimeoutNs + ", commandTimeoutNs=" + commandTimeoutNs
             + ", closeTimeoutNs=" + closeTimeoutNs + ", pauseThresholdNs=" + pauseThresholdNs
             + ", reconnectTimeoutNs=" + reconnectTimeoutNs + '}';
+    }
+
+    private static String checkedName(String name) {
+        if (name.length() > MAX_NAME_LENGTH) {
+            throw new FabricException(FabricErrno.EINVAL, "the client's name has " + name.length()
+                + " characters, at most " + MAX_NAME_LENGTH + " fit", "Use a shorter name.");
+        }
+        return name;
     }
 
     private static long durationNs(String property, long defaultNs) {

@@ -1,7 +1,9 @@
 package org.jfabric;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,17 +23,25 @@ final class FabricEvents implements ClientConductor.Listener {
     private static final byte[] NO_DATA = {};
 
     private final FabricListener listener;
-    /** Enabled ones; the live map. */
+    /** Enabled ones by the number that the driver gave; the live map. */
     private final Map<Long, Endpoint> endpoints;
+    /** Enabled ones, those too that the next driver has not opened again; the live set. */
+    private final Set<Endpoint> enabled;
     /** Open ones; the live list. */
     private final List<EventQueue> eventQueues;
     private volatile PassiveEndpoints passiveEndpoints;
     /** Null if the end of the driver is the end of the fabric. */
     private volatile Reconnection reconnection;
+    /** Ends of drivers and returns, in their order; guarded by itself. */
+    private final Deque<Runnable> changes = new ArrayDeque<>();
+    /** Whether a thread takes them out; guarded by {@link #changes}. */
+    private boolean delivers;
 
-    FabricEvents(FabricListener listener, Map<Long, Endpoint> endpoints, List<EventQueue> eventQueues) {
+    FabricEvents(
+        FabricListener listener, Map<Long, Endpoint> endpoints, Set<Endpoint> enabled, List<EventQueue> eventQueues) {
         this.listener = listener;
         this.endpoints = endpoints;
+        this.enabled = enabled;
         this.eventQueues = eventQueues;
     }
 
@@ -57,17 +67,48 @@ final class FabricEvents implements ClientConductor.Listener {
 
     /** The driver is gone, and the next one is awaited. */
     void onAway(FabricException why) {
-        notifyEndpoints(why.errno());
-        guarded(() -> listener.onDriverAway(why));
+        inOrder(() -> {
+            // not the errno of the reason, which is another one for a driver that was drained or closed
+            notifyEndpoints(FabricErrno.ENODEV);
+            guarded(() -> listener.onDriverAway(why));
+        });
     }
 
     /** Everything is open again. */
     void onReturned(List<KeyChange> keyChanges) {
-        for (KeyChange change : keyChanges) {
-            guarded(() -> listener.onKeyChanged(change.region(), change.oldKey()));
+        inOrder(() -> {
+            for (KeyChange change : keyChanges) {
+                guarded(() -> listener.onKeyChanged(change.region(), change.oldKey()));
+            }
+            notifyEndpoints(0);
+            guarded(listener::onReconnected);
+        });
+    }
+
+    /**
+     * Delivers a change of the driver behind those before. A listener may be slow, and the next driver may end
+     * meanwhile: the thread that is in the listener then delivers that too, and the one that waits for yet another
+     * driver does not wait for the listener.
+     */
+    private void inOrder(Runnable change) {
+        synchronized (changes) {
+            changes.add(change);
+            if (delivers) {
+                return;
+            }
+            delivers = true;
         }
-        notifyEndpoints(0);
-        guarded(listener::onReconnected);
+        for (Runnable next = nextChange(); next != null; next = nextChange()) {
+            next.run();
+        }
+    }
+
+    private Runnable nextChange() {
+        synchronized (changes) {
+            Runnable next = changes.poll();
+            delivers = next != null;
+            return next;
+        }
     }
 
     /** A card has chosen another key. */
@@ -75,7 +116,7 @@ final class FabricEvents implements ClientConductor.Listener {
     }
 
     private void notifyEndpoints(int errno) {
-        for (Endpoint endpoint : endpoints.values()) {
+        for (Endpoint endpoint : enabled) {
             EventQueue queue = endpoint.bindings().eventQueue();
             if (queue != null) {
                 guarded(() -> queue.report(EventType.NOTIFY, endpoint, null, errno, NO_DATA));
@@ -163,7 +204,11 @@ final class FabricEvents implements ClientConductor.Listener {
 
     @Override
     public void onDriverGone(FabricException why) {
-        for (Endpoint endpoint : endpoints.values()) {
+        inOrder(() -> deliverGone(why));
+    }
+
+    private void deliverGone(FabricException why) {
+        for (Endpoint endpoint : enabled) {
             tellGone(endpoint.bindings().eventQueue(), endpoint, why.errno());
         }
         Collection<PassiveEndpoint> passive = passiveEndpoints.all();

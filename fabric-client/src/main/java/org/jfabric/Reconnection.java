@@ -7,6 +7,7 @@ import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverUser;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -35,6 +36,8 @@ final class Reconnection {
     private final String clientName;
     private final long timeoutNs;
     private ClientConductor conductor;
+    /** Why no attempt can succeed with the driver that is there, or null. */
+    private FabricException refusal;
 
     /** Of a fabric that is being opened. */
     Reconnection(Fabric fabric, FabricEvents events, FabricConfig config) {
@@ -59,13 +62,18 @@ final class Reconnection {
 
     private void run(FabricException why) {
         long deadlineNs = System.nanoTime() + timeoutNs;
-        fabric.suspend();
+        FabricException last = why;
+        try {
+            fabric.suspend();
+        } catch (RuntimeException | Error failed) {
+            // each attempt begins with the same
+            last = reason(failed);
+        }
         events.onAway(why);
         long pauseNs = FIRST_PAUSE_NS;
-        FabricException last = why;
         while (fabric.isOpen()) {
             long leftNs = deadlineNs - System.nanoTime();
-            if (isFinal(last)) {
+            if (refusal != null) {
                 conductor.giveUp(new FabricException(last.errno(),
                     "the client cannot continue with the next driver in " + directory + ": " + last.getMessage(),
                     "Close this fabric, and connect again.", last));
@@ -78,32 +86,57 @@ final class Reconnection {
                     "Close this fabric, and connect again once a driver runs in " + directory + ".", last));
                 return;
             }
+            boolean isBack;
             try {
-                if (attempt(Math.min(leftNs, ATTEMPT_NS))) {
-                    events.onReturned(fabric.takeKeyChanges());
-                }
-                return;
-            } catch (FabricException failed) {
-                last = failed;
-            } catch (InternalError cut) {
-                last = new FabricException(FabricErrno.EIO, "a file of the driver was cut: " + cut.getMessage());
+                isBack = attempt(Math.min(leftNs, ATTEMPT_NS));
+            } catch (RuntimeException | Error failed) {
+                // whatever it is: without this thread the fabric would neither come back nor give up
+                last = reason(failed);
+                LockSupport.parkNanos(pauseNs);
+                pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
+                continue;
             }
-            LockSupport.parkNanos(pauseNs);
-            pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
+            if (isBack) {
+                events.onReturned(fabric.takeKeyChanges());
+            }
+            return;
         }
+    }
+
+    private static FabricException reason(Throwable failed) {
+        return switch (failed) {
+            case FabricException refused -> refused;
+            case NativeCallException call ->
+                new FabricException(call.errno(), call.getMessage(), "Correct that, the fabric tries again.", call);
+            case InternalError cut -> new FabricException(
+                FabricErrno.EIO, "a file of the driver was cut: " + cut.getMessage(), null, cut);
+            default -> new FabricException(FabricErrno.EOTHER, "an attempt to connect failed: " + failed, null, failed);
+        };
     }
 
     /** False if the fabric was closed. */
     private boolean attempt(long leftNs) {
+        DriverConnection next;
+        try {
+            next = connectToSame(leftNs);
+        } catch (FabricException failed) {
+            refusal = isFinal(failed) ? failed : null;
+            throw failed;
+        }
+        // what fails in here may succeed with a driver that has other options, or once an interface is up
+        return fabric.resume(next);
+    }
+
+    private DriverConnection connectToSame(long leftNs) {
         DriverConnection next = DriverConnection.connect(
             directory, DriverUser.own(), leftNs, clientName, ClientThreads.SYSTEM);
-        boolean taken = false;
+        boolean isSame = false;
         try {
             requireSame(next);
-            taken = true;
-            return fabric.resume(next);
+            isSame = true;
+            return next;
         } finally {
-            if (!taken) {
+            if (!isSame) {
                 next.close();
             }
         }
@@ -122,7 +155,7 @@ final class Reconnection {
         }
     }
 
-    /** Whether another attempt would end in the same way. */
+    /** Whether another attempt to connect would end in the same way. */
     private static boolean isFinal(FabricException failed) {
         return failed.errno() == FabricErrno.EOPNOTSUPP || failed.errno() == FabricErrno.EACCES
             || failed.errno() == FabricErrno.EADDRNOTAVAIL;

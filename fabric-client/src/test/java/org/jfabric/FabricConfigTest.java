@@ -15,6 +15,13 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("sets a system property")
 class FabricConfigTest {
     @Test
+    void shouldRefuseANameThatDoesNotFitIntoTheFirstMessage() {
+        assertEquals(1000, new FabricConfig().clientName("é".repeat(1000)).clientName().length());
+        assertEquals(FabricErrno.EINVAL, assertThrows(
+            FabricException.class, () -> new FabricConfig().clientName("n".repeat(1001))).errno());
+    }
+
+    @Test
     void shouldFindTheDriverByTheEnvironmentUnlessAPropertyIsSet() {
         Map<String, String> environment = Map.of("JFABRIC_DIR_BASE", "/run/fabric", "JFABRIC_DIR_NAME", "desk");
         assertEquals(Path.of("/run/fabric/desk"), new FabricConfig(environment).directory());

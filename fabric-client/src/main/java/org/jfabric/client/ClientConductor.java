@@ -133,11 +133,11 @@ public final class ClientConductor implements AutoCloseable {
      * Continues with the next driver; what the calling thread commands from now on is not refused because the one
      * before is gone.
      *
-     * @param next a fresh connection, which the conductor closes in the end.
+     * @param next a fresh connection, which the conductor closes in the end, and at once if it throws.
      * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed.
      */
     public void resume(DriverConnection next) {
-        Attached fresh = new Attached(next);
+        Attached fresh = attach(next);
         synchronized (this) {
             if (closing) {
                 fresh.discard();
@@ -151,15 +151,31 @@ public final class ClientConductor implements AutoCloseable {
         fresh.start();
     }
 
+    private Attached attach(DriverConnection next) {
+        Attached fresh = null;
+        try {
+            fresh = new Attached(next);
+            return fresh;
+        } finally {
+            if (fresh == null) {
+                next.close();
+            }
+        }
+    }
+
     /**
      * Ends what {@link #resume} began.
      *
-     * @param isBack false to try once more.
+     * @param isBack false to try once more: the connection ends, so that nothing opened by it is in the way of that.
      * @return why the client is not connected: the driver is gone again; null if it is, or was given up.
      */
     public FabricException resumed(boolean isBack) {
         replayer = null;
         if (!isBack) {
+            Attached failed = attached;
+            failed.connection.shutdown();
+            // the next connection closes the socket, which no thread may watch then
+            failed.watcher.join();
             return null;
         }
         boolean noted = state.comeBack();

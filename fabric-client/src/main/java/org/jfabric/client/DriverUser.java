@@ -92,7 +92,12 @@ public record DriverUser(long uid) {
     void require(Path directory, int fd) {
         long driverUid = UnixSocket.peerCredentials(fd);
         FileStatus status = FileStatus.of(Libc.AT_FDCWD, directory.toString());
-        long directoryUid = status == null ? -1 : status.uid();
+        if (status == null) {
+            // a client that comes back gives up for another user's driver, but not for this
+            throw new FabricException(FabricErrno.ENODEV, "the driver that was connected to has ended, and "
+                + directory + " with it", "Connect again once a driver runs there.");
+        }
+        long directoryUid = status.uid();
         if (driverUid != uid || directoryUid != uid) {
             throw new FabricException(FabricErrno.EACCES, "the driver in " + directory + " runs as user " + driverUid
                 + " in a directory of user " + directoryUid + ", this process is user " + Libc.geteuid()

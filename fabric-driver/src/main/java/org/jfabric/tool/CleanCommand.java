@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.FabricException;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -54,18 +56,35 @@ final class CleanCommand implements Callable<Integer> {
         if (folders.isEmpty()) {
             out.println("there are no folders in " + base);
         }
+        int failed = 0;
         for (Path folder : folders) {
-            Cleaned cleaned = dryRun ? DriverDirectory.wouldClean(folder) : DriverDirectory.clean(folder);
-            out.println(folder + ": " + switch (cleaned) {
-                case REMOVED -> dryRun ? "would be removed" : "removed";
-                case EMPTIED -> "the driver's files " + (dryRun ? "would be removed; its error log"
-                    : "were removed; error logs") + " or files of others stay";
-                case RUNNING -> "a driver runs there, left as it is";
-                case NOT_OURS -> notOurs(folder);
-            });
+            try {
+                Cleaned cleaned = dryRun ? DriverDirectory.wouldClean(folder) : DriverDirectory.clean(folder);
+                out.println(folder + ": " + result(folder, cleaned));
+            } catch (FabricException | NativeCallException ex) {
+                if (directory.isGiven()) {
+                    throw ex;
+                }
+                if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+                    // the other folders hold memory too
+                    out.println(folder + ": " + ex.getMessage());
+                    failed = 1;
+                }
+                // else the driver there has ended meanwhile
+            }
         }
         out.flush();
-        return 0;
+        return failed;
+    }
+
+    private String result(Path folder, Cleaned cleaned) {
+        return switch (cleaned) {
+            case REMOVED -> dryRun ? "would be removed" : "removed";
+            case EMPTIED -> "the driver's files " + (dryRun ? "would be removed; its error log"
+                : "were removed; error logs") + " or files of others stay";
+            case RUNNING -> "a driver runs there, left as it is";
+            case NOT_OURS -> notOurs(folder);
+        };
     }
 
     private static String notOurs(Path folder) {

@@ -131,11 +131,34 @@ public final class CncView implements AutoCloseable {
      * @param directory of a driver.
      */
     static boolean isRunning(Path directory) {
+        return isRunning(directory, LOCKS);
+    }
+
+    /**
+     * The same.
+     *
+     * @param directory of a driver.
+     * @param allLocks  those of the host, by inode and not by file system, for a lock that cannot be opened.
+     */
+    static boolean isRunning(Path directory, Path allLocks) {
+        int fd = Libc.openat(Libc.AT_FDCWD, directory.resolve(DriverDirectory.LOCK_NAME).toString(),
+            Libc.O_RDONLY | Libc.O_NOFOLLOW | Libc.O_CLOEXEC, 0);
+        if (fd >= 0) {
+            try {
+                return Libc.isLockedElsewhere(fd) > 0;
+            } finally {
+                Libc.close(fd);
+            }
+        }
+        return fd == -FabricErrno.EACCES && isListed(directory, allLocks);
+    }
+
+    private static boolean isListed(Path directory, Path allLocks) {
         FileStatus lock;
         List<String> locks;
         try {
             lock = FileStatus.of(Libc.AT_FDCWD, directory.resolve(DriverDirectory.LOCK_NAME).toString());
-            locks = Files.readAllLines(LOCKS);
+            locks = Files.readAllLines(allLocks);
         } catch (NativeCallException | IOException ex) {
             return false;
         }

@@ -24,6 +24,8 @@ final class DriverWatch {
 
     private final CncView view;
     private final String driver;
+    /** As it was read last: a driver that ends takes the file along. */
+    private RecordView record;
     private final Map<Integer, ThreadLoad> threads = new HashMap<>();
     /** Processes by name: the driver's and its clients'. */
     private Map<String, Long> processes = Map.of();
@@ -40,7 +42,8 @@ final class DriverWatch {
     DriverWatch(CncView view, RecordView record) {
         this.view = view;
         this.driver = view.directory().getFileName().toString();
-        findThreads(record);
+        this.record = record;
+        findThreads();
     }
 
     /**
@@ -48,20 +51,24 @@ final class DriverWatch {
      *
      * @param ns     how long.
      * @param causes receives what happened.
+     * @return the record of the driver at the end of the watch, or of the driver.
      */
-    void run(long ns, List<Cause> causes) throws InterruptedException {
+    RecordView run(long ns, List<Cause> causes) throws InterruptedException {
         long beginNs = System.nanoTime();
         try {
             for (int i = 0; System.nanoTime() - beginNs < ns && view.isRunning(); i++) {
                 if (i % PERIODS_OF_COUNTERS == 0) {
                     count(causes);
-                    findThreads(RecordView.read(view.directory(), EventRecordDescriptor.FILE_NAME));
+                    readRecord();
+                    findThreads();
                 }
                 sample(causes);
                 TimeUnit.MILLISECONDS.sleep(PERIOD_MS);
             }
             count(causes);
             sample(causes);
+            readRecord();
+            return record;
         } catch (InternalError cut) {
             throw view.cut();
         } finally {
@@ -69,11 +76,21 @@ final class DriverWatch {
         }
     }
 
-    /** A thread is known from the first event that it has reported. */
-    private void findThreads(RecordView record) {
-        if (record == null) {
+    private void readRecord() {
+        try {
+            RecordView read = RecordView.read(view.directory(), EventRecordDescriptor.FILE_NAME);
+            if (read != null && read.pid() == record.pid() && read.startTimeMs() == record.startTimeMs()) {
+                record = read;
+            }
+            // else the driver has ended
+        } catch (ToolException ended) {
+            // and its directory with it
             return;
         }
+    }
+
+    /** A thread is known from the first event that it has reported. */
+    private void findThreads() {
         for (RecordView.Event event : record.events()) {
             if (event.agent().startsWith(AGENT) && event.thread() > 0) {
                 threads.computeIfAbsent(

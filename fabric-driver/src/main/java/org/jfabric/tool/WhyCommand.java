@@ -72,13 +72,15 @@ final class WhyCommand implements Callable<Integer> {
         List<Cause> causes = new ArrayList<>();
         long beginNs = System.nanoTime();
         boolean running;
+        RecordView record;
         try (CncView view = CncView.open(path)) {
             running = view.isRunning();
+            record = read(path);
             if (running && seconds > 0) {
-                new DriverWatch(view, read(path)).run(Math.round(seconds * TimeUnit.SECONDS.toNanos(1)), causes);
+                record = new DriverWatch(view, record)
+                    .run(Math.round(seconds * TimeUnit.SECONDS.toNanos(1)), causes);
             }
         }
-        RecordView record = read(path);
         boolean all = past || !running;
         List<Outliers.Outlier> outliers = new ArrayList<>();
         for (RecordView.Event event : record.events()) {

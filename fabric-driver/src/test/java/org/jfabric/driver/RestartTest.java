@@ -612,12 +612,47 @@ class RestartTest {
             Deadline.awaitParked(() -> "it is away: " + client, () -> client.away.get() == 1);
             start();
             awaitBack(1, client);
+            assertEquals("NOTIFY " + FabricErrno.ENODEV, client.nextEvent());
+            assertEquals("NOTIFY 0", client.nextEvent());
             assertEquals(0, client.endpoint.trecv(client.made.address(8), 8, -1, 1, 0, 11));
             client.made.buffer().putLong(0, 77);
             assertEquals(0, client.endpoint.tsend(client.made.address(), 8, self, 1, 12));
             assertEquals(0, client.reader.await().err());
             assertEquals(0, client.reader.await().err());
             assertEquals(77, client.made.buffer().getLong(8));
+        }
+    }
+
+    /** The next driver gives the numbers of objects anew: one endpoint has a number that another one had before. */
+    @Test
+    void shouldNotifyEachEndpointWhenNumbersChangeOwners() {
+        start();
+        ClientEvents client = new ClientEvents();
+        try (Fabric fabric = Fabric.connect(config(directory, client))) {
+            EventQueue events = fabric.openEventQueue(new EventQueueAttr());
+            Domain domain = RestartAttemptsTest.domain(fabric, "loopback");
+            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
+            AddressVector vector = domain.openAddressVector(new AddressVectorAttr());
+            Set<Object> endpoints = new HashSet<>();
+            for (int i = 0; i < 8; i++) {
+                endpoints.add(RestartAttemptsTest.endpoint(domain, queue, vector, events));
+            }
+            // opened before the endpoints with the next driver, whose numbers are greater by that
+            for (int i = 0; i < 3; i++) {
+                domain.openCounter(new CounterAttr());
+            }
+            for (int times = 1; times <= 2; times++) {
+                driver.kill();
+                start();
+                awaitBack(times, client);
+                for (long data : new long[] {FabricErrno.ENODEV, 0}) {
+                    Set<Object> notified = new HashSet<>();
+                    for (int i = 0; i < endpoints.size(); i++) {
+                        notified.add(RestartAttemptsTest.notified(events, data));
+                    }
+                    assertEquals(endpoints, notified);
+                }
+            }
         }
     }
 

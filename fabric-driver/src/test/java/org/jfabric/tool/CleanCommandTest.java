@@ -44,6 +44,37 @@ class CleanCommandTest {
     }
 
     @Test
+    void shouldCleanTheOtherFoldersWhenOneCannotBeCleaned() throws IOException {
+        String before = System.getProperty(BASE);
+        try (ToolDirectory folders = new ToolDirectory()) {
+            Path source = folders.driver("running");
+            try (FabricDriver running = FabricDriver.launchEmbedded(
+                DriverConfig.builder().directory(source).threadingMode(ThreadingMode.INVOKER).build())) {
+                copy(running.directory(), folders.driver("broken"));
+                copy(running.directory(), folders.driver("dead"));
+            }
+            Files.delete(folders.driver("broken").resolve("driver.lock"));
+            makeFolder(folders.driver("broken").resolve("driver.lock"));
+            System.setProperty(BASE, folders.base.toString());
+            ToolRun clean = ToolRun.of("clean");
+            assertEquals(1, clean.status(), clean::out);
+            assertTrue(clean.out().contains(folders.driver("dead") + ": removed"), () -> clean.out() + clean.err());
+            assertTrue(clean.out().contains(folders.driver("broken") + ": openat"), clean::out);
+            assertFalse(Files.exists(folders.driver("dead")));
+        } finally {
+            restore(before);
+        }
+    }
+
+    private static void restore(String before) {
+        if (before == null) {
+            System.clearProperty(BASE);
+        } else {
+            System.setProperty(BASE, before);
+        }
+    }
+
+    @Test
     void shouldRemoveWhatKilledDriversLeftAndNothingElse() throws IOException {
         String before = System.getProperty(BASE);
         try (ToolDirectory folders = new ToolDirectory(); FabricDriver running = FabricDriver.launchEmbedded(
@@ -92,11 +123,7 @@ class CleanCommandTest {
             ToolRun empty = ToolRun.of("clean", "--dir", "");
             assertTrue(empty.status() != 0 && empty.err().contains("is an empty text"), empty.err());
         } finally {
-            if (before == null) {
-                System.clearProperty(BASE);
-            } else {
-                System.setProperty(BASE, before);
-            }
+            restore(before);
         }
     }
 }

@@ -7,8 +7,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.kit.DriverProcess;
@@ -77,6 +79,23 @@ class WhyCommandTest {
                 && line.contains("slow cycle of progress-0 of ")), text.out());
             driver.kill();
             assertTrue(longest(why()).size() >= before.size(), "of a killed driver all that it has recorded");
+        }
+    }
+
+    /** It takes its files and its directory along. */
+    @Test
+    void shouldShowWhatADriverRecordedThatEndedWhileItWasWatched() throws Exception {
+        try (DriverProcess driver = DriverProcess.start(
+            path, "jfabric.threading.mode=DEDICATED", "jfabric.metrics.slowCycleNs=1000")) {
+            Deadline.awaitParked("slow cycles",
+                () -> ToolRun.of("record", "--dir", path.toString()).out().contains("slow-cycle"));
+            FutureTask<ToolRun> watching = new FutureTask<>(() -> why("--seconds=600", "--past"));
+            Thread thread = Thread.ofPlatform().daemon().start(watching);
+            Deadline.awaitParked("it watches", () -> watching.isDone() || Stream.of(thread.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(DriverWatch.class.getName())));
+            driver.process().destroy();
+            Deadline.awaitParked("the watch ends with the driver", watching::isDone);
+            assertTrue(!longest(watching.get()).isEmpty());
         }
     }
 

@@ -108,8 +108,8 @@ final class SharedReceives extends ReceiveMode {
         } else {
             int held = bound.slots;
             ordinary.peek(receive, srcAddr, tag, ignore);
-            if (receive.state == ReceiveState.FREE && bound.slots == held) {
-                // it has ended without a message, which takes a slot by itself
+            if (bound.slots == held && (receive.state == ReceiveState.FREE || unreported.contains(receive))) {
+                // it has ended without a message, which takes a slot by itself, now or when there is one
                 bound.giveBackSlot();
             }
         }

@@ -13,8 +13,11 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * Answers {@code GET /metrics} on 127.0.0.1 with the counters of this driver, on one thread of its own. The driver's
+ * Answers {@code GET /metrics} on 127.0.0.1 with the counters of this driver, on threads of its own. The driver's
  * threads do nothing for it.
+ *
+ * <p>Each request has a thread: the server of the JDK waits in it for the rest of a request, and a connection that
+ * sends nothing more must not keep the page from others.
  */
 public final class MetricsServer implements AutoCloseable {
     private static final String PATH = "/metrics";
@@ -22,16 +25,15 @@ public final class MetricsServer implements AutoCloseable {
 
     private final CountersReader counters;
     private final HttpServer server;
-    private final ExecutorService thread;
+    private final ExecutorService threads;
     /** Guarded by this object: after {@link #close()} the counters' memory is gone. */
     private boolean closed;
 
     private MetricsServer(CountersReader counters, HttpServer server) {
         this.counters = counters;
         this.server = server;
-        this.thread = Executors.newSingleThreadExecutor(
-            Thread.ofPlatform().daemon().name("jfabric-metrics").factory());
-        server.setExecutor(thread);
+        this.threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("jfabric-metrics-", 0).factory());
+        server.setExecutor(threads);
         server.createContext("/", this::answer);
         server.start();
     }
@@ -108,6 +110,6 @@ public final class MetricsServer implements AutoCloseable {
             closed = true;
         }
         server.stop(0);
-        thread.shutdownNow();
+        threads.shutdownNow();
     }
 }

@@ -17,11 +17,15 @@ final class CoresCheck implements Check {
             return cores >= 2 ? Finding.ok(NAME, seen)
                 : Finding.note(NAME, seen, "Driver and application share one core's time and wait for each other.");
         }
-        if (cores <= 1) {
-            return Finding.error(NAME, seen, "One thread of the driver spins, and nothing is left for its clients. Give"
-                + " the process more cores, or use SHARED.", "./fabric driver --set jfabric.threading.mode=SHARED");
+        int spinning = host.config().threading().progressThreads();
+        String spin = spinning == 1 ? "One thread of the driver spins" : spinning + " threads of the driver spin";
+        if (cores <= spinning) {
+            return Finding.error(NAME, seen, spin + ", and nothing is left for its clients. Give the process more"
+                + " cores," + (spinning == 1 ? " or use SHARED." : " use fewer progress threads, or use SHARED."),
+                "./fabric driver --set jfabric.threading.mode=SHARED"
+                    + (spinning == 1 ? "" : " --set jfabric.threading.progressThreads=1"));
         }
-        return cores < 3 ? Finding.warning(NAME, seen, "One thread of the driver spins; the application's thread, the"
-            + " conductor and the compilers of the virtual machine share the rest.") : Finding.ok(NAME, seen);
+        return cores < spinning + 2 ? Finding.warning(NAME, seen, spin + "; the application's thread, the conductor and"
+            + " the compilers of the virtual machine share the rest.") : Finding.ok(NAME, seen);
     }
 }

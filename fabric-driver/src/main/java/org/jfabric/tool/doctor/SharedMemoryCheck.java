@@ -1,6 +1,8 @@
 package org.jfabric.tool.doctor;
 
 import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 
@@ -8,6 +10,9 @@ import org.jfabric.driver.config.Sizing;
 final class SharedMemoryCheck implements Check {
     private static final String NAME = "shared memory";
     private static final int POINT_FIELD = 4;
+    private static final long LEAST_MORE_MIB = 256;
+    private static final Pattern SIZE = Pattern.compile("(?:^|,)size=(\\d{1,15})k");
+    private static final Pattern TOTAL = Pattern.compile("MemTotal:\\s*(\\d{1,15}) kB");
 
     @Override
     public Finding examine(Host host) {
@@ -16,7 +21,7 @@ final class SharedMemoryCheck implements Check {
         String[] mount = mount(host, directory);
         String seen = host.freeBytes() < 0 ? "free space of " + directory + " is unknown"
             : (host.freeBytes() >> 20) + " MiB free for " + directory + " on " + mount[1] + " at " + mount[0];
-        String resize = "mount -o remount,size=" + Math.max(256, (host.freeBytes() >> 20) + 256) + "M " + mount[0];
+        String[] resize = resize(host, mount);
         if (host.freeBytes() >= 0) {
             String shortage = Sizing.shortage(config, host.freeBytes());
             if (host.driverPid() == 0 && shortage != null) {
@@ -33,9 +38,29 @@ final class SharedMemoryCheck implements Check {
                 + " Choose a tmpfs with jfabric.dir.base.");
     }
 
-    /** Mount point and type of the file system that holds a path. */
+    /** The command that enlarges a tmpfs by what a driver and a client need; none if its size is not known. */
+    private static String[] resize(Host host, String[] mount) {
+        long sizeMiB = !mount[1].equals("tmpfs") ? 0 : sizeMiB(host, mount[2]);
+        long neededMiB = Sizing.forDriver(host.config()).totalBytes()
+            + Sizing.forDefaultClients(host.config(), 1).totalBytes() >> 20;
+        String command = "mount -o remount,size=" + (sizeMiB + Math.max(LEAST_MORE_MIB, neededMiB + 1)) + "M "
+            + mount[0];
+        return sizeMiB == 0 ? new String[0] : new String[] {command};
+    }
+
+    /** The size among the options of a tmpfs, or else half of the memory, which the kernel does not show. */
+    private static long sizeMiB(Host host, String options) {
+        Matcher size = SIZE.matcher(options);
+        if (size.find()) {
+            return Long.parseLong(size.group(1)) >> 10;
+        }
+        return host.lines("/proc/meminfo").stream().map(TOTAL::matcher).filter(Matcher::matches)
+            .mapToLong(total -> Long.parseLong(total.group(1)) >> 11).findFirst().orElse(0);
+    }
+
+    /** Mount point, type and options of the file system that holds a path. */
     private static String[] mount(Host host, Path path) {
-        String[] found = {"/dev/shm", ""};
+        String[] found = {"/dev/shm", "", ""};
         int longest = -1;
         for (String line : host.lines("/proc/self/mountinfo")) {
             int separator = line.indexOf(" - ");
@@ -47,7 +72,8 @@ final class SharedMemoryCheck implements Check {
             // of several at one place the last one is in use
             if (path.startsWith(point) && point.getNameCount() >= longest) {
                 longest = point.getNameCount();
-                found = new String[] {point.toString(), line.substring(separator + 3).split(" ")[0]};
+                String[] system = line.substring(separator + 3).split(" ");
+                found = new String[] {point.toString(), system[0], system[system.length - 1]};
             }
         }
         return found;

@@ -72,7 +72,8 @@ final class WebServer implements AutoCloseable {
         key = HexFormat.of().formatHex(random);
         latest = sampler.sample();
         history = new History((int) (KEPT_MS / periodMs));
-        answering = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fabric-web").factory());
+        // a connection that sends half a request keeps its thread, and must not keep the page from its user
+        answering = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("fabric-web-", 0).factory());
         sampling = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("fabric-web-samples").factory());
         server.setExecutor(answering);

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -59,6 +61,8 @@ class MetricsTest {
 
     private static OpenMetricsPage page(FabricDriver driver) throws IOException {
         HttpURLConnection connection = get(driver.metricsPort(), "/metrics");
+        // an interrupt does not end a read
+        connection.setReadTimeout(Deadline.ms(20));
         assertEquals(200, connection.getResponseCode());
         assertEquals("application/openmetrics-text; version=1.0.0; charset=utf-8",
             connection.getHeaderField("Content-Type"));
@@ -166,6 +170,15 @@ class MetricsTest {
                 alpha, pump, page -> page.sum("jfabric_client_info") == 0 && page.samples("jfabric_peer_up").isEmpty());
             assertTrue(empty.samples("jfabric_endpoint_sent_bytes_total").isEmpty());
             assertEquals(22, empty.sum("jfabric_link_sent_messages_total"));
+        }
+    }
+
+    @Test
+    void shouldAnswerWhileAnotherConnectionHasSentHalfARequest() throws IOException {
+        alpha = launch("alpha", ThreadingMode.INVOKER);
+        try (Socket half = new Socket(InetAddress.ofLiteral("127.0.0.1"), alpha.metricsPort())) {
+            half.getOutputStream().write("GET /met".getBytes(StandardCharsets.US_ASCII));
+            assertTrue(page(alpha).names().contains("jfabric_driver_clients"));
         }
     }
 

@@ -85,7 +85,18 @@ class DoctorTest {
             """);
         assertGrade(Grade.OK, examine(check), "4096 MiB", "tmpfs at /dev/shm");
         freeBytes = 3 << 20;
-        assertGrade(Grade.ERROR, examine(check), "3 MiB", "--shm-size", "mount -o remount,size=259M /dev/shm");
+        // never less than it has
+        assertGrade(Grade.ERROR, examine(check), "3 MiB", "--shm-size", "mount -o remount,size=320M /dev/shm");
+        file("/proc/self/mountinfo", "24 23 0:22 / /dev/shm rw,nosuid - tmpfs tmpfs rw,inode64\n");
+        assertGrade(Grade.ERROR, examine(check), "3 MiB", "[]");
+        file("/proc/meminfo", "MemTotal:       16777216 kB\nMemFree:           10000 kB\n");
+        assertGrade(Grade.ERROR, examine(check), "3 MiB", "mount -o remount,size=8448M /dev/shm");
+        file("/proc/self/mountinfo", "22 1 0:20 / / rw - ext4 /dev/vda rw\n");
+        assertGrade(Grade.ERROR, examine(check), "3 MiB", "[]");
+        file("/proc/self/mountinfo", """
+            22 1 0:20 / / rw - ext4 /dev/vda rw
+            24 23 0:22 / /dev/shm rw,nosuid - tmpfs tmpfs rw,size=65536k
+            """);
         driverPid = 12;
         assertGrade(Grade.WARNING, examine(check), "no room for another client");
         freeBytes = MUCH;
@@ -144,6 +155,11 @@ class DoctorTest {
         assertGrade(Grade.OK, examine(check), "4.0 cores", "SHARED");
         config.set("jfabric.threading.mode", "DEDICATED");
         assertGrade(Grade.OK, examine(check));
+        config.set("jfabric.threading.progressThreads", "3");
+        assertGrade(Grade.WARNING, examine(check), "3 threads of the driver spin");
+        config.set("jfabric.threading.progressThreads", "4");
+        assertGrade(Grade.ERROR, examine(check), "4 threads of the driver spin", "progressThreads=1");
+        config.set("jfabric.threading.progressThreads", "1");
         file("/proc/self/cgroup", "0::/box\n");
         file("/proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
         file("/sys/fs/cgroup/box/cpu.max", "200000 100000\n");

@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jfabric.test.Deadline;
 import org.jfabric.tool.ToolException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,8 @@ class WebServerTest {
         try (Socket socket = new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port())) {
             String request = method + ' ' + path + " HTTP/1.1\r\nConnection: close\r\n"
                 + String.join("\r\n", headers) + "\r\n\r\n";
+            // an interrupt does not end a read
+            socket.setSoTimeout(Deadline.ms(20));
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -101,6 +104,15 @@ class WebServerTest {
         assertStatus(404, get("/page.html"));
         assertStatus(404, get("/../page.html"));
         assertStatus(404, get("/api/other"));
+    }
+
+    /** Any process of the host can connect, with the key or without. */
+    @Test
+    void shouldAnswerWhileAnotherConnectionHasSentHalfARequest() throws IOException {
+        try (Socket half = new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port())) {
+            half.getOutputStream().write("GET /api".getBytes(StandardCharsets.US_ASCII));
+            assertStatus(200, get("/api/state"));
+        }
     }
 
     @Test

@@ -588,6 +588,27 @@ class SharedContextTest {
         }
     }
 
+    /** The last one finds one free slot: none may be lost with it. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldAnswerPeeksThatFindNothingHoweverOftenTheyUseUpAllSlots(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            int slots = 16;
+            Endpoint context = receives(pair, 2 * slots);
+            QueueReader first = users(pair, context, 2).getFirst().queue;
+            for (int round = 0; round <= slots; round++) {
+                for (int i = 0; i < slots; i++) {
+                    assertEquals(0, peek(context, 5, i, Flags.PEEK));
+                }
+                for (int i = 0; i < slots; i++) {
+                    FabricNode.Entry entry = first.await();
+                    assertEquals(i + " FI_ENOMSG", entry.context() + " " + FabricErrno.name(entry.err()));
+                }
+            }
+            assertEquals(2 * slots, context.rxSizeLeft());
+        }
+    }
+
     private static int peek(Endpoint context, long tag, long opContext, long flags) {
         return context.trecvmsg(0, 0, ANY, tag, 0, opContext, flags);
     }

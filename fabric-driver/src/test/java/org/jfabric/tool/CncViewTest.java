@@ -1,0 +1,36 @@
+package org.jfabric.tool;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jfabric.driver.DriverDirectory;
+import org.jfabric.ffi.FileStatus;
+import org.jfabric.ffi.Libc;
+import org.junit.jupiter.api.Test;
+
+class CncViewTest {
+    /** File systems in memory have small numbers of inodes: after a boot many files have the same one. */
+    @Test
+    void shouldNotTakeTheLockOfAFileOfAnotherFileSystemForTheDrivers() throws IOException {
+        try (ToolDirectory base = new ToolDirectory()) {
+            Path directory = Files.createDirectory(base.driver("killed"));
+            Path lock = Files.createFile(directory.resolve(DriverDirectory.LOCK_NAME));
+            long inode = FileStatus.of(Libc.AT_FDCWD, lock.toString()).inode();
+            Path locks = Files.writeString(base.driver("locks"),
+                "1: FLOCK  ADVISORY  WRITE 612 00:ff:" + inode + " 0 EOF\n");
+            assertFalse(CncView.isRunning(directory, locks));
+            int fd = Libc.openat(Libc.AT_FDCWD, lock.toString(), Libc.O_RDWR | Libc.O_CLOEXEC, 0);
+            try {
+                assertTrue(Libc.lockExclusive(fd) >= 0);
+                assertTrue(CncView.isRunning(directory));
+            } finally {
+                Libc.close(fd);
+            }
+            assertFalse(CncView.isRunning(directory));
+            assertFalse(CncView.isRunning(base.driver("nowhere")));
+        }
+    }
+}
