@@ -44,7 +44,7 @@ class FaultsTest {
     void shouldEndAllOperationsWhereverAnAccessFails(String link) {
         long recorded = 0;
         for (int accesses = 0; accesses < ACCESSES; accesses++) {
-            Simulate.Plan plan = Simulate.plan(3, SHORT, link).with(List.of(
+            Simulate.Plan plan = Simulate.plan(3, SHORT, link, Simulate.PLAIN).with(List.of(
                 new Fault(1_000_000, Fault.Kind.MEMORY, 0, 0, accesses + 1),
                 new Fault(1_500_000, Fault.Kind.MEMORY, 1, 1, accesses + 1)));
             recorded += Simulate.run(3, SHORT, plan).errors().size();
@@ -57,9 +57,9 @@ class FaultsTest {
     void shouldReceiveFromItselfAfterAConnectionToItselfIsLost() {
         long failed = 0;
         for (long seed = 1; seed <= 3 * SEEDS; seed++) {
-            Simulate.Plan plan = Simulate.plan(seed, SHORT, "tcp");
+            Simulate.Plan plan = Simulate.plan(seed, SHORT, "tcp", Simulate.PLAIN);
             plan = new Simulate.Plan(1, "tcp", plan.options(), new Faults().add(Fault.Kind.CALLS, PER_SECOND, 500_000)
-                .draw(seed, 1, SHORT.toNanos()), false, 0);
+                .draw(seed, 1, SHORT.toNanos()), false, 0, Simulate.PLAIN);
             failed += Simulate.run(seed, SHORT, plan).failed();
         }
         assertTrue(failed > 0, "no connection was lost");
