@@ -122,6 +122,13 @@ final class AcknowledgedSends {
         // the loopback link acknowledges inside the call; the awaited LINK bit keeps the operation from ending there
         operation.state = TransmitOperation.AWAITING;
         int result = peer.channel().send(operation, peer.grant());
+        if (result == Channel.PENDING && peer.channel() != null) {
+            // the link reads the payload until it reports the end: a fault must not end the operation before that
+            peer.spend(operation.length);
+            peer.outbox().own(operation, TransmitOperation.AWAITING);
+            FaultPoint.pass();
+            return result;
+        }
         // a fault after the next lines would leave the operation with the link, which never reports a completed send
         FaultPoint.pass();
         if (result < 0) {
@@ -134,9 +141,7 @@ final class AcknowledgedSends {
         }
         peer.spend(operation.length);
         peer.outbox().own(operation, TransmitOperation.AWAITING);
-        if (result == Channel.DONE) {
-            reached(peer, operation, TransmitOperation.LINK);
-        }
+        reached(peer, operation, TransmitOperation.LINK);
         return result;
     }
 

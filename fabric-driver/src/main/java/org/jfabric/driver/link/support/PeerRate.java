@@ -13,7 +13,12 @@ public final class PeerRate {
 
     private static final double SECOND_NS = 1e9;
 
-    /** The limits of each peer; 0 for none. */
+    /**
+     * The limits of each peer.
+     *
+     * @param bytesPerSecond    0 for none.
+     * @param messagesPerSecond 0 for none.
+     */
     public record Limits(long bytesPerSecond, long messagesPerSecond) {
         /**
          * Whether nothing is limited.

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.udp;
 
+import java.util.function.Supplier;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.info.FabricException;
@@ -52,12 +53,12 @@ final class DtlsCounters {
         UnsafeApi.putLongRelease(null, counter, UnsafeApi.getLong(counter) + 1);
     }
 
-    /** Counts, and logs the reason. */
-    void add(Kind kind, int errno, String text, String remedy) {
+    /** Counts, and logs the reason, whose text is made only for that. */
+    void add(Kind kind, int errno, Supplier<String> text, String remedy) {
         add(kind);
         if (logged < LOGGED) {
             logged++;
-            services.onError(new FabricException(errno, text, remedy));
+            services.onError(new FabricException(errno, text.get(), remedy));
         }
     }
 }

@@ -133,6 +133,10 @@ final class DtlsPeers {
         int length = peer.session.seal(DtlsSession.MESSAGE, operation, to);
         if (length > 0) {
             peer.session.onSent(nowNs());
+        } else if (length == -FabricErrno.ECONNRESET) {
+            // the next message begins another session
+            dropSession(peer);
+            removeIfUnused(peer);
         }
         return length;
     }
@@ -180,7 +184,7 @@ final class DtlsPeers {
     int onDatagram(long name, long address, int length) {
         if (!DtlsRecord.isRecord(address, length)) {
             resources.counters().add(Kind.PLAIN, FabricErrno.ECONNREFUSED,
-                "peer " + new DtlsPeer(name) + " speaks plain, and DTLS is required here", REMEDY);
+                () -> "peer " + new DtlsPeer(name) + " speaks plain, and DTLS is required here", REMEDY);
             return NO_MESSAGE;
         }
         DtlsPeer peer = find(name);
@@ -231,7 +235,7 @@ final class DtlsPeers {
         dropSession(peer);
         removeIfUnused(peer);
         resources.counters().add(Kind.UNPROVED, FabricErrno.ECONNREFUSED,
-            "peer " + peer + " does not admit this driver's key, by its access list", REMEDY);
+            () -> "peer " + peer + " does not admit this driver's key, by its access list", REMEDY);
         if (refused != null && !refused.isClosed()) {
             refused.down(FabricErrno.ECONNREFUSED);
         }
@@ -270,8 +274,10 @@ final class DtlsPeers {
     }
 
     private void refused(InetAddress host, String what) {
-        resources.counters().add(Kind.NOT_ADMITTED, FabricErrno.EACCES, "host " + host.getHostAddress() + " with "
-            + what + " is not in the access list " + resources.access(), "If it is to connect, add a line for it.");
+        resources.counters().add(Kind.NOT_ADMITTED, FabricErrno.EACCES,
+            () -> "host " + host.getHostAddress() + " with " + what + " is not in the access list "
+                + resources.access(),
+            "If it is to connect, add a line for it.");
     }
 
     private void onHandshake(DtlsPeer peer, byte[] datagram) {
@@ -356,7 +362,7 @@ final class DtlsPeers {
         // whoever sends a hello with a false address would fill the log
         if (handshake.isClient() || handshake.isVerified()) {
             resources.counters().add(
-                Kind.UNPROVED, failure.errno(), "peer " + peer + ' ' + failure.text(), REMEDY);
+                Kind.UNPROVED, failure.errno(), () -> "peer " + peer + ' ' + failure.text(), REMEDY);
         }
         fail(peer, failure.errno());
     }

@@ -64,8 +64,8 @@ class DiscoveryTest {
                 assertTrue(offer.epAttr().maxMsgSize() >= 1 << 20);
                 assertNotEquals(EndpointType.UNSPEC, offer.epAttr().type());
                 assertNotEquals(Protocol.UNSPEC, offer.epAttr().protocol());
-                assertTrue(offer.epAttr().protocol().isProviderSpecific()
-                    || Set.of("tcp", "tls").contains(offer.linkName()));
+                assertTrue(offer.epAttr().protocol().isProviderSpecific() || setup.isForeign()
+                    || Set.of("tcp", "tls").contains(offer.linkName()), offer::toString);
             }
             Info impossible = new Info();
             impossible.txAttr().injectSize(1 << 30);
@@ -166,7 +166,8 @@ class DiscoveryTest {
         try (FabricPair pair = new FabricPair(setup)) {
             for (Protocol protocol : Protocol.values()) {
                 // that of the tcp link, which every driver has
-                boolean isOffered = protocol.isProviderSpecific() || protocol == Protocol.XNET;
+                boolean isOffered = protocol.isProviderSpecific() || protocol == Protocol.XNET
+                    || protocol == Protocol.RXM && setup.confirmsMatches();
                 if (protocol != Protocol.UNSPEC && !isOffered) {
                     Info hints = new Info();
                     hints.epAttr().protocol(protocol);
