@@ -17,8 +17,10 @@ final class Causes {
     }
 
     private static final List<Cause> CAUSES = List.of(
+        cause("died: its socket ended and it had not closed", true, Fault.Kind.KILL),
         // a peer that is killed while the connection is made takes its files with it
-        cause("no driver listens at|there is no driver directory|ENOENT.*\\.ring", true, Fault.Kind.KILL),
+        cause("no driver listens at|there is no driver directory|ENOENT.*\\.ring|has removed its files", true,
+            Fault.Kind.KILL),
         cause("a peer driver closed the connection", true, Fault.Kind.KILL, Fault.Kind.DISK, Fault.Kind.DESCRIPTORS),
         // also one that is awaited after both had begun: it has failed, or is gone
         cause("did not answer in time", true, Fault.Kind.STOP, Fault.Kind.KILL, Fault.Kind.DISK,

@@ -10,6 +10,7 @@ import java.util.PriorityQueue;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
@@ -130,6 +131,17 @@ final class SimulatedDatagramPort extends UdpPort {
             network.send(this, target(vector, i), payload(vector, i));
         }
         return count;
+    }
+
+    /** Datagrams are not joined. */
+    @Override
+    boolean join() {
+        return false;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        return -FabricErrno.EOPNOTSUPP;
     }
 
     private static SocketName target(MessageVector vector, int index) {
