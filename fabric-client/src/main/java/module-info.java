@@ -8,6 +8,7 @@ module org.jfabric {
     requires org.jfabric.codecs;
 
     exports org.jfabric;
+    exports org.jfabric.feed;
     exports org.jfabric.future;
     exports org.jfabric.info;
 

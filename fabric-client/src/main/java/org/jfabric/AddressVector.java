@@ -27,8 +27,8 @@ import org.jfabric.info.SocketName;
  * long peer = peers.insert("jfabric://desk/orders");
  * }</pre>
  *
- * <p>Every call is a control call, from any thread; with an embedded driver from the thread that uses the domain.
- * {@link #lookup}, {@link #straddr} and {@link #size} do not ask the driver and are allowed inside a
+ * <p>Every call is a control call, from any thread; with an embedded driver in INVOKER mode from the thread that uses
+ * the domain. {@link #lookup}, {@link #straddr} and {@link #size} do not ask the driver and are allowed inside a
  * {@link FabricListener} too. Source: fi_av(3).
  */
 public final class AddressVector implements Fid {

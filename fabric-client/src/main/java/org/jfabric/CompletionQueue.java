@@ -57,7 +57,7 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * <p>Every operation of an endpoint, injects included, takes one of the queue's slots when it is posted and gives it
  * back when its entry was read, or when it ended without one; so a queue whose entries are read cannot overrun. Only in
  * a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an entry
- * that finds none overruns the queue for good. The other queues of the domain go on.
+ * that finds none overruns the queue for good. The other queues of the domain are not affected.
  *
  * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
  * runs cycles until it returns.
@@ -70,8 +70,9 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * Each entry goes to one of them; a thread that comes while another one is reading, its handlers included, is answered
  * {@code -FI_EAGAIN} instead of waiting for it.
  *
- * <p>Owner otherwise: one thread at a time reads. The endpoints that report here are submitted to by one thread at a
- * time, which may be another one. {@link #close()} is a control call. Source: fi_cq(3).
+ * <p>Owner otherwise: one thread at a time reads. One thread at a time posts to the endpoints that report here; it may
+ * be another one than the reader, but not with an embedded driver in INVOKER mode. {@link #close()} is a control call.
+ * Source: fi_cq(3).
  */
 public final class CompletionQueue implements Fid {
     private static final long LONG_ARRAY_BASE = UnsafeApi.arrayBaseOffset(long[].class);
@@ -384,8 +385,8 @@ public final class CompletionQueue implements Fid {
 
     /**
      * Lends entries where they are, without a copy: they keep their slots until {@link CompletionBatch#release()} or
-     * the next reading call of this queue, and go with one update of the shared position. For the
-     * driver, what is held is not read: hold it for long, and posting answers {@code -FI_EAGAIN}.
+     * the next reading call of this queue, and go with one update of the shared position. For the driver they are
+     * unread until then, so that posting answers {@code -FI_EAGAIN} the earlier the longer the batch is kept.
      *
      * @param batch is filled, or left empty if the result is not positive; it must not hold entries of another queue.
      * @param limit most entries; 0 as count 0 of {@link #read}.

@@ -62,8 +62,9 @@ import org.jfabric.layout.RecordRingDescriptor;
  *
  * <p>{@code domain_attr.threading} of the info that the domain is opened with says who may use its objects at the same
  * time. With {@link Threading#SAFE}, {@link Threading#FID} and {@link Threading#ENDPOINT} any thread may call anything;
- * with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue; else one thread at a
- * time uses the domain, or as its objects say.
+ * with {@link Threading#COMPLETION} one thread at a time uses what belongs to a completion queue. Else, which is the
+ * default, each object says who may use it: {@link Endpoint}, {@link CompletionQueue}, {@link Counter}. An application
+ * that lets one thread at a time use the whole domain is always right.
  */
 public final class Domain implements Fid {
     private static final String ADDRESS_SCHEME = "jfabric://";

@@ -36,7 +36,9 @@ import org.jfabric.info.Threading;
  * are bound for their direction.
  *
  * <pre>{@code
+ * // from any source, tag 7 without a bit to ignore, context 1
  * endpoint.trecv(memory.address(0), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+ * // tag 7, context 2
  * endpoint.tsend(memory.address(64), 64, peer, 7, 2);
  * }</pre>
  *

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -120,8 +121,25 @@ public final class Fabric implements Fid {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "reconnectTimeoutNs with a driver of another user",
                 "Connect without it, or to a driver of your own.");
         }
+        return connect(config, user, ClientThreads.SYSTEM);
+    }
+
+    /**
+     * Connects as {@link #connect(FabricConfig)}, with another clock and without a thread. For simulations.
+     *
+     * @param config  of a driver of this process's user, without reconnecting.
+     * @param threads clock of the control path.
+     * @return an open fabric, whose calls that wait for completions must not be used.
+     */
+    // for the simulation, which sees the package of the type
+    @SuppressWarnings("exports")
+    public static Fabric connect(FabricConfig config, ClientThreads threads) {
+        return connect(config, DriverUser.own(), threads);
+    }
+
+    private static Fabric connect(FabricConfig config, DriverUser user, ClientThreads threads) {
         DriverConnection connection = DriverConnection.connect(
-            config.directory(), user, config.connectTimeoutNs(), config.clientName());
+            config.directory(), user, config.connectTimeoutNs(), config.clientName(), threads);
         return open(connection, config);
     }
 

@@ -23,7 +23,7 @@ import org.jfabric.info.Flags;
 public interface FabricListener {
     /**
      * A peer is gone: each of its operations ends with an error entry, all others continue. Receives that name it
-     * ({@link Flags#DIRECTED_RECV}) and that the driver reads behind that moment wait for its return under the same
+     * ({@link Flags#DIRECTED_RECV}) and that the driver reads after that moment wait for its return under the same
      * address, until {@link Endpoint#cancel(long)} or a send that does not reach it ends them.
      *
      * @param endpoint whose peer it was.
@@ -45,8 +45,8 @@ public interface FabricListener {
 
     /**
      * An operator has asked the driver to end ({@code ./fabric drain}). It opens no more endpoints, everything else
-     * works on, and it ends as soon as no send of any client is outstanding. An application that keeps sending delays
-     * the end until the operator's timeout; the right answer is to stop sending and to read what has completed.
+     * still works, and it ends as soon as no send of any client is outstanding. An application that keeps sending
+     * delays the end until the operator's timeout; the right answer is to stop sending and to read what has completed.
      *
      * @param begins true when the driver begins to drain; false if the time was too short or the operator gave up, and
      *               the driver serves as before.

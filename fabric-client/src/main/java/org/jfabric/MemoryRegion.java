@@ -90,7 +90,7 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * The whole region as a buffer.
+     * The whole region as a buffer. Keep it: each call makes an object.
      *
      * @return a new buffer that keeps the memory mapped.
      * @throws FabricException with {@link FabricErrno#EOVERFLOW} if the region is longer than a buffer can be.
@@ -105,7 +105,7 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * A part of the region as a buffer.
+     * A part of the region as a buffer. Keep it: each call makes an object.
      *
      * @param offset of its first byte.
      * @param length bytes.
@@ -142,10 +142,11 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * Whether the driver copies the bytes of operations and of peers' accesses, because it is another process and
-     * cannot map the memory; see {@link Domain#register(MemorySegment, MemoryRegionAttr)}.
+     * Whether the driver copies the bytes of operations and of peers' accesses, because it cannot map the memory; see
+     * {@link Domain#register(MemorySegment, MemoryRegionAttr)}.
      *
-     * @return true for memory of this process that was registered with a driver in another process.
+     * @return true for memory of this process that was registered with any driver but one that is embedded in mode
+     *     INVOKER.
      */
     public boolean isCopied() {
         return copied;

@@ -106,7 +106,7 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Waits for entries without a limit of time.
+     * Waits for entries without a limit of time, spinning. If the other side may never come, give a limit.
      *
      * @param count   entries to wait for, 0 or more.
      * @param handler called for each entry.
@@ -118,6 +118,7 @@ public final class Messenger implements AutoCloseable {
 
     /**
      * Waits for entries and shows them. The calling thread spins; an embedded driver in mode INVOKER works meanwhile.
+     * The first error entry ends the call: entries that were shown before have been read, later ones have not.
      *
      * @param count     entries to wait for, 0 or more.
      * @param timeoutNs nanoseconds to wait at most for all of them, 0 or more.
@@ -148,11 +149,16 @@ public final class Messenger implements AutoCloseable {
         CompletionError error = new CompletionError();
         if (result == -FabricErrno.EAVAIL && queue.readErr(error, 0) == 1) {
             return new FabricException(error.err(),
-                "the operation with context " + error.opContext() + " failed behind " + seen + " of " + count
-                    + " entries: " + queue.strerror(error.provErrno()),
-                "If the other side does not run yet, start it first.");
+                "the operation with context " + error.opContext() + " failed after " + seen + " of " + count
+                    + " entries: " + queue.strerror(error.provErrno()), remedy(error.err()));
         }
         return new FabricException(result, "the queue cannot be read, after " + seen + " of " + count + " entries");
+    }
+
+    /** Null for the general one of the code. */
+    private static String remedy(int errno) {
+        return errno == FabricErrno.ECONNREFUSED || errno == FabricErrno.EHOSTUNREACH
+            ? "Check the address of the other side; if that does not run yet, start it first." : null;
     }
 
     /** Closes the objects opened with it, not the fabric. Has no effect if it is already closed. */
@@ -196,7 +202,9 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
-         * The endpoint's part of its address, so that peers know it in advance: {@code jfabric://driver/name}.
+         * The endpoint's part of its address, so that peers know it in advance: {@code jfabric://driver/name}. Over
+         * links whose addresses are those of sockets leave it out, and give the hints a {@link Info#srcAddr(String)}
+         * such as {@code fi_sockaddr_in://192.0.2.2:7400}.
          *
          * @param newName a name that no other endpoint of the driver has; null, the default, lets the driver choose.
          * @return this.
@@ -207,9 +215,9 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
-         * Entries that the completion queue has room for.
+         * Operations that may be outstanding or unread at once.
          *
-         * @param entries 1 or more; 0, the default, is the default of {@link CompletionQueueAttr}.
+         * @param entries 1 or more; 0, the default, is the driver's {@code jfabric.queue.cqSize}.
          * @return this.
          */
         public Builder queueSize(int entries) {

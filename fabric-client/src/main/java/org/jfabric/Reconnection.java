@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverUser;
 import org.jfabric.info.FabricErrno;
@@ -94,7 +95,8 @@ final class Reconnection {
 
     /** False if the fabric was closed. */
     private boolean attempt(long leftNs) {
-        DriverConnection next = DriverConnection.connect(directory, DriverUser.own(), leftNs, clientName);
+        DriverConnection next = DriverConnection.connect(
+            directory, DriverUser.own(), leftNs, clientName, ClientThreads.SYSTEM);
         boolean taken = false;
         try {
             requireSame(next);

@@ -3,7 +3,6 @@ package org.jfabric.client;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongToIntFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.ObjectKind;
@@ -224,10 +223,31 @@ public final class ClientConductor implements AutoCloseable {
     public void idle() {
         Invoker invoker = invoker();
         if (invoker == null) {
-            LockSupport.parkNanos(PAUSE_NS);
+            connection().threads().pause(PAUSE_NS);
+            poll();
         } else if (invoker.cycle() == 0) {
             invoker.pause();
         }
+    }
+
+    /**
+     * Reads what the driver has written, in place of the thread; for an attached client without one.
+     *
+     * @return whether there was something.
+     */
+    public boolean poll() {
+        Attached current = attached;
+        return current.watcher != null && !closing && !connection().threads().hasThreads() && current.watcher.poll();
+    }
+
+    /**
+     * Ends the client as the end of its process would: the driver sees the end of the socket, and nothing else. For
+     * simulations, of an attached client without a thread; its objects must not be used afterwards.
+     */
+    public void abandon() {
+        closing = true;
+        attached.connection.abandon();
+        attached.watcher.join();
     }
 
     /**
@@ -237,7 +257,7 @@ public final class ClientConductor implements AutoCloseable {
      */
     public long nanoTime() {
         Invoker invoker = invoker();
-        return invoker == null ? System.nanoTime() : invoker.nanoTime();
+        return invoker == null ? connection().threads().nanoTime() : invoker.nanoTime();
     }
 
     /**
@@ -330,8 +350,10 @@ public final class ClientConductor implements AutoCloseable {
         try {
             if (invoker() != null) {
                 runUntilAnswered(command);
+            } else if (connection().threads().hasThreads()) {
+                command.await(nanoTime());
             } else {
-                command.await();
+                pollUntilAnswered(command);
             }
             if (!command.isAnswered()) {
                 requireTime(command, "the driver did not answer");
@@ -367,6 +389,14 @@ public final class ClientConductor implements AutoCloseable {
             if (invoker.cycle() == 0 && ++spins > SPINS) {
                 // slow work is done by the driver's resource thread: leave it the processor
                 invoker.pause();
+            }
+        }
+    }
+
+    private void pollUntilAnswered(PendingCommand command) {
+        while (!command.isAnswered() && command.remainingNs(nanoTime()) > 0) {
+            if (!poll()) {
+                connection().threads().pause(PAUSE_NS);
             }
         }
     }
@@ -529,7 +559,9 @@ public final class ClientConductor implements AutoCloseable {
         }
 
         void start() {
-            if (watcher != null) {
+            if (watcher != null && !connection.threads().hasThreads()) {
+                connection.threads().onAttached(ClientConductor.this);
+            } else if (watcher != null) {
                 watcher.start("jfabric-client-" + connection.attachment().clientId());
             }
         }

@@ -32,6 +32,7 @@ public final class DriverConnection implements AutoCloseable {
     private final EmbeddedDriver embedded;
     private final Doorbell doorbell;
     private final DriverFiles files;
+    private final ClientThreads threads;
     /** How to give back what is mapped; guarded by itself. */
     private final List<MappedFile.Discard> mapped = new ArrayList<>();
     /** Above this number of entries the list is swept of memory that is no longer mapped. */
@@ -42,7 +43,9 @@ public final class DriverConnection implements AutoCloseable {
     private boolean memoryPassed;
 
     private DriverConnection(
-        Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, DriverFiles files) {
+        Attachment attachment, EmbeddedDriver embedded, Doorbell doorbell, DriverFiles files,
+        ClientThreads threads) {
+        this.threads = threads;
         this.attachment = attachment;
         this.embedded = embedded;
         this.doorbell = doorbell;
@@ -59,19 +62,22 @@ public final class DriverConnection implements AutoCloseable {
      * @param user       of the driver; of another one than this process's the files come over the socket.
      * @param timeoutNs  how long to wait for a driver that is just starting, and for its answer.
      * @param clientName shown by tools.
+     * @param threads    clock and thread of the client.
      * @return a connection to a driver of that user and of the same major version.
      * @throws FabricException with {@link FabricErrno#ENODEV} if there is no driver, {@link FabricErrno#EACCES} for
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer, or what it answers.
      */
-    public static DriverConnection connect(Path directory, DriverUser user, long timeoutNs, String clientName) {
-        long deadlineNs = System.nanoTime() + timeoutNs;
-        DriverHello hello = DriverHello.exchange(directory, user, deadlineNs, clientName);
+    public static DriverConnection connect(
+        Path directory, DriverUser user, long timeoutNs, String clientName, ClientThreads threads) {
+        long deadlineNs = threads.nanoTime() + timeoutNs;
+        DriverHello hello = DriverHello.exchange(directory, user, deadlineNs, clientName, threads);
         boolean opened = false;
         DriverFiles files = null;
         try {
             files = user.isOwn() ? DriverFiles.named(directory)
                 : DriverFiles.passed(directory, user, hello.attachment().clientId(), timeoutNs);
-            DriverConnection connection = new DriverConnection(hello.attachment(), null, hello.doorbell(), files);
+            DriverConnection connection = new DriverConnection(
+                hello.attachment(), null, hello.doorbell(), files, threads);
             opened = true;
             return connection;
         } finally {
@@ -94,7 +100,8 @@ public final class DriverConnection implements AutoCloseable {
         DriverFiles files = null;
         try {
             files = DriverFiles.named(attachment.directory());
-            DriverConnection connection = new DriverConnection(attachment, driver, null, files);
+            DriverConnection connection = new DriverConnection(
+                attachment, driver, null, files, ClientThreads.SYSTEM);
             opened = true;
             return connection;
         } finally {
@@ -130,6 +137,15 @@ public final class DriverConnection implements AutoCloseable {
      */
     public Doorbell doorbell() {
         return doorbell;
+    }
+
+    /**
+     * Clock and thread of the client.
+     *
+     * @return those of the system with an embedded driver, which does not use them.
+     */
+    ClientThreads threads() {
+        return threads;
     }
 
     /**
@@ -331,11 +347,30 @@ public final class DriverConnection implements AutoCloseable {
             sayClosed();
             doorbell.close();
         }
+        discard();
+    }
+
+    private void discard() {
         files.close();
         synchronized (mapped) {
             mapped.forEach(MappedFile.Discard::run);
             mapped.clear();
         }
+    }
+
+    /**
+     * Ends the connection as the end of this process would: nothing is written to the driver. For simulations, of an
+     * attached client.
+     */
+    void abandon() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        doorbell.close();
+        discard();
     }
 
     private MemorySegment openCnc() {

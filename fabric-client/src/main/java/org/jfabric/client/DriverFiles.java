@@ -99,19 +99,21 @@ public final class DriverFiles implements AutoCloseable {
 
     /** Gets a descriptor over a connection of its own. */
     private int receive(FileType type, long number, long deadlineNs) {
-        int socket = DriverHello.connect(directory, user, deadlineNs);
+        int socket = DriverHello.connect(directory, user, deadlineNs, ClientThreads.SYSTEM);
         try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
             MemorySegment memory = arena.allocate(Integer.BYTES + MAX_MESSAGE_LENGTH, Long.BYTES);
             UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
             epoll.add(socket, Epoll.EPOLLIN, 0);
             DriverHello.sendAll(directory, socket, memory.address(), encode(buffer, type, number));
-            DriverHello.receive(directory, epoll, socket, memory.address(), Integer.BYTES, deadlineNs);
+            DriverHello.receive(
+                directory, epoll, socket, memory.address(), Integer.BYTES, deadlineNs, ClientThreads.SYSTEM);
             int length = buffer.getInt(0, ByteOrder.LITTLE_ENDIAN);
             if (length < MessageHeaderDecoder.ENCODED_LENGTH || length > MAX_MESSAGE_LENGTH) {
                 throw DriverHello.notAnswering(directory, "a message of " + length + " bytes");
             }
             // not a byte more than the message: the descriptor comes with the next one
-            DriverHello.receive(directory, epoll, socket, memory.address(), length, deadlineNs);
+            DriverHello.receive(
+                directory, epoll, socket, memory.address(), length, deadlineNs, ClientThreads.SYSTEM);
             check(buffer, length);
             return receiveDescriptor(epoll, socket, deadlineNs);
         } finally {

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.ClientHelloEncoder;
 import org.jfabric.codec.control.ClientWelcomeDecoder;
@@ -35,8 +34,9 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
     private static final long GROUP_NS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** Connects and exchanges the messages, or throws before anything is left open. */
-    static DriverHello exchange(Path directory, DriverUser user, long deadlineNs, String clientName) {
-        int fd = connect(directory, user, deadlineNs);
+    static DriverHello exchange(
+        Path directory, DriverUser user, long deadlineNs, String clientName, ClientThreads threads) {
+        int fd = connect(directory, user, deadlineNs, threads);
         boolean done = false;
         try {
             try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
@@ -45,12 +45,12 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                 epoll.add(fd, Epoll.EPOLLIN, 0);
                 int length = encode(buffer, clientName);
                 sendAll(directory, fd, memory.address(), length);
-                receive(directory, epoll, fd, memory.address(), Integer.BYTES, deadlineNs);
+                receive(directory, epoll, fd, memory.address(), Integer.BYTES, deadlineNs, threads);
                 int answered = buffer.getInt(0, ByteOrder.LITTLE_ENDIAN);
                 if (answered < MessageHeaderDecoder.ENCODED_LENGTH || answered > MAX_MESSAGE_LENGTH) {
                     throw notAnswering(directory, "a message of " + answered + " bytes");
                 }
-                receive(directory, epoll, fd, memory.address(), answered, deadlineNs);
+                receive(directory, epoll, fd, memory.address(), answered, deadlineNs, threads);
                 Attachment attachment = decode(directory, buffer, answered);
                 done = true;
                 return new DriverHello(attachment, new Doorbell(fd));
@@ -67,8 +67,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
      *
      * @return a non-blocking socket of the user's driver.
      */
-    static int connect(Path directory, DriverUser user, long deadlineNs) {
-        int fd = connectToAny(directory, user, deadlineNs);
+    static int connect(Path directory, DriverUser user, long deadlineNs, ClientThreads threads) {
+        int fd = connectToAny(directory, user, deadlineNs, threads);
         boolean done = false;
         try {
             user.require(directory, fd);
@@ -81,10 +81,10 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         }
     }
 
-    private static int connectToAny(Path directory, DriverUser user, long deadlineNs) {
+    private static int connectToAny(Path directory, DriverUser user, long deadlineNs, ClientThreads threads) {
         Path socket = directory.resolve(DefaultDirectory.SOCKET_NAME);
-        long groupDeadlineNs = user.isOwn() ? 0 : Math.min(deadlineNs - System.nanoTime(), GROUP_NS);
-        long beginNs = System.nanoTime();
+        long groupDeadlineNs = user.isOwn() ? 0 : Math.min(deadlineNs - threads.nanoTime(), GROUP_NS);
+        long beginNs = threads.nanoTime();
         for (;;) {
             int fd;
             try {
@@ -97,14 +97,14 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             }
             boolean mayCome = fd == -FabricErrno.ENOENT || fd == -FabricErrno.ECONNREFUSED || fd == -FabricErrno.EAGAIN;
             if (fd == -FabricErrno.EACCES) {
-                if (System.nanoTime() - beginNs >= groupDeadlineNs) {
+                if (threads.nanoTime() - beginNs >= groupDeadlineNs) {
                     throw refused(directory, user, socket);
                 }
             } else if (!mayCome) {
                 throw new FabricException(-fd, "cannot connect to " + socket,
                     LinuxErrno.describe(-fd) + ". Name the directory of a running driver with "
                         + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
-            } else if (System.nanoTime() - deadlineNs >= 0) {
+            } else if (threads.nanoTime() - deadlineNs >= 0) {
                 throw new FabricException(FabricErrno.ENODEV, fd == -FabricErrno.ENOENT
                     ? "no driver runs in " + directory + ", nothing is at " + socket
                     : "the driver in " + directory + " does not answer (" + FabricErrno.name(fd) + " at " + socket
@@ -115,7 +115,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                         : "It is no driver's directory: name that of a running one with ")
                         + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
             }
-            LockSupport.parkNanos(RETRY_NS);
+            threads.pause(RETRY_NS);
         }
     }
 
@@ -202,19 +202,23 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
     }
 
     static void receive(
-        Path directory, Epoll epoll, int fd, long address, int length, long deadlineNs) {
+        Path directory, Epoll epoll, int fd, long address, int length, long deadlineNs, ClientThreads threads) {
         for (int received = 0; received < length;) {
             int result = UnixSocket.recv(fd, address + received, length - received, UnixSocket.MSG_DONTWAIT);
             if (result > 0) {
                 received += result;
             } else if (result == -FabricErrno.EAGAIN || result == -FabricErrno.EINTR) {
-                long leftNs = deadlineNs - System.nanoTime();
+                long leftNs = deadlineNs - threads.nanoTime();
                 if (leftNs <= 0) {
                     throw new FabricException(FabricErrno.ETIMEDOUT, "the driver in " + directory
                         + " took the connection but did not answer in time",
                         "Check whether it is stopped or overloaded, or allow more time by connectTimeoutNs.");
                 }
-                epoll.poll((int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(leftNs) + 1));
+                if (threads.hasThreads()) {
+                    epoll.poll((int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMillis(leftNs) + 1));
+                } else {
+                    threads.pause(RETRY_NS);
+                }
             } else {
                 throw new FabricException(result == 0 ? FabricErrno.ECONNRESET : -result,
                     "the driver in " + directory + " closed the connection during the hello",

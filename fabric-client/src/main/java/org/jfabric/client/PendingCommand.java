@@ -68,8 +68,8 @@ final class PendingCommand {
     }
 
     /** Waits for another thread's answer; false when the time is over. */
-    boolean await() throws InterruptedException {
-        return answered.await(Math.max(0, remainingNs(System.nanoTime())), TimeUnit.NANOSECONDS);
+    boolean await(long nowNs) throws InterruptedException {
+        return answered.await(Math.max(0, remainingNs(nowNs)), TimeUnit.NANOSECONDS);
     }
 
     List<DriverEvent> parts() {

@@ -57,7 +57,7 @@ public final class QueueWatch implements AutoCloseable {
         try {
             MemorySegment file = conductor.connection().openReadOnly(
                 FileType.VIEW, ready.fileNumber(), ViewDescriptor.FILE_LENGTH);
-            return QueueSnapshot.decode(copy(file));
+            return QueueSnapshot.decode(await(file));
         } catch (InternalError cut) {
             throw new FabricException(FabricErrno.EIO,
                 FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Try again.", cut);
@@ -71,21 +71,10 @@ public final class QueueWatch implements AutoCloseable {
         conductor.close();
     }
 
-    private byte[] copy(MemorySegment file) {
-        long sequenceAddress = file.address() + ViewDescriptor.SEQUENCE_OFFSET;
+    private byte[] await(MemorySegment file) {
         byte[] copy = new byte[ViewDescriptor.FILE_LENGTH];
-        MemorySegment target = MemorySegment.ofArray(copy);
         long deadlineNs = System.nanoTime() + timeoutNs;
-        for (;;) {
-            long sequence = UnsafeApi.getLongAcquire(null, sequenceAddress);
-            if (sequence != 0 && (sequence & 1) == 0) {
-                MemorySegment.copy(file, 0, target, 0, copy.length);
-                // the copy must be complete before the sequence is read again
-                UnsafeApi.loadFence();
-                if (UnsafeApi.getLongAcquire(null, sequenceAddress) == sequence) {
-                    return copy;
-                }
-            }
+        while (!copy(file, copy)) {
             if (System.nanoTime() - deadlineNs > 0) {
                 throw new FabricException(FabricErrno.ETIMEDOUT,
                     "the driver has not finished the snapshot of its queues within "
@@ -94,5 +83,19 @@ public final class QueueWatch implements AutoCloseable {
             }
             LockSupport.parkNanos(PAUSE_NS);
         }
+        return copy;
+    }
+
+    /** Copies a snapshot; false if there is none yet, or if the driver was writing the next one meanwhile. */
+    static boolean copy(MemorySegment file, byte[] copy) {
+        long sequenceAddress = file.address() + ViewDescriptor.SEQUENCE_OFFSET;
+        long sequence = UnsafeApi.getLongAcquire(null, sequenceAddress);
+        if (sequence == 0 || (sequence & 1) != 0) {
+            return false;
+        }
+        MemorySegment.copy(file, 0, MemorySegment.ofArray(copy), 0, copy.length);
+        // the copy must be complete before the sequence is read again
+        UnsafeApi.loadFence();
+        return UnsafeApi.getLongAcquire(null, sequenceAddress) == sequence;
     }
 }

@@ -35,6 +35,8 @@ final class SocketWatcher {
     private final long buffer = UnsafeApi.allocateMemory(BUFFER_LENGTH);
     private final long pauseThresholdNs;
     private volatile Thread thread;
+    /** The end was handled by {@link #poll()}. */
+    private boolean hasEnded;
 
     SocketWatcher(Doorbell socket, Handler handler, long pauseThresholdNs) {
         this.socket = socket;
@@ -82,6 +84,20 @@ final class SocketWatcher {
         if (pauseNs > pauseThresholdNs) {
             handler.onPause(pauseNs);
         }
+        return handle(ready);
+    }
+
+    /** Handles what has come; for a client without the thread. True if there was something. */
+    boolean poll() {
+        if (hasEnded) {
+            return false;
+        }
+        int ready = epoll.poll(0);
+        hasEnded = !handle(ready);
+        return ready != 0;
+    }
+
+    private boolean handle(int ready) {
         if (ready != 0) {
             int result = drain();
             if (result == 0 || result < 0 && result != -FabricErrno.EAGAIN && result != -FabricErrno.EINTR) {

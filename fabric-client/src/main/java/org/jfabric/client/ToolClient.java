@@ -19,7 +19,8 @@ final class ToolClient implements ClientConductor.Listener {
      */
     static ClientConductor connect(Path directory, String name, long timeoutNs) {
         ClientConductor conductor = new ClientConductor(
-            DriverConnection.connect(directory, DriverUser.configured(), timeoutNs, name), new DriverState(),
+            DriverConnection.connect(directory, DriverUser.configured(), timeoutNs, name, ClientThreads.SYSTEM),
+            new DriverState(),
             new ToolClient(), timeoutNs, Long.MAX_VALUE);
         conductor.start();
         return conductor;

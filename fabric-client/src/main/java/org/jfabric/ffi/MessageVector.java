@@ -28,6 +28,8 @@ public final class MessageVector {
     private static final int NAME_LENGTH = 8;
     private static final int IOVEC = 16;
     private static final int IOVEC_COUNT = 24;
+    private static final int CONTROL = 32;
+    private static final int CONTROL_LENGTH = 40;
     private static final int FLAGS = 48;
     private static final int TRANSFERRED = 56;
 
@@ -246,6 +248,23 @@ public final class MessageVector {
      */
     public int flags(int index) {
         return UnsafeApi.getInt(header(index) + FLAGS);
+    }
+
+    /**
+     * Sets the memory of a message's control messages.
+     *
+     * @param index   below the capacity.
+     * @param address of the first byte.
+     * @param length  bytes; the kernel replaces it by those that it has stored.
+     */
+    void control(int index, long address, long length) {
+        UnsafeApi.putLong(header(index) + CONTROL, address);
+        UnsafeApi.putLong(header(index) + CONTROL_LENGTH, length);
+    }
+
+    /** Bytes of the control messages that were received with a message. */
+    long controlLength(int index) {
+        return UnsafeApi.getLong(header(index) + CONTROL_LENGTH);
     }
 
     private long iovec(int index, int piece) {

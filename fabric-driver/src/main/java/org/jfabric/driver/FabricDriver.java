@@ -26,6 +26,13 @@ import org.jfabric.info.FabricException;
 /**
  * A driver: launched in an application's process or as a daemon of its own.
  *
+ * <pre>{@code
+ * DriverConfig config = DriverConfig.builder().threadingMode(ThreadingMode.INVOKER).build();
+ * try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric()) {
+ *     ...
+ * }
+ * }</pre>
+ *
  * <p>Close it once, from any thread in DEDICATED and SHARED; in INVOKER from the thread that runs its cycles.
  */
 public final class FabricDriver implements AutoCloseable {

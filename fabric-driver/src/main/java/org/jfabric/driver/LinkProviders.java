@@ -23,6 +23,7 @@ final class LinkProviders {
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
         new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), TcpLinkProvider.ofTls(),
         RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), new UdpLinkProvider(),
+        UdpLinkProvider.ofDtls(),
         VerbsLinkProvider.ofMessages(),
         new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
         new VerbsUdLinkProvider());
@@ -48,7 +49,7 @@ final class LinkProviders {
         if (!missing.isEmpty()) {
             throw new FabricException(FabricErrno.ENODEV,
                 "links " + missing + " in jfabric.link.enabled do not exist, this driver has " + names,
-                "Take them out.");
+                "Correct the names, or take them out.");
         }
         List<LinkProvider> enabled = new ArrayList<>();
         for (String name : config.isPinned() ? List.of(config.pin()) : config.enabled()) {

@@ -2,6 +2,7 @@ package org.jfabric.tool;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.ServiceLoader;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricException;
@@ -25,14 +26,18 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
-        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Four more"
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Five more"
             + " commands are built when first used:",
         "  sample       Runs a sample program, or lists them, see './fabric sample'.",
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'.",
-        "  torture      Kills and harms processes that send to each other, see './fabric torture --help'."
-    },
-    subcommands = {
+        "  torture      Kills and harms processes that send to each other, see './fabric torture --help'.",
+        "  jcstress     Tries what threads share without locks under jcstress, see docs/reliability.md."
+    })
+public final class FabricTool implements Runnable {
+    private static final int FAILED = 1;
+    /** In the order in which they are listed; the last one lists them. */
+    private static final List<Class<?>> COMMANDS = List.of(
         PingPongCommand.class,
         FiPingPongCommand.class,
         DriverCommand.class,
@@ -48,10 +53,7 @@ import picocli.CommandLine.Spec;
         DoctorCommand.class,
         PingPongPeer.class,
         TrainingCommand.class,
-        CommandLine.HelpCommand.class
-    })
-public final class FabricTool implements Runnable {
-    private static final int FAILED = 1;
+        CommandLine.HelpCommand.class);
 
     @Spec
     private CommandSpec spec;
@@ -82,7 +84,8 @@ public final class FabricTool implements Runnable {
      * @return exit status.
      */
     static int run(PrintWriter out, PrintWriter err, String... args) {
-        CommandLine line = commandLine();
+        Class<?> only = args.length == 0 ? null : named(args[0]);
+        CommandLine line = only == null ? commandLine() : new CommandLine(new FabricTool()).addSubcommand(only);
         line.setOut(out);
         line.setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);
@@ -94,10 +97,24 @@ public final class FabricTool implements Runnable {
     /** The tool with all commands that are on the class path. */
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new FabricTool());
+        COMMANDS.forEach(line::addSubcommand);
         for (ToolCommand command : ServiceLoader.load(ToolCommand.class)) {
             line.addSubcommand(command);
         }
         return line;
+    }
+
+    /**
+     * The command of that name, or null. To make all of them takes longer than all that a driver does until it serves;
+     * the list and the suggestions for wrong names need them, another command does not.
+     */
+    private static Class<?> named(String name) {
+        for (Class<?> each : COMMANDS) {
+            if (each != CommandLine.HelpCommand.class && each.getAnnotation(Command.class).name().equals(name)) {
+                return each;
+            }
+        }
+        return null;
     }
 
     @Override

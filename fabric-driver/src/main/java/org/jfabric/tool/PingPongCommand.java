@@ -1,8 +1,10 @@
 package org.jfabric.tool;
 
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 
 import org.jfabric.ffi.CpuQuota;
@@ -28,6 +30,7 @@ final class PingPongCommand implements Callable<Integer> {
     private static final long LARGEST_BYTES = 1L << 30;
     private static final long MOST_ROUNDS = 10_000_000_000L;
     private static final int MOST_TIMES = 1_000_000;
+    private static final Set<String> ENCRYPTED = Set.of(PingPongPlan.TLS, PingPongPlan.TLS_RXM);
 
     @Spec
     private CommandSpec spec;
@@ -36,8 +39,8 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--link",
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
-        description = "loopback: both use one driver. shm, tcp, verbs: each has its own driver; verbs: reliable"
-            + " datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
+        description = "loopback: both use one driver. shm, tcp, tls, tlsrxm, verbs: each has its own driver; verbs:"
+            + " reliable datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
@@ -68,17 +71,24 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--interface",
         paramLabel = "NAME",
         split = ",",
-        description = "Interface or address of the endpoints: one for both sides, or two: PING,PONG. Links tcp and"
-            + " verbs only. Default: what jfabric.tcp.interface or jfabric.verbs.interface says.")
+        description = "Interface or address of the endpoints: one for both sides, or two: PING,PONG. Links tcp, tls,"
+            + " tlsrxm and verbs only. Default: what jfabric.tcp.interface or jfabric.verbs.interface says.")
     private List<String> interfaces = List.of();
 
     @Option(
         names = "--netns",
         paramLabel = "NAME",
         split = ",",
-        description = "Network namespaces of the two sides, PING,PONG, as in ip-netns(8). Links tcp and verbs"
-            + " only; needs the right to enter them. Default: this process's.")
+        description = "Network namespaces of the two sides, PING,PONG, as in ip-netns(8). Links tcp, tls, tlsrxm and"
+            + " verbs only; needs the right to enter them. Default: this process's.")
     private List<String> namespaces = List.of();
+
+    @Option(
+        names = "--keys",
+        paramLabel = "DIR",
+        description = "Folder with key.pem, certificate.pem and trusted.pem for both sides. Links tls and tlsrxm only."
+            + " Default: what the options jfabric.tls.* say.")
+    private Path keys;
 
     @Option(
         names = "--explain",
@@ -96,7 +106,8 @@ final class PingPongCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         oneOf("--link", link, List.of(
-            PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP, PingPongPlan.VERBS));
+            PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP, PingPongPlan.TLS, PingPongPlan.TLS_RXM,
+            PingPongPlan.VERBS));
         oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
         for (long sizeBytes : sizes) {
             inRange("--size", sizeBytes, 0, LARGEST_BYTES);
@@ -110,6 +121,10 @@ final class PingPongCommand implements Callable<Integer> {
         }
         sides("--interface", interfaces, interfaces.size() <= 2);
         sides("--netns", namespaces, namespaces.isEmpty() || namespaces.size() == 2);
+        if (keys != null && !ENCRYPTED.contains(link)) {
+            throw new ParameterException(
+                spec.commandLine(), "Option '--keys' is for links tls and tlsrxm, not for " + link);
+        }
         NativeAccess.check();
         double cores = CpuQuota.availableCores();
         PingPongPlan plan = PingPongPlan.of(link, mode, sizes, cores);
@@ -119,7 +134,7 @@ final class PingPongCommand implements Callable<Integer> {
                 + " instead, so times are longer and vary.%n", plan.wantedCores(), cores);
         }
         try (PingPongCoordinator coordinator = new PingPongCoordinator(
-            plan, new PingPongPlaces(link, interfaces, namespaces), err)) {
+            plan, new PingPongPlaces(link, interfaces, namespaces, keys), err)) {
             if (explain != null) {
                 coordinator.explain(explain);
             }
@@ -151,9 +166,9 @@ final class PingPongCommand implements Callable<Integer> {
                 + String.join(",", values) + "\" is not " + (option.equals("--netns") ? "" : "NAME or ")
                 + "PING,PONG");
         }
-        if (!values.isEmpty() && !link.equals(PingPongPlan.TCP) && !link.equals(PingPongPlan.VERBS)) {
+        if (!values.isEmpty() && Set.of(PingPongPlan.LOOPBACK, PingPongPlan.SHM).contains(link)) {
             throw new ParameterException(
-                spec.commandLine(), "Option '" + option + "' is for links tcp and verbs, not for " + link);
+                spec.commandLine(), "Option '" + option + "' is for links of networks, not for " + link);
         }
     }
 

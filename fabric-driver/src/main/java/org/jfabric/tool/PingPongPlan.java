@@ -19,6 +19,8 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     static final String LOOPBACK = "loopback";
     static final String SHM = "shm";
     static final String TCP = "tcp";
+    static final String TLS = "tls";
+    static final String TLS_RXM = "tlsrxm";
     static final String VERBS = "verbs";
     static final String EMBEDDED = "embedded";
     static final String DAEMON = "daemon";
@@ -42,7 +44,8 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     /**
      * Plans the processes.
      *
-     * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #TCP} or {@link #VERBS}.
+     * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #TCP}, {@link #TLS}, {@link #TLS_RXM} or
+     *                       {@link #VERBS}.
      * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
      * @param sizes          payloads in bytes, at least one.
      * @param availableCores cores that this process and its children may use.

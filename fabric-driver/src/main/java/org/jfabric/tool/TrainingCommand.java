@@ -1,7 +1,11 @@
 package org.jfabric.tool;
 
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.ffi.NativeAccess;
@@ -24,6 +28,7 @@ final class TrainingCommand implements Callable<Integer> {
     private static final int SIZE_BYTES = 64;
     private static final int CHUNK = 64;
     private static final String LOOPBACK_INTERFACE = "lo";
+    private static final long CONNECT_NS = 30_000_000_000L;
     private static final String PING = PingPongRole.PING.text();
     private static final String PONG = PingPongRole.PONG.text();
 
@@ -50,8 +55,30 @@ final class TrainingCommand implements Callable<Integer> {
                 // a host without tcp has a cache for the rest
                 System.err.println(ex.getMessage());
             }
+            daemon(directory.path().resolve("served"));
         }
         return 0;
+    }
+
+    /** The commands that start a driver and end it, as users give them. */
+    private static void daemon(Path directory) {
+        FabricTool.commandLine();
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        int[] status = {-1};
+        Thread driver = new Thread(
+            () -> status[0] = FabricTool.run(out, out, "driver", "--dir", directory.toString()), "trained driver");
+        driver.start();
+        try {
+            Fabric.connect(new FabricConfig().directory(directory).connectTimeoutNs(CONNECT_NS)).close();
+            int drained = FabricTool.run(out, out, "drain", "--dir", directory.toString());
+            driver.join();
+            if (drained != 0 || status[0] != 0) {
+                throw new ToolException("The driver of the training ended with " + status[0] + ", its drain with "
+                    + drained + '.');
+            }
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void between(Path base, String link, int count) {

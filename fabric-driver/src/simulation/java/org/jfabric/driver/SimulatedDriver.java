@@ -11,6 +11,8 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.udp.SimulatedDatagrams;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.resource.Environment;
 
 /** A driver in mode INVOKER without threads, on a simulated network. One thread. */
@@ -27,14 +29,17 @@ public final class SimulatedDriver {
      * @param config      its options; mode INVOKER.
      * @param environment without threads.
      * @param network     of its tcp and rxm links.
+     * @param datagrams   of its udp links.
      * @return an open driver.
      */
-    public static SimulatedDriver launch(DriverConfig config, Environment environment, SimulatedNetwork network) {
+    public static SimulatedDriver launch(
+        DriverConfig config, Environment environment, SimulatedNetwork network, SimulatedDatagrams datagrams) {
         List<LinkProvider> providers = new ArrayList<>();
         for (LinkProvider provider : LinkProviders.enabled(config.link())) {
             providers.add(switch (provider.name()) {
                 case TcpLinkProvider.NAME -> network.provider();
                 case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
+                case UdpLinkProvider.NAME -> datagrams.provider();
                 default -> provider;
             });
         }

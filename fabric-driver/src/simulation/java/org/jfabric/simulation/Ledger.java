@@ -180,6 +180,12 @@ final class Ledger {
             .filter(message -> message.isPending && message.fromLife == lives[message.from]).count();
     }
 
+    /** The same without those of one node. */
+    long pendingBut(int node) {
+        return messages.values().stream().filter(message -> message.isPending && message.from != node
+            && message.fromLife == lives[message.from]).count();
+    }
+
     /** Messages that have to arrive. */
     List<Message> missing(boolean hadFaults) {
         List<Message> missing = new ArrayList<>();

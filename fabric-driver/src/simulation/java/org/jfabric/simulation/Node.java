@@ -16,9 +16,13 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.OwnerId;
 
-/** A process on a host of its own: a program and its embedded driver. It can be killed and started again. */
-public final class Node {
-    private static final long COMMAND_TIMEOUT_NS = 10_000_000_000L;
+/**
+ * A process, which can be killed and started again: on a host of its own a program with an embedded driver, or a
+ * program that is a client of the driver of another node.
+ */
+public class Node {
+    /** How long control calls wait. */
+    static final long COMMAND_TIMEOUT_NS = 10_000_000_000L;
 
     private final Simulation simulation;
     private final int index;
@@ -32,19 +36,23 @@ public final class Node {
     private final NodeFaults faults;
     private SimulatedDriver driver;
     private Fabric fabric;
+    /** Those of further clients. */
+    private final List<Fabric> further = new ArrayList<>();
     private Program program;
-    private int life;
+    /** How often it was started. */
+    int life;
     private long stoppedUntilNs;
+    private boolean wasStopped;
     private long wakeNs;
     /** Its driver or program is being run. */
     private boolean isInside;
 
-    Node(Simulation simulation, int index, String name, Map<String, String> options,
+    Node(Simulation simulation, int index, String name, String address, Map<String, String> options,
         Function<Node, Program> factory, SplittableRandom random) {
         this.simulation = simulation;
         this.index = index;
         this.name = name;
-        this.address = "10.0.0." + (index + 1);
+        this.address = address;
         this.options = options;
         this.factory = factory;
         this.random = random;
@@ -85,6 +93,17 @@ public final class Node {
      */
     public Fabric fabric() {
         return fabric;
+    }
+
+    /**
+     * Opens a further fabric on its driver, for a client beside the one of {@link #fabric()}.
+     *
+     * @return open while the node runs, unless the caller closes it.
+     */
+    public Fabric openFabric() {
+        Fabric opened = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
+        further.add(opened);
+        return opened;
     }
 
     /**
@@ -163,7 +182,8 @@ public final class Node {
         options.forEach(builder::set);
         isInside = true;
         try {
-            driver = SimulatedDriver.launch(builder.build(), surroundings, simulation.network());
+            driver = SimulatedDriver.launch(
+                builder.build(), surroundings, simulation.network(), simulation.datagrams());
             fabric = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
             program = factory.apply(this);
         } catch (FabricException missing) {
@@ -222,6 +242,12 @@ public final class Node {
 
     void stop(long untilNs) {
         stoppedUntilNs = Math.max(stoppedUntilNs, untilNs);
+        wasStopped |= untilNs > simulation.nanoTime();
+    }
+
+    /** Whether a fault has kept it from running. */
+    boolean wasStopped() {
+        return wasStopped;
     }
 
     /** When it runs again, if it is stopped. */
@@ -240,11 +266,14 @@ public final class Node {
         program = null;
         stoppedUntilNs = 0;
         simulation.network().kill(address);
+        simulation.datagrams().kill(address);
         killed.kill();
         if (lost != null) {
             // what the application had mapped goes with its process
             lost.close(0);
         }
+        further.forEach(each -> each.close(0));
+        further.clear();
     }
 
     void close() {
@@ -259,6 +288,8 @@ public final class Node {
         if (fabric != null) {
             fabric.close(0);
         }
+        further.forEach(each -> each.close(0));
+        further.clear();
         closed.close();
         isInside = false;
         driver = null;
@@ -306,7 +337,11 @@ public final class Node {
 
         @Override
         public void pause() {
+            // its own driver is run by the call that waits, which may come from outside of the program
+            boolean wasInside = isInside;
+            isInside = true;
             simulation.pause();
+            isInside = wasInside;
         }
 
         @Override

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
  * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
@@ -19,6 +21,16 @@ public final class Simulate {
     private static final Duration SETTLING = Duration.ofSeconds(5);
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
 
+    /** Messages and accesses of all nodes, judged by a ledger; all kinds of faults. */
+    static final String PLAIN = "plain";
+    /** The operations of the soak, judged by its model; faults only delay them. */
+    static final String SOAK = "soak";
+    /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
+    static final String CLIENTS = "clients";
+    private static final int NODES_WITH_TWO_DRIVERS = 5;
+    /** Of the seeds one after the other. */
+    private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN};
+
     /**
      * What a seed chooses.
      *
@@ -28,12 +40,18 @@ public final class Simulate {
      * @param faults       in the order of their times.
      * @param remoteAccess whether nodes access each other's memory.
      * @param paceNs       mean time between operations of one node, 0 for none.
+     * @param traffic      {@link #PLAIN}, {@link #SOAK} or {@link #CLIENTS}.
      */
     record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
-        long paceNs) {
+        long paceNs, String traffic) {
         /** The same with other faults. */
         Plan with(List<Fault> others) {
-            return new Plan(nodes, link, options, others, remoteAccess, paceNs);
+            return new Plan(nodes, link, options, others, remoteAccess, paceNs, traffic);
+        }
+
+        /** Nodes that have drivers, which are the first; the others are clients. */
+        int drivers() {
+            return !CLIENTS.equals(traffic) ? nodes : "loopback".equals(link) || nodes < NODES_WITH_TWO_DRIVERS ? 1 : 2;
         }
     }
 
@@ -71,18 +89,26 @@ public final class Simulate {
     }
 
     /** Chooses nodes, link, options and faults. */
-    static Plan plan(long seed, Duration duration, String wantedLink) {
+    static Plan plan(long seed, Duration duration, String wantedLink, String wantedTraffic) {
         SplittableRandom random = new SplittableRandom(seed ^ 0x5DEECE66DL);
-        int nodes = 2 + random.nextInt(4);
-        String[] links = {"tcp", "shm", "rxm", "tcp"};
+        String traffic = wantedTraffic != null ? wantedTraffic : TRAFFIC[Math.floorMod(seed, TRAFFIC.length)];
+        int nodes = (CLIENTS.equals(traffic) ? 3 : 2) + random.nextInt(4);
+        String[] links = {"tcp", "shm", "rxm", "udp", "tcp"};
         String link = links[random.nextInt(links.length)];
         link = wantedLink == null ? link : wantedLink;
+        traffic = UdpLinkProvider.NAME.equals(link) ? PLAIN : traffic;
         Map<String, String> options = new HashMap<>();
-        options.put("jfabric.link.enabled", "loopback," + link);
+        options.put("jfabric.link.enabled", "loopback".equals(link) ? link : "loopback," + link);
+        if ("loopback".equals(link) && PLAIN.equals(traffic)) {
+            // others would not be reached
+            nodes = 1;
+        }
         options.put("jfabric.engine.eagerLimitBytes", Integer.toString(256 << random.nextInt(6)));
         int budget = 16 + random.nextInt(6);
         options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
         options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
+        options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
+        options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
         int ring = 16 + random.nextInt(4);
         options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
@@ -99,8 +125,26 @@ public final class Simulate {
             }
         }
         long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
-        return new Plan(
-            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs);
+        Plan plan = new Plan(
+            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs, traffic);
+        return !CLIENTS.equals(traffic) ? plan
+            : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
+    }
+
+    /** Of a client only the process is stopped or killed; everything else happens to its host. */
+    private static List<Fault> faultsOfHosts(Plan plan) {
+        int drivers = plan.drivers();
+        return plan.faults.stream().map(fault -> fault.kind() == Fault.Kind.KILL || fault.kind() == Fault.Kind.STOP
+            ? fault : new Fault(fault.timeNs(), fault.kind(), fault.node() % drivers, fault.other() % drivers,
+                fault.durationNs()))
+            .filter(fault -> fault.kind() != Fault.Kind.CUT || fault.node() != fault.other()).toList();
+    }
+
+    /** All faults become kills of clients. */
+    private static List<Fault> killsOfClients(Plan plan) {
+        int drivers = plan.drivers();
+        return plan.faults.stream().map(fault -> new Fault(fault.timeNs(), Fault.Kind.KILL,
+            drivers + fault.node() % (plan.nodes - drivers), fault.other(), fault.durationNs())).toList();
     }
 
     /**
@@ -113,18 +157,27 @@ public final class Simulate {
      * @throws SimulationFailure if something is wrong.
      */
     public static Result run(long seed, Duration duration, String link) {
-        return run(seed, duration, plan(seed, duration, link));
+        return run(seed, duration, plan(seed, duration, link, null));
     }
 
     static Result run(long seed, Duration duration, Plan plan) {
+        if (UdpLinkProvider.NAME.equals(plan.link)) {
+            return DatagramTraffic.run(seed, duration, plan);
+        }
+        if (SOAK.equals(plan.traffic)) {
+            return SoakTraffic.run(seed, duration, plan);
+        }
         Ledger ledger = new Ledger(plan.nodes);
         Traffic[] programs = new Traffic[plan.nodes];
-        List<Throwable> errors = new ArrayList<>();
-        Result result;
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
-                simulation.add("n" + i, plan.options, node ->
-                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs));
+                Function<Node, Program> program = node ->
+                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs);
+                if (i < plan.drivers()) {
+                    simulation.add("n" + i, plan.options, program);
+                } else {
+                    simulation.addClient("c" + i, simulation.nodes().get(i % plan.drivers()), program);
+                }
             }
             simulation.onEvent(events);
             simulation.start();
@@ -139,21 +192,27 @@ public final class Simulate {
             if (plan.faults.isEmpty() && ledger.failed != 0) {
                 throw simulation.failure(ledger.failed + " sends have failed without a fault", null);
             }
-            long restarts = 0;
-            for (Node node : simulation.nodes()) {
-                errors.addAll(node.errors());
-                restarts += node.life() - 1;
-                for (Throwable error : node.errors()) {
-                    if (!Causes.explain(
-                        error, simulation.harm().of(node.index()), simulation.harm().counts().keySet())) {
-                        throw simulation.failure(node + " has recorded an error without a cause: " + error, error);
-                    }
+            return result(
+                simulation, ledger.sent, ledger.failed, ledger.received, ledger.accesses, ledger.refused);
+        }
+    }
+
+    /** What a run has done, if its drivers have recorded no error without a cause. */
+    static Result result(
+        Simulation simulation, long sent, long failed, long received, long accesses, long refused) {
+        List<Throwable> errors = new ArrayList<>();
+        long restarts = 0;
+        for (Node node : simulation.nodes()) {
+            errors.addAll(node.errors());
+            restarts += Math.max(0, node.life() - 1);
+            for (Throwable error : node.errors()) {
+                if (!Causes.explain(error, simulation.harm().of(node.index()), simulation.harm().counts().keySet())) {
+                    throw simulation.failure(node + " has recorded an error without a cause: " + error, error);
                 }
             }
-            result = new Result(simulation.hash(), ledger.sent, ledger.failed, ledger.received, ledger.accesses,
-                simulation.elapsedNs(), errors, simulation.harm().counts(), restarts, ledger.refused);
         }
-        return result;
+        return new Result(simulation.hash(), sent, failed, received, accesses, simulation.elapsedNs(), errors,
+            simulation.harm().counts(), restarts, refused);
     }
 
     /** Waits until all operations have ended. */
@@ -162,7 +221,8 @@ public final class Simulate {
             List<Ledger.Message> unfinished = ledger.unfinished();
             List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
             throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
-                + missing.size() + " messages did not arrive: " + some(missing) + "; " + simulation.accounts(), lastError(simulation));
+                + missing.size() + " messages did not arrive: " + some(missing) + "; " + simulation.accounts(),
+                lastError(simulation));
         }
     }
 

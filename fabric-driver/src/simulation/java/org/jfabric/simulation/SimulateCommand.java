@@ -15,10 +15,12 @@ import java.util.stream.Stream;
 public final class SimulateCommand {
     private static final long NS_PER_S = 1_000_000_000L;
     private static final List<String> VALUES = List.of(
-        "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--only");
+        "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--traffic",
+        "--only");
     private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events");
     private static final String USAGE = "usage: simulate [--seed S] [--seeds N | --real-minutes V]"
-        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|loopback] [--only N,N] [--shrink] [--quiet]"
+        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|udp|loopback]"
+        + " [--traffic plain|soak|clients] [--only N,N] [--shrink] [--quiet]"
         + " [--events]";
 
     /**
@@ -31,12 +33,13 @@ public final class SimulateCommand {
      * @param jobs      number of threads.
      * @param kills     mean number of kills that are added to each seed's faults.
      * @param link      null for a link that the seed chooses.
+     * @param traffic   null for a kind that the seed chooses.
      * @param only      numbers of the faults that occur, null for all.
      * @param shrinks   whether faults that a failure does not need are dropped.
      * @param isQuiet   whether there is no line for a seed that does not fail.
      */
     private record Options(long seed, long seeds, long endNs, Duration duration, int jobs, double kills, String link,
-        String only, boolean shrinks, boolean isQuiet) {
+        String traffic, String only, boolean shrinks, boolean isQuiet) {
         static Options of(String[] args) {
             Map<String, String> values = new HashMap<>();
             for (int i = 0; i < args.length; i++) {
@@ -57,14 +60,16 @@ public final class SimulateCommand {
                 System.nanoTime() + (realMinutes == 0 ? Long.MAX_VALUE / 2 : (long) (realMinutes * 60 * NS_PER_S)),
                 Duration.ofNanos((long) (seconds * NS_PER_S)),
                 Integer.parseInt(values.getOrDefault("--jobs", "1")),
-                Double.parseDouble(values.getOrDefault("--kills", "0")), values.get("--link"), values.get("--only"),
+                Double.parseDouble(values.getOrDefault("--kills", "0")), values.get("--link"),
+                values.get("--traffic"), values.get("--only"),
                 values.containsKey("--shrink"), values.containsKey("--quiet"));
         }
 
         /** The arguments that repeat a seed. */
         String repeat(long failed) {
             return "--seed " + failed + " --seconds " + duration.toNanos() / 1e9
-                + (kills == 0 ? "" : " --kills " + kills) + (link == null ? "" : " --link " + link);
+                + (kills == 0 ? "" : " --kills " + kills) + (link == null ? "" : " --link " + link)
+                + (traffic == null ? "" : " --traffic " + traffic);
         }
     }
 
@@ -152,7 +157,7 @@ public final class SimulateCommand {
     }
 
     private Simulate.Plan plan(long seed) {
-        Simulate.Plan plan = Simulate.plan(seed, options.duration, options.link);
+        Simulate.Plan plan = Simulate.plan(seed, options.duration, options.link, options.traffic);
         if (options.kills == 0) {
             return plan;
         }
@@ -182,7 +187,8 @@ public final class SimulateCommand {
         if (!options.isQuiet) {
             System.out.printf("seed %d: %d nodes, %s, %d faults, hash %016x, %d sent, %d failed, %d received,"
                 + " %d accesses, %d refused, %d errors recorded, %.3f s in %.3f s of the processor, %.0f"
-                + " operations/s%n", seed, plan.nodes(), plan.link(), plan.faults().size(), result.hash(),
+                + " operations/s%n", seed, plan.nodes(),
+                plan.link() + " " + plan.traffic(), plan.faults().size(), result.hash(),
                 result.sent(), result.failed(), result.received(), result.accesses(), result.refused(),
                 result.errors().size(), result.virtualNs() / 1e9, tookNs / 1e9, result.operations() / (tookNs / 1e9));
         }

@@ -20,6 +20,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
+import org.jfabric.driver.link.udp.SimulatedDatagrams;
+import org.jfabric.info.SocketName;
 
 /**
  * Nodes on one network, run by the calling thread in virtual time. The seed determines everything: the order in which
@@ -63,6 +65,7 @@ public final class Simulation implements AutoCloseable {
     private final Path base;
     private final EventLog log = new EventLog();
     private final SimulatedNetwork network;
+    private final SimulatedDatagrams datagrams;
     private final List<Node> nodes = new ArrayList<>();
     private final Deque<Fault> faults = new ArrayDeque<>();
     private final Harm harm = new Harm();
@@ -73,6 +76,8 @@ public final class Simulation implements AutoCloseable {
     private long steps;
     private int idleSteps;
     private boolean failed;
+    /** Receives what happens to datagrams, or null. */
+    private SimulatedDatagrams.Log datagramLog;
 
     /**
      * A simulation without nodes.
@@ -84,6 +89,8 @@ public final class Simulation implements AutoCloseable {
         random = new SplittableRandom(seed);
         network = new SimulatedNetwork(this::nanoTime, random.split(), (kind, from, to, amount) ->
             log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), amount, 0));
+        datagrams = new SimulatedDatagrams(
+            this::nanoTime, new SplittableRandom(~seed), network::isCut, this::onDatagram);
         network.callFaults((host, call) -> nodeAt(host).faults().errno(call));
         try {
             base = Files.createTempDirectory(Path.of("/dev/shm"), PREFIX);
@@ -113,7 +120,23 @@ public final class Simulation implements AutoCloseable {
      * @return the node, which starts with {@link #start()}.
      */
     public Node add(String name, Map<String, String> options, Function<Node, Program> program) {
-        Node node = new Node(this, nodes.size(), name, new HashMap<>(options), program, random.split());
+        Node node = new Node(this, nodes.size(), name, "10.0.0." + (nodes.size() + 1), new HashMap<>(options), program,
+            random.split());
+        nodes.add(node);
+        return node;
+    }
+
+    /**
+     * Adds a process that is a client of the driver of a node, on the same host; faults stop and kill it apart from the
+     * driver. When the driver ends, the process ends, and starts again with the next one.
+     *
+     * @param name    of the client.
+     * @param host    node with the driver, added before.
+     * @param program made whenever the process starts; it must not wait for completions.
+     * @return the node, which starts with {@link #start()}.
+     */
+    public Node addClient(String name, Node host, Function<Node, Program> program) {
+        Node node = new ClientNode(this, nodes.size(), name, host, program, random.split());
         nodes.add(node);
         return node;
     }
@@ -214,12 +237,13 @@ public final class Simulation implements AutoCloseable {
     }
 
     private void passTime() {
-        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)) {
+        if (idleSteps < IDLE_ROUNDS * nodes.size() || network.hasEvents(this::runs)
+            || datagrams.hasEvents(this::runs)) {
             return;
         }
         idleSteps = 0;
         check(false);
-        long next = Math.min(network.nextEventNs(), nowNs + LONGEST_STEP_NS);
+        long next = Math.min(nowNs + LONGEST_STEP_NS, Math.min(network.nextEventNs(), datagrams.nextEventNs()));
         for (Node node : nodes) {
             if (node.hasTimers()) {
                 next = Math.min(next, nowNs + TIMER_STEP_NS);
@@ -271,12 +295,12 @@ public final class Simulation implements AutoCloseable {
             case RESET -> {
                 String[] hosts = network.resetAny();
                 if (hosts != null) {
-                    harm.pair(nodeAt(hosts[0]).index(), nodeAt(hosts[1]).index(), fault.kind());
+                    harmPairs(hosts[0], hosts[1], fault.kind());
                 }
             }
             case CUT -> {
                 Node other = nodes.get(fault.other());
-                harm.pair(node.index(), other.index(), fault.kind());
+                harmPairs(node.address(), other.address(), fault.kind());
                 network.cut(node.address(), other.address());
                 at(nowNs + fault.durationNs(), () -> {
                     network.heal(node.address(), other.address());
@@ -285,18 +309,38 @@ public final class Simulation implements AutoCloseable {
             }
             case KILL -> {
                 if (node.isUp()) {
-                    harm.node(node.index(), fault.kind());
+                    harmNode(node, fault.kind());
                     node.kill();
                     startAt(nowNs + fault.durationNs(), node);
                 }
             }
             case STOP -> {
-                harm.node(node.index(), fault.kind());
+                harmNode(node, fault.kind());
                 node.stop(nowNs + fault.durationNs());
             }
             default -> {
-                harm.node(node.index(), fault.kind());
+                harmNode(node, fault.kind());
                 node.faults().begin(fault);
+            }
+        }
+    }
+
+    /** A fault of a node concerns the clients of its driver, too. */
+    private void harmNode(Node node, Fault.Kind kind) {
+        for (Node each : nodes) {
+            if (each == node || each instanceof ClientNode client && client.host() == node) {
+                harm.node(each.index(), kind);
+            }
+        }
+    }
+
+    /** A fault concerns all that run on two hosts. */
+    private void harmPairs(String a, String b, Fault.Kind kind) {
+        for (Node one : nodes) {
+            for (Node other : nodes) {
+                if (one.address().equals(a) && other.address().equals(b)) {
+                    harm.pair(one.index(), other.index(), kind);
+                }
             }
         }
     }
@@ -329,9 +373,23 @@ public final class Simulation implements AutoCloseable {
         at(nowNs + delay.toNanos(), action);
     }
 
+    /**
+     * Sets how often datagrams of the link udp are mistreated from now on, until {@link #heal()}. Those between
+     * separated hosts are lost, and those for which a receiving socket has no room.
+     *
+     * @param lostPerMille    of 1,000 datagrams so many are lost.
+     * @param doubledPerMille so many arrive more than once.
+     * @param latePerMille    so many arrive behind later ones.
+     * @param latest          how late at most.
+     */
+    public void datagramFaults(int lostPerMille, int doubledPerMille, int latePerMille, Duration latest) {
+        datagrams.faults(lostPerMille, doubledPerMille, latePerMille, latest.toNanos());
+    }
+
     /** Ends all faults: connections are healed, killed nodes start, stopped ones run. No further faults come. */
     public void heal() {
         faults.clear();
+        datagrams.faults(0, 0, 0, 0);
         for (Node node : nodes) {
             node.stop(0);
             node.faults().end();
@@ -375,7 +433,8 @@ public final class Simulation implements AutoCloseable {
         return new SimulationFailure(seed, nowNs - START_NS, "seed " + seed + ", step " + steps + ", "
             + "%.9f s: %s%nLast events:%n%s%nSockets:%n%s".formatted((nowNs - START_NS) / 1e9, reason,
                 String.join(System.lineSeparator(), log.tail(SHOWN)),
-                String.join(System.lineSeparator(), network.describe())), cause);
+                String.join(System.lineSeparator(), network.describe()) + System.lineSeparator()
+                    + String.join(System.lineSeparator(), datagrams.describe())), cause);
     }
 
     /**
@@ -466,6 +525,22 @@ public final class Simulation implements AutoCloseable {
         return network;
     }
 
+    SimulatedDatagrams datagrams() {
+        return datagrams;
+    }
+
+    /** Passes on what happens to datagrams. */
+    void onDatagrams(SimulatedDatagrams.Log sink) {
+        datagramLog = sink;
+    }
+
+    private void onDatagram(String kind, SocketName from, SocketName to, long firstWord) {
+        log.add(nowNs, kind, from, from.hashCode() * 31L + to.hashCode(), firstWord, 0);
+        if (datagramLog != null) {
+            datagramLog.note(kind, from, to, firstWord);
+        }
+    }
+
     Path base() {
         return base;
     }
@@ -482,11 +557,11 @@ public final class Simulation implements AutoCloseable {
                 nodes.forEach(Simulation::killQuietly);
                 return;
             }
-            for (Node node : nodes) {
+            for (Node node : nodes.reversed()) {
                 guarded(node::close);
             }
             for (Node node : nodes) {
-                int sockets = network.openSockets(node.address());
+                int sockets = network.openSockets(node.address()) + datagrams.openSockets(node.address());
                 List<String> files = filesOf(node);
                 if (sockets != 0 || !files.isEmpty()) {
                     throw failure(node + " has left " + sockets + " sockets and the files " + files, null);

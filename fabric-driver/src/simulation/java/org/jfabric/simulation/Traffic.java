@@ -164,7 +164,7 @@ final class Traffic implements Program {
         int slot = freeSends.peek();
         int length = length();
         long id = ledger.nextId();
-        fill(slot * SLOT_BYTES, length, id);
+        Payload.fill(bytes, slot * SLOT_BYTES, length, id);
         boolean confirmed = random.nextInt(4) == 0;
         long flags = confirmed ? Flags.DELIVERY_COMPLETE : random.nextBoolean() ? Flags.TRANSMIT_COMPLETE : 0;
         int result = endpoint.tsendmsg(memory.address((long) slot * SLOT_BYTES), length, addresses[to],
@@ -195,7 +195,7 @@ final class Traffic implements Program {
         accessLife = known[to];
         accessSeed = random.nextLong();
         accessLength = Long.BYTES + random.nextInt(ACCESS_BYTES - Long.BYTES);
-        fill((int) accessOffset, accessLength, accessSeed);
+        Payload.fill(bytes, (int) accessOffset, accessLength, accessSeed);
         isAccessConfirmed = random.nextBoolean();
         int result = endpoint.remoteMemory().writemsg(writing.clear().memory(memory.address(accessOffset), accessLength)
             .destAddr(addresses[to]).remote(place(to), KEY).opContext(ACCESS)
@@ -233,7 +233,7 @@ final class Traffic implements Program {
         } else if ((context & RECEIVE) != 0) {
             int slot = take(context);
             long id = bytes.getLong(slot * SLOT_BYTES);
-            check(slot * SLOT_BYTES, (int) entry.len(), id);
+            Payload.check(bytes, slot * SLOT_BYTES, (int) entry.len(), id);
             ledger.onReceived(node, id, entry.len(), context & ~RECEIVE);
             node.simulation().note("received", node, id, entry.len());
             freeReceives.add(slot);
@@ -272,7 +272,7 @@ final class Traffic implements Program {
             // the bytes of a write that is not confirmed are lost with a connection
             if (accessLife == ledger.life(accessTo)
                 && (isAccessConfirmed || !node.simulation().harm().explains(node.index(), accessTo))) {
-                check((int) accessOffset + ACCESS_BYTES, accessLength, accessSeed);
+                Payload.check(bytes, (int) accessOffset + ACCESS_BYTES, accessLength, accessSeed);
             }
             return;
         }
@@ -285,32 +285,5 @@ final class Traffic implements Program {
             Ledger.require(result == -FabricErrno.EAGAIN || accessLife != ledger.life(accessTo),
                 "read answered " + FabricErrno.name(result));
         }
-    }
-
-    private void fill(int offset, int length, long seed) {
-        bytes.putLong(offset, seed);
-        long value = seed;
-        int i = Long.BYTES;
-        for (; i + Long.BYTES <= length; i += Long.BYTES) {
-            value = value * 6364136223846793005L + 1442695040888963407L;
-            bytes.putLong(offset + i, value);
-        }
-        for (; i < length; i++) {
-            bytes.putByte(offset + i, (byte) (seed + i));
-        }
-    }
-
-    private void check(int offset, int length, long seed) {
-        boolean isRight = bytes.getLong(offset) == seed;
-        long value = seed;
-        int i = Long.BYTES;
-        for (; i + Long.BYTES <= length && isRight; i += Long.BYTES) {
-            value = value * 6364136223846793005L + 1442695040888963407L;
-            isRight = bytes.getLong(offset + i) == value;
-        }
-        for (; i < length && isRight; i++) {
-            isRight = bytes.getByte(offset + i) == (byte) (seed + i);
-        }
-        Ledger.require(isRight, "byte " + i + " of " + length + " is wrong, of message or access " + seed);
     }
 }

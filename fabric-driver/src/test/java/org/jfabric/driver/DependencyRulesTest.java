@@ -142,18 +142,18 @@ class DependencyRulesTest {
 
     @Test
     void shouldNotNameTheDriverInTheClient() {
-        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.info..", "org.jfabric.future..",
-                "org.jfabric.client..", "org.jfabric.layout..", "org.jfabric.ffi..")
+        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.info..", "org.jfabric.feed..",
+                "org.jfabric.future..", "org.jfabric.client..", "org.jfabric.layout..", "org.jfabric.ffi..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.driver..", "org.jfabric.tool..")
             .because("the client reaches an embedded driver through the port in org.jfabric.client"));
     }
 
     @Test
-    void shouldUseOnlyThePublicApiInFutures() {
-        check(noClasses().that().resideInAPackage("org.jfabric.future..")
+    void shouldUseOnlyThePublicApiInFeedsAndFutures() {
+        check(noClasses().that().resideInAnyPackage("org.jfabric.feed..", "org.jfabric.future..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.client..", "org.jfabric.layout..",
                 "org.jfabric.ffi..", "org.jfabric.codec..")
-            .because("the convenience layer could as well be an application's own"));
+            .because("they could as well be an application's own"));
     }
 
     @Test

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** Verdicts name the protection of each link of networks, and refuse those without one where it is demanded. */
 class ProtectionTest {
-    private static final Set<String> ENCRYPTED = Set.of("tls", "tlsrxm");
-    private static final String ALL = "loopback,shm,tcp,rxm,tls,tlsrxm,udp,verbs,verbsrxm,verbsud";
+    private static final Set<String> ENCRYPTED = Set.of("tls", "tlsrxm", "dtls");
+    private static final String ALL = "loopback,shm,tcp,rxm,tls,tlsrxm,udp,dtls,verbs,verbsrxm,verbsud";
 
     private static List<LinkProvider> providers(DriverConfig config) {
         return LinkProviders.enabled(config.link());
@@ -53,7 +53,8 @@ class ProtectionTest {
             Verdict verdict = provider.verdict(new Info(), "driver", config);
             if (verdict.chosen() && provider.usesSocketNames()) {
                 boolean isEncrypted = ENCRYPTED.contains(provider.name());
-                assertTrue(isAbout(verdict, isEncrypted ? "TLS 1.3" : "plain"), verdict::toString);
+                String encrypted = provider.name().equals("dtls") ? "DTLS 1.2" : "TLS 1.3";
+                assertTrue(isAbout(verdict, isEncrypted ? encrypted : "plain"), verdict::toString);
                 plain += isEncrypted ? 0 : 1;
             }
         }

@@ -30,7 +30,8 @@ class FaultsTest {
             ? new String[] {"tcp", "rxm"} : new String[] {"tcp", "shm", "rxm"};
         long faults = 0;
         for (long seed = 1; seed <= SEEDS; seed++) {
-            Simulate.Plan plan = Simulate.plan(seed, SHORT, links[(int) (seed % links.length)]);
+            Simulate.Plan plan = Simulate.plan(
+                seed, SHORT, links[(int) (seed % links.length)], Simulate.PLAIN);
             List<Fault> drawn = new Faults().add(kind, PER_SECOND, 500_000).draw(seed, plan.nodes(), SHORT.toNanos());
             faults += Simulate.run(seed, SHORT, plan.with(drawn)).faults().get(kind);
         }

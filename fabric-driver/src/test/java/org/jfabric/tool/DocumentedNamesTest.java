@@ -91,8 +91,9 @@ class DocumentedNamesTest {
             commands.put(each.getKey(), options);
         }
         commands.put("sample", Set.of("--help"));
+        commands.put("jcstress", Set.of("-m", "-t", "-h"));
         commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs",
-            "--kills", "--link", "--shrink", "--only", "--quiet", "--events"));
+            "--kills", "--link", "--traffic", "--shrink", "--only", "--quiet", "--events"));
         return commands;
     }
 
@@ -176,7 +177,8 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "sample", "test-verbs", "torture", "clean", "help")) {
+        for (String command : List.of("compare", "sample", "test-verbs", "torture", "jcstress", "clean",
+            "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
     }

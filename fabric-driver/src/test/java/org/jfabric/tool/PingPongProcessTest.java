@@ -1,10 +1,12 @@
 package org.jfabric.tool;
 
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -13,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,6 +33,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PingPongProcessTest {
+    /** Both sides have one key and trust it, so that one folder of keys is enough. */
+    @ParameterizedTest(name = "link={0} mode={1}")
+    @CsvSource({"tls, embedded", "tlsrxm, embedded", "tls, daemon"})
+    void shouldExchangeMessagesOverTls(String link, String mode, @TempDir Path keys) throws IOException {
+        Path made = TestKeys.shared().folder();
+        Files.copy(made.resolve("key"), keys.resolve("key.pem"), StandardCopyOption.COPY_ATTRIBUTES);
+        Files.copy(made.resolve("certificate.pem"), keys.resolve("certificate.pem"));
+        Files.copy(made.resolve("trusted.pem"), keys.resolve("trusted.pem"));
+        ToolRun run = ToolRun.of("pingpong", "--link", link, "--mode", mode, "--size", "1000", "--count", "5",
+            "--interface", "lo", "--keys", keys.toString(), "--json");
+
+        assertEquals(0, run.status(), run.err());
+        assertEquals(10.0, JsonText.object(run.out()).get("verified"));
+        ToolRun plain = ToolRun.of("pingpong", "--link", "tcp", "--keys", keys.toString());
+        assertEquals(2, plain.status());
+        assertTrue(plain.err().contains("is for links tls and tlsrxm, not for tcp"), plain.err());
+    }
+
     /** Few round trips, and as few to warm up: where threads share cores each one may take milliseconds. */
     @ParameterizedTest(name = "link={0} mode={1} size={2}")
     @CsvSource({

@@ -42,7 +42,7 @@ class PingPongTwoHostsTest {
         assertTrue(one.err().contains("\"only\" is not PING,PONG"), one.err());
         ToolRun shm = ToolRun.of("pingpong", "--link", "shm", "--interface", "eth0");
         assertEquals(2, shm.status());
-        assertTrue(shm.err().contains("is for links tcp and verbs, not for shm"), shm.err());
+        assertTrue(shm.err().contains("is for links of networks, not for shm"), shm.err());
         ToolRun nowhere = ToolRun.of("pingpong", "--link", "tcp", "--interface", "nosuch0", "--count", "1");
         assertEquals(1, nowhere.status());
         assertTrue(nowhere.err().contains("no interface called nosuch0"), nowhere.err());

@@ -12,6 +12,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.feed.TwoPaths;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -53,6 +54,7 @@ public final class Samples {
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
+        add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);
         add("replicas", "a counter that survives the end of its primary; its test is a simulation",

@@ -1,10 +1,13 @@
 package org.jfabric.samples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The program of the tutorial in its three places, and with C programs of libfabric on either side. */
 @Tag("slow")
@@ -63,6 +67,49 @@ class QuotesTest {
     void shouldReachBothSubscribersOverTcp() throws IOException {
         String address = "127.0.0.1:" + freePort();
         exchange("fi_sockaddr_in://" + address, "tcp", address);
+    }
+
+    /** With keys as the page makes them; a process that has another one is refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tls", "tlsrxm"})
+    void shouldReachBothSubscribersOverTls(String link) throws Exception {
+        String page = Files.readString(Path.of("..", "docs", "tutorial.md"));
+        int begin = page.indexOf("umask 077");
+        run(page.substring(begin, page.indexOf("```", begin)));
+        String address = "127.0.0.1:" + freePort();
+        TestProcess publisher = tls("feed", "publish", "feed", link, address);
+        publisher.awaitLine("publisher: ");
+        run("keytool -genkeypair -alias driver -keyalg EC -groupname secp256r1 -dname CN=other -validity 365"
+            + " -storetype PKCS12 -keystore keys/other.p12 -storepass:file keys/password");
+        TestProcess other = tls("other", "subscribe", "other", link, address);
+        other.ended();
+        assertTrue(other.lines().toString().contains("FI_EKEYREJECTED"), other.lines()::toString);
+        TestProcess first = tls("desk-1", "subscribe", "desk-1", link, address);
+        TestProcess second = tls("desk-2", "subscribe", "desk-2", link, address);
+        assertReceived(first);
+        assertReceived(second);
+        publisher.awaitLine("published 5 quotes to 2 subscribers");
+        publisher.succeeded();
+    }
+
+    /** Runs commands of the shell in the test's folder. */
+    private void run(String commands) throws Exception {
+        ProcessBuilder shell = new ProcessBuilder("bash", "-e", "-c", commands).directory(base.toFile())
+            .redirectErrorStream(true);
+        shell.environment().merge("PATH", Path.of(System.getProperty("java.home"), "bin").toString(),
+            (old, own) -> own + ':' + old);
+        Process process = shell.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), output);
+    }
+
+    private TestProcess tls(String key, String... arguments) {
+        Path keys = base.resolve("keys");
+        List<String> properties = new ArrayList<>(properties());
+        properties.addAll(List.of("jfabric.tls.passwordFile=" + keys.resolve("password"),
+            "jfabric.tls.trustFile=" + keys.resolve("trusted.pem"),
+            "jfabric.tls.keyFile=" + keys.resolve(key + ".p12")));
+        return started(TestJvm.start(properties, Quotes.class, arguments));
     }
 
     @ParameterizedTest(name = "link {0}, libfabric''s {1}")

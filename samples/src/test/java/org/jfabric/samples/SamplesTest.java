@@ -7,6 +7,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.feed.TwoPaths;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -176,6 +177,14 @@ class SamplesTest {
     }
 
     @Test
+    void shouldDeliverQuotesOverTwoPathsOnce() throws Exception {
+        List<String> lines = run(() -> TwoPaths.main(new String[0]));
+
+        assertEquals(List.of("1000 quotes in order, 0 lost",
+            "the second path brought 1000 of them, the first one 500"), lines);
+    }
+
+    @Test
     void shouldGiveEachWorkerOfOneAddressItsOrders() throws Exception {
         List<String> lines = run(() -> WorkersOfOneAddress.main(new String[0]));
 
@@ -215,7 +224,7 @@ class SamplesTest {
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "contexts", "restart",
+                "doorbell", "sequence", "log", "counters", "group", "feed", "contexts", "restart",
                 "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }

@@ -5,11 +5,13 @@ import java.util.List;
 import org.agrona.DirectBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.MemoryRegion;
+import org.jfabric.MessageHandler;
 import org.jfabric.RecvContext;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionFormat;
@@ -55,8 +57,10 @@ final class ZeroCopyReceiveExamples {
     }
 
     // example: buffered
+    private final CompletionHandler entries = this::onEntry;
+
     int receive() {
-        return completions.poll(this::onEntry, 16);
+        return completions.poll(entries, 16);
     }
 
     private void onEntry(Completion entry) {
@@ -84,8 +88,11 @@ final class ZeroCopyReceiveExamples {
     // end
 
     // example: lent
+    private final MessageHandler messages = this::onMessage;
+    private final CompletionHandler ends = this::onEnd;
+
     int receiveInPlace() {
-        return completions.pollMessages(this::onMessage, this::onEnd, 16);
+        return completions.pollMessages(messages, ends, 16);
     }
 
     private void onMessage(RecvContext message) {

@@ -218,8 +218,7 @@ final class EnableEndpointCommand extends Command {
                 : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
             hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey()).inClass(offer.txAttr().tclass());
-        if (offer.epAttr().type() != EndpointType.DGRAM) {
-            // a datagram link keeps the order by itself
+        if (!links.first().completesInOrder()) {
             settled = settled.strict(
                 hints.txAttr().compOrder() != Order.NONE, hints.rxAttr().compOrder() != Order.NONE);
         }

@@ -46,6 +46,9 @@ public final class ConfigDoc {
         (`jfabric.client.` and `jfabric.test.` are not the driver's, nor are `JFABRIC_JAVA`, `JFABRIC_JAVA_OPTS` and
         `JFABRIC_AOT`, which the script `./fabric` reads.) "-1 = ..." means that the value is derived as described,
         unless it is set.
+
+        Clients have options of their own, time limits for example. They are calls of `FabricConfig`, or system
+        properties that begin with `jfabric.client.`; the Javadoc of `FabricConfig` has them all.
         """;
 
     private ConfigDoc() {

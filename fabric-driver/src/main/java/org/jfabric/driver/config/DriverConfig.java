@@ -33,6 +33,7 @@ public final class DriverConfig {
     private final RxmConfig rxm;
     private final TlsConfig tls;
     private final UdpConfig udp;
+    private final DtlsConfig dtls;
     private final VerbsConfig verbs;
     private final LivenessConfig liveness;
     private final CncConfig cnc;
@@ -51,6 +52,7 @@ public final class DriverConfig {
         rxm = new RxmConfig(source);
         tls = new TlsConfig(source);
         udp = new UdpConfig(source);
+        dtls = new DtlsConfig(source);
         verbs = new VerbsConfig(source);
         liveness = new LivenessConfig(source);
         cnc = new CncConfig(source);
@@ -147,7 +149,7 @@ public final class DriverConfig {
     }
 
     /**
-     * Keys of the links tls and tlsrxm.
+     * Keys of the links tls, tlsrxm and dtls.
      *
      * @return options {@code jfabric.tls.*}.
      */
@@ -171,6 +173,15 @@ public final class DriverConfig {
      */
     public UdpConfig udp() {
         return udp;
+    }
+
+    /**
+     * The dtls link.
+     *
+     * @return options {@code jfabric.dtls.*}.
+     */
+    public DtlsConfig dtls() {
+        return dtls;
     }
 
     /**

@@ -20,7 +20,8 @@ final class OptionNames {
     /** Not in {@link OptionGroup}: the groups' constants need that class, so it cannot need them. */
     private static final List<OptionGroup> GROUPS = List.of(
         DirectoryConfig.GROUP, ThreadingConfig.GROUP, QueueConfig.GROUP, EngineConfig.GROUP, ShmConfig.GROUP,
-        TcpConfig.GROUP, RxmConfig.GROUP, TlsConfig.GROUP, UdpConfig.GROUP, VerbsConfig.GROUP, LivenessConfig.GROUP,
+        TcpConfig.GROUP, RxmConfig.GROUP, TlsConfig.GROUP, UdpConfig.GROUP, DtlsConfig.GROUP, VerbsConfig.GROUP,
+        LivenessConfig.GROUP,
         CncConfig.GROUP, LinkConfig.GROUP, MetricsConfig.GROUP, LogConfig.GROUP);
 
     private static final List<String> KNOWN = known();

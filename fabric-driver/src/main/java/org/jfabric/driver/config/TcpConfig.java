@@ -161,12 +161,26 @@ public final class TcpConfig {
         .why("Networks and keys of the peers that may connect (tcp, rxm, tls, tlsrxm); see docs/security.md. Over tls "
             + "it also limits the peers that are connected to. Read again when it has changed. none admits all.");
 
+    /** {@code jfabric.tcp.peerRateBytes}. */
+    public static final Option<Long> PEER_RATE_BYTES = Option.bytes("jfabric.tcp.peerRateBytes")
+        .defaultsTo(0L)
+        .range(0L, 1L << 40)
+        .why("Bytes in each second that are read from all connections with one address (tcp, rxm, tls, tlsrxm), for "
+            + "each progress thread; 0 for no limit. While a peer is above it its connections are not read: its sends "
+            + "wait, nothing is lost. Set it where peers must not use up the thread or the memory of others.");
+
+    /** {@code jfabric.tcp.peerRateMessages}. */
+    public static final Option<Integer> PEER_RATE_MESSAGES = Option.count("jfabric.tcp.peerRateMessages")
+        .defaultsTo(0)
+        .range(0, Integer.MAX_VALUE)
+        .why("The same for the number of messages in each second, of any length.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, UNKNOWN_PEER_LIMIT, UNKNOWN_PEERS_PER_HOST,
             UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
             USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS,
-            ACCESS_FILE));
+            ACCESS_FILE, PEER_RATE_BYTES, PEER_RATE_MESSAGES));
 
     /** The system counts the time between its questions in whole seconds. */
     private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
@@ -190,6 +204,8 @@ public final class TcpConfig {
     private final int copyLimitBytes;
     private final Sockets sockets;
     private final String accessFile;
+    private final long peerRateBytes;
+    private final int peerRateMessages;
 
     TcpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -216,6 +232,8 @@ public final class TcpConfig {
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
         sockets = source.value(SOCKETS);
         accessFile = source.value(ACCESS_FILE);
+        peerRateBytes = source.value(PEER_RATE_BYTES);
+        peerRateMessages = source.value(PEER_RATE_MESSAGES);
         source.check(
             copyLimitBytes + HEADER_BYTES <= writeBehindBytes,
             "a message that is copied has to fit into what is put together", COPY_LIMIT_BYTES, WRITE_BEHIND_BYTES);
@@ -363,6 +381,24 @@ public final class TcpConfig {
      */
     public Path accessFile() {
         return NO_ACCESS_FILE.equals(accessFile) ? null : Path.of(accessFile).toAbsolutePath();
+    }
+
+    /**
+     * Bytes in each second that are read from one address.
+     *
+     * @return 0 for no limit.
+     */
+    public long peerRateBytes() {
+        return peerRateBytes;
+    }
+
+    /**
+     * Messages in each second that are read from one address.
+     *
+     * @return 0 for no limit.
+     */
+    public int peerRateMessages() {
+        return peerRateMessages;
     }
 
     /**

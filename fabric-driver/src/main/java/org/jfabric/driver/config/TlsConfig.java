@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Keys and certificates of the links tls and tlsrxm. Immutable.
+ * Keys and certificates of the links tls, tlsrxm and dtls. Immutable.
  */
 public final class TlsConfig {
     /** {@code jfabric.tls.policy}. */
@@ -19,7 +19,7 @@ public final class TlsConfig {
         .defaultsTo(Path.of("/etc/jfabric/tls/key.pem"))
         .rule("a file that only its owner can read", path -> path.getFileName() != null)
         .why("The driver's private key: PEM (PKCS #8, not encrypted), or a PKCS #12 store with the key and its "
-            + "certificates. It is read again for a new connection when it has changed.");
+            + "certificates. It is read again for a new connection or session when it has changed.");
 
     /** {@code jfabric.tls.certificateFile}. */
     public static final Option<Path> CERTIFICATE_FILE = Option.file("jfabric.tls.certificateFile")
@@ -42,7 +42,7 @@ public final class TlsConfig {
             + "in either direction needs one of them. Read again when it has changed.");
 
     static final OptionGroup GROUP = new OptionGroup(
-        "tls", "Keys of the links tls and tlsrxm",
+        "tls", "Keys of the links tls, tlsrxm and dtls",
         List.of(POLICY, KEY_FILE, CERTIFICATE_FILE, PASSWORD_FILE, TRUST_FILE));
 
     private final TlsPolicy policy;

@@ -26,9 +26,10 @@ public final class UdpConfig {
 
     /** {@code jfabric.udp.batchSize}. */
     public static final Option<Integer> BATCH_SIZE = Option.count("jfabric.udp.batchSize")
-        .defaultsTo(32)
+        .defaultsTo(64)
         .range(1, 1024)
-        .why("Datagrams sent or received with one system call at most. Raise it for bursts.");
+        .why("Datagrams sent or received with one system call at most. Raise it for bursts of different lengths or "
+            + "to several peers; 16 and more datagrams of one length to one peer pass through the kernel as one.");
 
     /** {@code jfabric.udp.bufferBytes}. */
     public static final Option<Long> BUFFER_BYTES = Option.bytes("jfabric.udp.bufferBytes")
@@ -45,15 +46,30 @@ public final class UdpConfig {
         .why("NATIVE moves many datagrams with one system call and allocates nothing. NIO uses the JDK's channels, for "
             + "systems where the native calls do not work; the driver does not sleep then.");
 
+    /** {@code jfabric.udp.peerRateBytes}. */
+    public static final Option<Long> PEER_RATE_BYTES = Option.bytes("jfabric.udp.peerRateBytes")
+        .defaultsTo(0L)
+        .range(0L, 1L << 40)
+        .why("Bytes in each second that an endpoint takes of one peer (udp, dtls), and of all senders together that "
+            + "are not in its address vector; 0 for no limit. Datagrams above it are dropped and counted.");
+
+    /** {@code jfabric.udp.peerRateMessages}. */
+    public static final Option<Integer> PEER_RATE_MESSAGES = Option.count("jfabric.udp.peerRateMessages")
+        .defaultsTo(0)
+        .range(0, Integer.MAX_VALUE)
+        .why("The same for the number of datagrams in each second, of any length.");
+
     static final OptionGroup GROUP = new OptionGroup(
         "udp", "The udp link",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS));
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS, PEER_RATE_BYTES, PEER_RATE_MESSAGES));
 
     private final String networkInterface;
     private final int maxMessageBytes;
     private final int batchSize;
     private final int bufferBytes;
     private final Sockets sockets;
+    private final long peerRateBytes;
+    private final int peerRateMessages;
 
     UdpConfig(ConfigSource source) {
         networkInterface = source.value(INTERFACE);
@@ -61,6 +77,8 @@ public final class UdpConfig {
         batchSize = source.value(BATCH_SIZE);
         bufferBytes = Math.toIntExact(source.value(BUFFER_BYTES));
         sockets = source.value(SOCKETS);
+        peerRateBytes = source.value(PEER_RATE_BYTES);
+        peerRateMessages = source.value(PEER_RATE_MESSAGES);
     }
 
     /**
@@ -97,6 +115,24 @@ public final class UdpConfig {
      */
     public int bufferBytes() {
         return bufferBytes;
+    }
+
+    /**
+     * Bytes in each second that an endpoint takes of one peer.
+     *
+     * @return 0 for no limit.
+     */
+    public long peerRateBytes() {
+        return peerRateBytes;
+    }
+
+    /**
+     * Datagrams in each second that an endpoint takes of one peer.
+     *
+     * @return 0 for no limit.
+     */
+    public int peerRateMessages() {
+        return peerRateMessages;
     }
 
     /**

@@ -441,6 +441,37 @@ final class BufferedReceives extends ReceiveMode {
         return hasRoom(isTagged) && (message.length <= limitBytes || message.state != StoredMessage.FILLING);
     }
 
+    /**
+     * A longer message of a stream is shown when it is stored, and all others wait behind the oldest one. That one must
+     * not wait for room that those behind it have, or for more than the whole budget. It is stored in any case, if the
+     * client has no longer message yet that it could claim or discard; so this is one for each kind of messages.
+     */
+    @Override
+    boolean mustStore(StoredMessage paused) {
+        boolean isTagged = (paused.flags & Flags.TAGGED) != 0;
+        return paused.length > limitBytes && hasRoom(isTagged) && paused == oldest(isTagged) && !hasLonger();
+    }
+
+    /** The waiting message that is matched next. */
+    private StoredMessage oldest(boolean isTagged) {
+        TagMatcher matcher = isTagged ? tagged : untagged;
+        StoredMessage message = (StoredMessage) matcher.firstUnexpected();
+        while (isTagged && message != null && matcher.findPosted(message.tag(), message.source()) == null) {
+            message = (StoredMessage) matcher.nextUnexpected(message);
+        }
+        return message;
+    }
+
+    /** Whether the prefix of a longer message is in a cell. */
+    private boolean hasLonger() {
+        for (int i = 0; i < cells.size(); i++) {
+            if (cells.get(i).message != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isBlocked() {
         return matching || untaggedWait || taggedWait;
     }

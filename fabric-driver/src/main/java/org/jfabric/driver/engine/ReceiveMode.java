@@ -57,6 +57,13 @@ abstract class ReceiveMode implements QuotaMember {
         return false;
     }
 
+    /**
+     * Whether a paused message has to be stored even beyond the budget, because nothing else could make room for it.
+     */
+    boolean mustStore(StoredMessage paused) {
+        return false;
+    }
+
     /** The receive for an arriving message; null if the message has to wait. */
     abstract ReceiveOperation arrive(Peer peer, long flags, long tag, long length);
 

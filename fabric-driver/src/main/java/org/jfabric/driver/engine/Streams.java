@@ -10,7 +10,8 @@ import org.jfabric.driver.link.Placement;
  * endpoint's budget lasts; then the connection is not read (<em>paused</em>). The header of a paused message has been
  * read: it can be matched and peeked at, and the rest is placed directly in the receive that takes it. If one of our
  * own operations can end only after more bytes of the peer, more is stored, so that the two drivers do not wait for
- * each other: of an unknown peer one window, of a known one what can be on its way.
+ * each other: of an unknown peer one window, of a known one what can be on its way. The mode of receiving may need a
+ * message beyond the budget ({@link ReceiveMode#mustStore}).
  *
  * <p>Owner: progress agent.
  */
@@ -96,7 +97,7 @@ final class Streams {
             placement.set(
                 Placement.Action.DIRECT, isDropped ? 0 : operation.address, isDropped ? null : operation.pieces,
                 isDropped ? 0 : operation.placedBytes(), placement.token());
-        } else if (hasRoom(peer)) {
+        } else if (hasRoom(peer) || mode.mustStore(message)) {
             message.paused = false;
             message.block = length == 0 ? 0 : store.takeBlock(length);
             placement.set(Placement.Action.STORE, message.block, length, placement.token());

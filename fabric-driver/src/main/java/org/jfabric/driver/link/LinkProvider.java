@@ -94,6 +94,15 @@ public abstract class LinkProvider {
     }
 
     /**
+     * Whether operations of an endpoint end in the order of their posting without help, whichever peers they are for.
+     *
+     * @return false if the engine has to establish that order where it is requested.
+     */
+    public boolean completesInOrder() {
+        return false;
+    }
+
+    /**
      * Binds an address for an endpoint that is about to be opened, for links whose addresses belong to the operating
      * system. Resource thread.
      *

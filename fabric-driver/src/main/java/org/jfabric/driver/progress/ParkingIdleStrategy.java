@@ -1,21 +1,18 @@
 package org.jfabric.driver.progress;
 
-import org.agrona.UnsafeApi;
 import org.agrona.concurrent.IdleStrategy;
 import org.jfabric.driver.resource.CycleClock;
 import org.jfabric.driver.resource.DescriptorWatcher;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
+import org.jfabric.driver.resource.ParkedWord;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
-import org.jfabric.layout.CncDescriptor;
 
 /**
  * Puts a SHARED driver's thread to sleep in the native epoll when it was idle for a moment.
  *
- * <p>Protocol with all threads that commit to memory that the driver reads: the driver stores {@code parked}, fences,
- * polls everything once more, then sleeps; the others commit, fence, load {@code parked} and ring if it is set. So
- * either the driver sees the commit, or the other side sees the word.
+ * <p>{@link ParkedWord} describes the protocol with all threads that commit to memory that the driver reads.
  *
  * <p>Owner: the driver's thread.
  */
@@ -28,7 +25,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     private final SystemCounters counters;
     private final CycleClock clock;
     private final IdleWindow window;
-    private final long parkedAddress;
+    private final ParkedWord parked;
     private final int timeoutMs;
 
     /**
@@ -58,7 +55,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
         this.counters = counters;
         this.clock = clock;
         this.window = new IdleWindow(spinNs);
-        this.parkedAddress = cncAddress + CncDescriptor.PARKED_OFFSET;
+        this.parked = new ParkedWord(cncAddress);
         this.timeoutMs = (int) Math.max(1, parkTimeoutNs / NANOS_PER_MS);
     }
 
@@ -112,8 +109,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
     }
 
     private int sleep() {
-        UnsafeApi.putIntRelease(null, parkedAddress, 1);
-        UnsafeApi.fullFence();
+        parked.set();
         try {
             int work = progress.pollBeforeSleep();
             if (work == 0 && inbox.isEmpty()) {
@@ -123,7 +119,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
             return work;
         } finally {
             // also after a fault, or all others would ring for ever
-            UnsafeApi.putIntRelease(null, parkedAddress, 0);
+            parked.clear();
         }
     }
 }

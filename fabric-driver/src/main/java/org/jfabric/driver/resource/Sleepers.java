@@ -2,9 +2,7 @@ package org.jfabric.driver.resource;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.agrona.UnsafeApi;
 import org.jfabric.client.Sleeper;
-import org.jfabric.layout.CncDescriptor;
 
 /**
  * Where threads of the application sleep while no thread runs the cycles of a driver in mode INVOKER.
@@ -16,7 +14,7 @@ import org.jfabric.layout.CncDescriptor;
  * <p>Any thread.
  */
 public final class Sleepers {
-    private final long parkedAddress;
+    private final ParkedWord parked;
     private final DescriptorWatcher watcher;
     private final long timerNs;
     private final Runnable onFirst;
@@ -39,7 +37,7 @@ public final class Sleepers {
      * @param onFirst    called before the first object is added; under the lock of this object.
      */
     public Sleepers(long cncAddress, DescriptorWatcher watcher, long timerNs, Runnable onFirst) {
-        this.parkedAddress = cncAddress + CncDescriptor.PARKED_OFFSET;
+        this.parked = new ParkedWord(cncAddress);
         this.watcher = watcher;
         this.timerNs = timerNs;
         this.onFirst = onFirst;
@@ -76,9 +74,11 @@ public final class Sleepers {
         synchronized (lock) {
             armed = true;
             timed = false;
-            setParked(1);
+            // an application may ask and signal after it has closed the driver
+            if (!closed) {
+                parked.set();
+            }
         }
-        UnsafeApi.fullFence();
     }
 
     /** A deadline passes while the threads sleep: they are woken in time to run a cycle. */
@@ -163,13 +163,8 @@ public final class Sleepers {
     private void clear() {
         armed = false;
         timed = false;
-        setParked(0);
-    }
-
-    private void setParked(int parked) {
-        // an application may ask and signal after it has closed the driver
         if (!closed) {
-            UnsafeApi.putIntRelease(null, parkedAddress, parked);
+            parked.clear();
         }
     }
 }

@@ -12,6 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
@@ -26,28 +28,59 @@ import org.jfabric.info.FabricException;
  * <p>Any thread; slow.
  */
 public final class TlsIdentity {
-    private static final String[] PROTOCOLS = {"TLSv1.3"};
-    /** The fastest first. */
-    private static final String[] SUITES =
-        {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"};
+    /** Protocol and ciphers of one kind of links; the fastest cipher first. */
+    private record Kind(String protocol, String... suites) {
+    }
+
+    /** Contexts are made of it. */
+    private record Managers(KeyManager[] keys, TrustManager[] trust) {
+    }
+
+    private static final Kind STREAMS = new Kind("TLSv1.3",
+        "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
+    /** The newest that the JDK has. Each has a key exchange whose secrets are not kept, and authenticates records. */
+    private static final Kind DATAGRAMS = new Kind("DTLSv1.2",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
     private static final String NAME = "driver";
     private static final char[] IN_MEMORY = {'-'};
 
+    private final Kind kind;
     private final KeyFiles files;
     private List<Object> stamps;
+    private Managers managers;
     private SSLContext context;
     private FabricException problem;
 
-    /**
-     * Reads the files.
-     *
-     * @param config their names.
-     * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
-     */
-    public TlsIdentity(TlsConfig config) {
+    private TlsIdentity(Kind kind, TlsConfig config) {
+        this.kind = kind;
         files = new KeyFiles(config);
         stamps = files.stamps();
-        context = load();
+        managers = load();
+        context = newContext(managers);
+    }
+
+    /**
+     * Reads the files, for connections over TLS 1.3.
+     *
+     * @param config their names.
+     * @return the identity.
+     * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
+     */
+    public static TlsIdentity ofStreams(TlsConfig config) {
+        return new TlsIdentity(STREAMS, config);
+    }
+
+    /**
+     * Reads the files, for sessions over DTLS 1.2.
+     *
+     * @param config their names.
+     * @return the identity.
+     * @throws FabricException as {@link #ofStreams}.
+     */
+    public static TlsIdentity ofDatagrams(TlsConfig config) {
+        return new TlsIdentity(DATAGRAMS, config);
     }
 
     /**
@@ -61,16 +94,19 @@ public final class TlsIdentity {
         if (!now.equals(stamps)) {
             stamps = now;
             try {
-                context = load();
+                managers = load();
+                context = newContext(managers);
             } catch (FabricException unusable) {
                 problem = unusable;
             }
         }
-        SSLEngine engine = context.createSSLEngine();
+        // the cookies of a context do not contain the peer's address: with a context for each handshake, one that was
+        // sent to an address does not prove that another one receives
+        SSLEngine engine = (kind == DATAGRAMS ? newContext(managers) : context).createSSLEngine();
         engine.setUseClientMode(isClient);
         SSLParameters parameters = engine.getSSLParameters();
-        parameters.setProtocols(PROTOCOLS);
-        parameters.setCipherSuites(SUITES);
+        parameters.setProtocols(new String[] {kind.protocol});
+        parameters.setCipherSuites(kind.suites);
         parameters.setUseCipherSuitesOrder(true);
         parameters.setNeedClientAuth(true);
         engine.setSSLParameters(parameters);
@@ -89,6 +125,20 @@ public final class TlsIdentity {
     }
 
     /**
+     * The fingerprint of the peer's certificate.
+     *
+     * @param engine whose handshake is done.
+     * @return as {@link #fingerprint}.
+     */
+    public static String peerKey(SSLEngine engine) {
+        try {
+            return fingerprint(engine.getSession().getPeerCertificates()[0]);
+        } catch (SSLPeerUnverifiedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /**
      * The fingerprint of a certificate, as {@code keytool} and {@code openssl x509 -fingerprint -sha256} compute it.
      *
      * @param certificate of a peer.
@@ -103,7 +153,7 @@ public final class TlsIdentity {
         }
     }
 
-    private SSLContext load() {
+    private Managers load() {
         KeyFiles.Identity identity = files.identity();
         Certificate[] trusted = files.trusted();
         try {
@@ -120,13 +170,29 @@ public final class TlsIdentity {
             TrustManagerFactory trustManagers =
                 TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(anchors);
-            SSLContext made = SSLContext.getInstance("TLSv1.3");
-            made.init(new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
-                trustManagers.getTrustManagers(), null);
-            return made;
+            return new Managers(
+                new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
+                trustManagers.getTrustManagers());
         } catch (GeneralSecurityException | IOException ex) {
-            throw new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "
-                + ex.getMessage(), "See docs/security.md.", ex);
+            throw unusable(ex);
         }
+    }
+
+    private SSLContext newContext(Managers from) {
+        try {
+            SSLContext made = SSLContext.getInstance(kind.protocol);
+            made.init(from.keys, from.trust, null);
+            // no session is resumed, and the JDK would keep 20,480 of them for a day
+            made.getServerSessionContext().setSessionCacheSize(1);
+            made.getClientSessionContext().setSessionCacheSize(1);
+            return made;
+        } catch (GeneralSecurityException ex) {
+            throw unusable(ex);
+        }
+    }
+
+    private static FabricException unusable(Exception cause) {
+        return new FabricException(FabricErrno.EINVAL, "the key or the trusted certificates cannot be used: "
+            + cause.getMessage(), "See docs/security.md.", cause);
     }
 }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.jfabric.driver.link.scripted.Script;
-import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.simulation.model.NaiveMatcher;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
@@ -41,7 +41,7 @@ abstract class EngineModel {
     }
 
     /** A message as its sender posted it; its id travels as remote CQ data. */
-    static final class Message extends org.jfabric.driver.model.Message {
+    static final class Message extends org.jfabric.simulation.model.Message {
         int slot;
         ScatteredPieces pieces;
         long level;
@@ -58,7 +58,7 @@ abstract class EngineModel {
     }
 
     /** A receive as it was posted. */
-    static final class Receive extends org.jfabric.driver.model.Receive {
+    static final class Receive extends org.jfabric.simulation.model.Receive {
         int slot;
         ScatteredPieces pieces;
         Message message;

@@ -15,7 +15,7 @@ import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
-import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.simulation.model.NaiveMatcher;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,14 +41,14 @@ class MultiReceiveModelTest {
     }
 
     /** A message as it was posted; its id travels as remote CQ data. */
-    private static final class Message extends org.jfabric.driver.model.Message {
+    private static final class Message extends org.jfabric.simulation.model.Message {
         int slot;
         boolean whole;
         boolean mayFail;
     }
 
     /** A receive as it was posted. */
-    private static final class Receive extends org.jfabric.driver.model.Receive {
+    private static final class Receive extends org.jfabric.simulation.model.Receive {
         int slot;
         int errno;
         final Deque<Message> messages = new ArrayDeque<>();

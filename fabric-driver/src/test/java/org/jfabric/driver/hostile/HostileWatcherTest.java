@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
@@ -51,7 +52,8 @@ class HostileWatcherTest {
 
         Watcher(Path directory) {
             conductor = new ClientConductor(
-                DriverConnection.connect(directory, DriverUser.own(), TIMEOUT_NS, "hostile"), new DriverState(), this,
+                DriverConnection.connect(
+                    directory, DriverUser.own(), TIMEOUT_NS, "hostile", ClientThreads.SYSTEM), new DriverState(), this,
                 TIMEOUT_NS, Long.MAX_VALUE);
             conductor.start();
         }

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
@@ -146,6 +149,17 @@ public final class ConnectionSide {
         assertEquals(FabricErrno.name(errno), FabricErrno.name(event.err), () -> "got " + event);
         assertSame(fid, event.fid);
         return event;
+    }
+
+    /** The next entries must be errors of these objects, in any order. */
+    public void nextErrors(int errno, Object... fids) {
+        Set<Object> left = Collections.newSetFromMap(new IdentityHashMap<>());
+        Collections.addAll(left, fids);
+        while (!left.isEmpty()) {
+            Event event = next();
+            assertEquals(FabricErrno.name(errno), FabricErrno.name(event.err), () -> "got " + event);
+            assertTrue(left.remove(event.fid), () -> "got " + event);
+        }
     }
 
     /**

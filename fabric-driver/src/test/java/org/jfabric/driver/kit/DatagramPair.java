@@ -20,8 +20,6 @@ import org.jfabric.test.TestDirectory;
 
 /** Two datagram endpoints that have inserted each other's address; everything goes with {@link #close}. */
 public final class DatagramPair implements AutoCloseable {
-    private static final String LINKS = "loopback,shm,udp";
-
     public final DatagramSetup setup;
     public final FabricNode a;
     public final FabricNode b;
@@ -40,16 +38,15 @@ public final class DatagramPair implements AutoCloseable {
 
     public DatagramPair(DatagramSetup setup, Info hints) {
         this.setup = setup;
-        List<String> options = List.of("jfabric.link.enabled=" + LINKS, "jfabric.udp.sockets=" + setup.sockets);
-        daemons = setup.daemon ? Daemons.shared(options) : null;
+        daemons = setup.daemon ? Daemons.shared(setup.options()) : null;
         base = setup.daemon ? null : TestDirectory.create();
         if (setup.daemon) {
             resources.push(daemons);
             daemons.start(List.of("alpha", "beta"));
         }
         Info bound = hints.copy().srcAddr(address(0));
-        a = new FabricNode(fabric("alpha"), "udp", bound, 512, 0xAA, this::pump);
-        b = new FabricNode(fabric("beta"), "udp", bound, 512, 0xBB, this::pump);
+        a = new FabricNode(fabric("alpha"), setup.link, bound, 512, 0xAA, this::pump);
+        b = new FabricNode(fabric("beta"), setup.link, bound, 512, 0xBB, this::pump);
         resources.push(a);
         resources.push(b);
         toB = a.av.insert(b.endpoint.name());
@@ -64,7 +61,7 @@ public final class DatagramPair implements AutoCloseable {
 
     /** A further endpoint of one side, with a queue, a vector and memory of its own. */
     public FabricNode sibling(FabricNode of, Info hints) {
-        return new FabricNode(of.fabric, "udp", hints.copy().srcAddr(address(0)), 64, 0, this::pump);
+        return new FabricNode(of.fabric, setup.link, hints.copy().srcAddr(address(0)), 64, 0, this::pump);
     }
 
     /** Text of an address of the host that this setup uses. */
@@ -84,9 +81,12 @@ public final class DatagramPair implements AutoCloseable {
         if (setup.daemon) {
             return Fabric.connect(new FabricConfig().directory(daemons.directory(name)));
         }
-        FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER)
-            .set("jfabric.link.enabled", LINKS).set("jfabric.udp.sockets", setup.sockets).build());
+        DriverConfig.Builder config = DriverConfig.builder()
+            .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER);
+        for (String option : setup.options()) {
+            config.set(option.substring(0, option.indexOf('=')), option.substring(option.indexOf('=') + 1));
+        }
+        FabricDriver driver = FabricDriver.launchEmbedded(config.build());
         resources.push(driver);
         Runnable before = pump;
         pump = () -> {

@@ -185,7 +185,7 @@ public final class FabricPair implements AutoCloseable {
     private FabricDriver embed(String name) {
         DriverConfig.Builder config = DriverConfig.builder()
             .directory(base.resolve(name)).threadingMode(ThreadingMode.INVOKER);
-        Network.OPTIONS.forEach(each -> config.set(each.split("=")[0], each.split("=")[1]));
+        setup.options().forEach(each -> config.set(each.split("=")[0], each.split("=")[1]));
         FabricDriver driver = FabricDriver.launchEmbedded(config.build());
         resources.push(driver);
         return driver;

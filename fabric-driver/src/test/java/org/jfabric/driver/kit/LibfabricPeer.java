@@ -50,6 +50,7 @@ public final class LibfabricPeer implements AutoCloseable {
      * @param pump     called while the process is waited for.
      */
     public static LibfabricPeer start(String provider, String type, Runnable pump) {
+        assumeTrue(!Network.LINK.startsWith("tls"), "C programs do not speak TLS");
         try {
             ProcessBuilder builder = new ProcessBuilder(program().toString(), provider, type);
             builder.environment().put("FI_TCP_IFACE", "lo");

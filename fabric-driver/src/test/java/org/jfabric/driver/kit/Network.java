@@ -1,6 +1,7 @@
 package org.jfabric.driver.kit;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The link of networks that tests run over: tcp on this machine's loopback interface, or the one that a run is for,
@@ -14,20 +15,30 @@ public final class Network {
     public static final boolean IS_EMBEDDED = "embedded".equals(System.getProperty("jfabric.test.mode"));
     /** Name of the link of reliable datagrams. */
     public static final String LINK = System.getProperty("jfabric.test.link", "tcp");
-    /** What drivers are told, as NAME=VALUE. */
-    public static final List<String> OPTIONS = options(System.getProperty("jfabric.test.interface", "lo"));
+    /** Options of drivers, as NAME=VALUE. */
+    public static final List<String> OPTIONS = options(LINK);
 
     private Network() {
     }
 
-    private static List<String> options(String networkInterface) {
-        return switch (LINK) {
+    private static List<String> withKeys(String... options) {
+        return Stream.concat(Stream.of(options), TestKeys.shared().assignments().stream()).toList();
+    }
+
+    /** Options of drivers with that link of networks, as NAME=VALUE. */
+    static List<String> options(String link) {
+        String networkInterface = System.getProperty("jfabric.test.interface", "lo");
+        return switch (link) {
             case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
             case "rxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
+            case "tls" -> withKeys(
+                "jfabric.link.enabled=loopback,shm,tls", "jfabric.tcp.interface=" + networkInterface);
+            case "tlsrxm" -> withKeys(
+                "jfabric.link.enabled=loopback,shm,tlsrxm,tls", "jfabric.tcp.interface=" + networkInterface);
             case "verbsrxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,verbsrxm,verbs", "jfabric.verbs.interface=" + networkInterface);
-            default -> throw new IllegalArgumentException("no link of networks: " + LINK);
+            default -> throw new IllegalArgumentException("no link of networks: " + link);
         };
     }
 }

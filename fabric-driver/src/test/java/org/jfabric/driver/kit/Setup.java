@@ -2,6 +2,7 @@ package org.jfabric.driver.kit;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.List;
 import java.util.stream.Stream;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -20,7 +21,11 @@ public enum Setup {
     /** Each in an embedded driver of its own, over a link of networks. */
     NETWORK_EMBEDDED(Network.LINK, false),
     /** Clients of two driver processes, over a link of networks. */
-    NETWORK_DAEMON(Network.LINK, true);
+    NETWORK_DAEMON(Network.LINK, true),
+    /** Each in an embedded driver of its own, over TLS: for a part of the tests. */
+    TLS_EMBEDDED("tls", false),
+    /** The same with rxm. */
+    TLSRXM_EMBEDDED("tlsrxm", false);
 
     private static final long OWN_ORDER = Order.STRICT | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAR
         | Order.RMA_WAW | Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAR | Order.ATOMIC_WAW;
@@ -38,8 +43,19 @@ public enum Setup {
         return Stream.of(values()).filter(Setup::isWanted);
     }
 
+    /** Those with TLS, unless this run is for a certain link. */
+    static Stream<Setup> encrypted() {
+        return Network.IS_CHOSEN ? Stream.empty() : Stream.of(TLS_EMBEDDED, TLSRXM_EMBEDDED);
+    }
+
+    /** Options of its drivers, as NAME=VALUE. */
+    public List<String> options() {
+        return isForeign() ? Network.options(link) : Network.OPTIONS;
+    }
+
     private boolean isWanted() {
-        return (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
+        return this != TLS_EMBEDDED && this != TLSRXM_EMBEDDED && (!Network.IS_CHOSEN || isForeign())
+            && (!Network.IS_EMBEDDED || !daemon);
     }
 
     /** Whether a test of what calls take and answer needs it, see {@link SetupSource#calls()}. */
@@ -57,6 +73,7 @@ public enum Setup {
     public String connectedLink() {
         return switch (link) {
             case "rxm" -> "tcp";
+            case "tlsrxm" -> "tls";
             case "verbsrxm" -> "verbs";
             default -> link;
         };
@@ -64,7 +81,7 @@ public enum Setup {
 
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
     public boolean isForeign() {
-        return link.equals(Network.LINK);
+        return !link.equals("loopback") && !link.equals("shm");
     }
 
     /** The completion level that says most of those that the link gives. */
@@ -102,12 +119,22 @@ public enum Setup {
 
     /** Whether the wire tells of a delivery that no receive has matched: rxm confirms only what a receive has taken. */
     private boolean hasDeliveryBeforeMatch() {
-        return !isForeign() || link.equals("tcp");
+        return !isForeign() || isStream();
     }
 
     /** Whether a receive has the message when the peer confirms it, at any level: so it is over rxm. */
     public boolean confirmsMatches() {
         return isForeign() && link.endsWith("rxm");
+    }
+
+    /** Skips a test that names the plain link. */
+    public void assumePlain() {
+        assumeTrue(!connectedLink().equals("tls"), "the test names link tcp");
+    }
+
+    /** Skips a test that counts garbage. */
+    public void assumeNoGarbage() {
+        assumeTrue(!connectedLink().equals("tls"), "the JDK's engine allocates for each record");
     }
 
     /** Skips a test of messages that are delivered before a receive takes them. */
@@ -144,12 +171,12 @@ public enum Setup {
 
     /** Skips a test of {@link Flags#RMA_EVENT}. */
     public void assumeRemoteEvents() {
-        assumeTrue(!isForeign() || link.equals("tcp"), "the link reports no accesses to their target");
+        assumeTrue(!isForeign() || isStream(), "the link reports no accesses to their target");
     }
 
     /** Skips a test of remote memory access, which these links do not have. */
     public void assumeRemoteMemory() {
-        assumeTrue(!isForeign() || connectedLink().equals("tcp"), "the link has no remote memory access");
+        assumeTrue(!isForeign() || isStream(connectedLink()), "the link has no remote memory access");
     }
 
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */
@@ -176,7 +203,7 @@ public enum Setup {
     public long messageOrder() {
         return !isForeign() ? OWN_ORDER
             : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_WAR
-                | (link.equals("tcp") ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
+                | (isStream() ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */
@@ -187,6 +214,15 @@ public enum Setup {
     /** Skips a test of names that the driver gives: an endpoint of tcp is called by the address of its socket. */
     public void assumeNames() {
         assumeTrue(!isForeign(), "endpoints of the tcp link are named by their sockets, not by their driver");
+    }
+
+    /** Whether reliable datagrams go by libfabric's tcp, encrypted or not, without rxm above it. */
+    public boolean isStream() {
+        return isStream(link);
+    }
+
+    private static boolean isStream(String name) {
+        return name.equals("tcp") || name.equals("tls");
     }
 
     /** Whether each endpoint has a driver of its own. */

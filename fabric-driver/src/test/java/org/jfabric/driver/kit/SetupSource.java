@@ -23,13 +23,17 @@ public @interface SetupSource {
      */
     boolean calls() default false;
 
+    /** Whether the test is among those that are repeated over TLS in each run. */
+    boolean encrypted() default false;
+
     /** The setups that the annotation asks for. */
     final class Setups extends AnnotationBasedArgumentsProvider<SetupSource> {
         @Override
         protected Stream<? extends Arguments> provideArguments(
             ParameterDeclarations parameters, ExtensionContext context, SetupSource source) {
-            return Setup.wanted()
-                .filter(setup -> !source.calls() || Effort.ALL || setup.isForCalls())
+            return Stream.concat(
+                Setup.wanted().filter(setup -> !source.calls() || Effort.ALL || setup.isForCalls()),
+                source.encrypted() ? Setup.encrypted() : Stream.empty())
                 .map(Arguments::of);
         }
     }

@@ -25,8 +25,10 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /**
  * Keys with certificates, made once for each name. A key has signed its certificate itself, unless its name is
@@ -49,7 +51,28 @@ public final class TestKeys {
     /** Begin of the names of keys whose certificate has expired. */
     public static final String EXPIRED = "expired";
 
+    private static Folder shared;
+
     private TestKeys() {
+    }
+
+    /** Files of drivers that all have the same key and trust it, until the end of the process. */
+    public static synchronized Folder shared() {
+        if (shared == null) {
+            try {
+                Path parent = Files.createTempDirectory("jfabric-keys");
+                shared = files(parent, "shared", "shared");
+                parent.toFile().deleteOnExit();
+                shared.folder.toFile().deleteOnExit();
+                // the order of deletion is the reverse one
+                for (String file : new String[] {"key", "certificate.pem", "trusted.pem"}) {
+                    shared.folder.resolve(file).toFile().deleteOnExit();
+                }
+            } catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
+        }
+        return shared;
     }
 
     /** A key and its certificate. */
@@ -63,6 +86,12 @@ public final class TestKeys {
             return new String[] {"jfabric.tls.keyFile", folder + "/key", "jfabric.tls.certificateFile",
                 folder + "/certificate.pem", "jfabric.tls.passwordFile", folder + "/password",
                 "jfabric.tls.trustFile", folder + "/trusted.pem"};
+        }
+
+        /** The same as NAME=VALUE. */
+        public List<String> assignments() {
+            String[] all = options();
+            return IntStream.range(0, all.length / 2).mapToObj(i -> all[2 * i] + '=' + all[2 * i + 1]).toList();
         }
 
         /** Replaces key and certificate, each file at once. */

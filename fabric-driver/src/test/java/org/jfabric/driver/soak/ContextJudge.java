@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.jfabric.driver.model.NaiveMatcher;
+import org.jfabric.simulation.model.NaiveMatcher;
 
 /**
  * Says whether what the receives of one context took is what the rules allow, as {@link Judge} does for an endpoint.

@@ -1,7 +1,7 @@
 package org.jfabric.driver.soak;
 
 import org.jfabric.driver.kit.FabricNode;
-import org.jfabric.driver.model.Receive;
+import org.jfabric.simulation.model.Receive;
 import org.jfabric.info.FabricErrno;
 
 /** A receive of a context, with its entry. */

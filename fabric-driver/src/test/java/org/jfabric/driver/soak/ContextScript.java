@@ -2,7 +2,7 @@ package org.jfabric.driver.soak;
 
 import java.util.SplittableRandom;
 import org.agrona.MutableDirectBuffer;
-import org.jfabric.driver.model.Message;
+import org.jfabric.simulation.model.Message;
 
 /**
  * The messages that one sender sends, each determined by the sender's seed and its number. So a sender in another

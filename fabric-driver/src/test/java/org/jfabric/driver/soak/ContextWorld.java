@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.simulation.soak.History;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;

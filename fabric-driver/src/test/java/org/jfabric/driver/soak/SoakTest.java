@@ -1,5 +1,6 @@
 package org.jfabric.driver.soak;
 
+import org.jfabric.simulation.soak.SoakWorld;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +34,7 @@ class SoakTest {
         long lent = 0;
         long windows = 0;
         while (done < wanted) {
-            try (SoakWorld world = new SoakWorld(setup, seed++)) {
+            try (SoakWorld world = open(setup, seed++)) {
                 world.run(Math.min(WORLD, wanted - done));
                 done += world.operations;
                 refused += world.refused;
@@ -67,8 +68,12 @@ class SoakTest {
         assertEquals(1000, shares);
     }
 
+    private static SoakWorld open(SoakSetup setup, long seed) {
+        return new SoakWorld(seed, random -> new SetupDrivers(setup, random));
+    }
+
     private static long entriesOf(long seed) {
-        try (SoakWorld world = new SoakWorld(SoakSetup.LOOPBACK_INVOKER, seed)) {
+        try (SoakWorld world = open(SoakSetup.LOOPBACK_INVOKER, seed)) {
             world.run(5000);
             return world.entriesHash;
         }

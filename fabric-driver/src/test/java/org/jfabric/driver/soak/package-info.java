@@ -1,5 +1,5 @@
 /**
- * The random soak: operations of every kind from a seeded generator, through the public API over each link and in each
- * threading mode, held against the naive reference model; see docs/soak.md.
+ * The random soak over real drivers: {@link org.jfabric.simulation.soak.SoakWorld} over each link and in each threading
+ * mode, and random use of contexts; see docs/soak.md.
  */
 package org.jfabric.driver.soak;

@@ -29,8 +29,17 @@ record Cell(String link, ThreadingMode embedded) {
     }
 
     static Cell parse(String text) {
-        return all().stream().filter(each -> each.toString().equals(text)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("no such cell: " + text + ", there are " + all()));
+        return matching(text).getFirst();
+    }
+
+    /** All cells of a text such as {@code shm/daemon}, in which a star stands for any link or any mode. */
+    static List<Cell> matching(String text) {
+        String pattern = text.replace("*", "[a-z]+");
+        List<Cell> cells = all().stream().filter(each -> each.toString().matches(pattern)).toList();
+        if (cells.isEmpty()) {
+            throw new IllegalArgumentException("no such cell: " + text + ", there are " + all());
+        }
+        return cells;
     }
 
     boolean isDaemon() {
@@ -58,6 +67,16 @@ record Cell(String link, ThreadingMode embedded) {
         };
     }
 
+    /** The wire of tcp has no atomic operations. */
+    boolean hasAtomics() {
+        return isReliable() && !link.equals("tcp");
+    }
+
+    /** Accesses of peers to memory that is copied, and not mapped by the driver, are served. */
+    boolean hasAccessesByCopy() {
+        return isLocal() || link.equals("shm");
+    }
+
     boolean isPaced() {
         return link.equals("tcp");
     }
@@ -68,7 +87,8 @@ record Cell(String link, ThreadingMode embedded) {
 
     Info hints() {
         if (isReliable()) {
-            return new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
+            return new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV | Flags.RMA
+                | (hasAtomics() ? Flags.ATOMIC : 0));
         }
         Info hints = new Info().caps(Flags.MSG | Flags.SOURCE).srcAddr("fi_sockaddr_in://127.0.0.1:0");
         hints.epAttr().type(EndpointType.DGRAM);

@@ -29,6 +29,11 @@ record Conversation(int number, Worker from, Worker to, Ledger ledger) implement
         return ledger.lost().stream().filter(each -> !to.holds(number, each)).toList();
     }
 
+    /** What its accesses have not left in the receiver's memory, or null. */
+    String faultOfAccesses(boolean hasEnded) {
+        return to.faultOfAccesses(number, ledger, hasEnded);
+    }
+
     @Override
     public void close() {
         ledger.close();

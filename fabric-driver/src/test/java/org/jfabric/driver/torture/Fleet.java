@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,6 +32,7 @@ final class Fleet implements AutoCloseable {
     private final Path base;
     private final Path folder;
     private final Tally tally;
+    private final String[] options;
     private final Map<String, Census> first = new HashMap<>();
     private final Map<String, Long> firstHeap = new HashMap<>();
     private final DriverProcess alpha;
@@ -39,10 +42,12 @@ final class Fleet implements AutoCloseable {
     private DriverProcess beta;
     private long coldNs;
 
-    Fleet(Path base, Path folder, Tally tally) {
+    /** With further options of the drivers, NAME=VALUE. */
+    Fleet(Path base, Path folder, Tally tally, String... options) {
         this.base = base;
         this.folder = folder;
         this.tally = tally;
+        this.options = options;
         long begin = System.nanoTime();
         beta = launch("beta").awaitReady();
         coldNs = System.nanoTime() - begin;
@@ -56,8 +61,11 @@ final class Fleet implements AutoCloseable {
     }
 
     private DriverProcess launch(String name) {
-        return DriverProcess.launch(TortureDriver.class, base.resolve(name), "jfabric.link.enabled=" + Cell.LINKS,
-            "jfabric.tcp.interface=lo", TortureDriver.FOLDER + '=' + folder);
+        List<String> all = new ArrayList<>(List.of("jfabric.link.enabled=" + Cell.LINKS, "jfabric.tcp.interface=lo",
+            TortureDriver.FOLDER + '=' + folder));
+        // of two values the later one counts
+        all.addAll(List.of(options));
+        return DriverProcess.launch(TortureDriver.class, base.resolve(name), all.toArray(String[]::new));
     }
 
     DriverProcess alpha() {
@@ -72,7 +80,7 @@ final class Fleet implements AutoCloseable {
     long killBeta() {
         long begin = System.nanoTime();
         beta.kill();
-        tally.add("drivers killed", 1);
+        tally.add("killed: daemons", 1);
         return begin;
     }
 

@@ -11,8 +11,9 @@ import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The record of one conversation, the messages of one sender to one receiver, in a file that both map and that outlives
- * them: what was posted and confirmed, by the sender, and what was received, by the receiver. Each word has one writer.
+ * The record of one conversation, the messages of one sender to one receiver and its accesses to the receiver's memory,
+ * in a file that both map and that outlives them: what was posted and confirmed, by the sender, and what was received,
+ * by the receiver. Each word has one writer.
  */
 final class Ledger implements AutoCloseable {
     /** Messages of one conversation. */
@@ -21,9 +22,16 @@ final class Ledger implements AutoCloseable {
     private static final int POSTED = 0;
     private static final int DELIVERED = 8;
     private static final int FAILED = 16;
+    private static final int ADDITIONS_POSTED = 24;
+    private static final int ADDITIONS_CONFIRMED = 32;
+    private static final int WRITES_CONFIRMED = 40;
+    private static final int READS_COMPARED = 48;
     private static final int RECEIVED = 64;
     private static final int TAKEN = 72;
-    private static final int DELIVERED_BITS = 128;
+    /** For each slot of the receiver's area: the last write that was posted, and the last one that was confirmed. */
+    private static final int WRITING = 128;
+    private static final int WRITTEN = WRITING + RemoteArea.SLOTS * Long.BYTES;
+    private static final int DELIVERED_BITS = WRITTEN + RemoteArea.SLOTS * Long.BYTES;
     private static final int RECEIVED_BITS = DELIVERED_BITS + CAPACITY / 8;
     private static final int LENGTH = RECEIVED_BITS + CAPACITY / 8;
 
@@ -93,6 +101,55 @@ final class Ledger implements AutoCloseable {
 
     void onTaken() {
         file.putLongRelease(TAKEN, file.getLong(TAKEN) + 1);
+    }
+
+    long additionsPosted() {
+        return file.getLongVolatile(ADDITIONS_POSTED);
+    }
+
+    long additionsConfirmed() {
+        return file.getLongVolatile(ADDITIONS_CONFIRMED);
+    }
+
+    long writesConfirmed() {
+        return file.getLongVolatile(WRITES_CONFIRMED);
+    }
+
+    long readsCompared() {
+        return file.getLongVolatile(READS_COMPARED);
+    }
+
+    /** The last write to a slot that was posted, or is about to be; 0 for none. */
+    long writing(int slot) {
+        return file.getLongVolatile(WRITING + slot * Long.BYTES);
+    }
+
+    /** The last write to a slot that was confirmed; 0 for none. */
+    long written(int slot) {
+        return file.getLongVolatile(WRITTEN + slot * Long.BYTES);
+    }
+
+    /** Before the call that posts it: the sender may be killed between that and anything else. */
+    void onAdding() {
+        file.putLongVolatile(ADDITIONS_POSTED, file.getLong(ADDITIONS_POSTED) + 1);
+    }
+
+    void onAdded() {
+        file.putLongVolatile(ADDITIONS_CONFIRMED, file.getLong(ADDITIONS_CONFIRMED) + 1);
+    }
+
+    /** Before the call that posts it. */
+    void onWriting(int slot, long number) {
+        file.putLongVolatile(WRITING + slot * Long.BYTES, number);
+    }
+
+    void onWritten(int slot, long number) {
+        file.putLongVolatile(WRITTEN + slot * Long.BYTES, number);
+        file.putLongVolatile(WRITES_CONFIRMED, file.getLong(WRITES_CONFIRMED) + 1);
+    }
+
+    void onCompared() {
+        file.putLongVolatile(READS_COMPARED, file.getLong(READS_COMPARED) + 1);
     }
 
     /** Numbers of messages that were confirmed and not received. */

@@ -1,6 +1,8 @@
 package org.jfabric.driver.torture;
 
 import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -8,20 +10,26 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
+import org.jfabric.MemoryRegionAttr;
 import org.jfabric.codec.control.ClientHelloEncoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.wire.HelloEncoder;
 import org.jfabric.driver.kit.Change;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.link.shm.ShmGarbagePeer;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.Flags;
@@ -32,20 +40,25 @@ import org.jfabric.test.Deadline;
 
 /**
  * Messages that parsers of a driver are to read, as captures of real processes have them, with some bytes changed, cut
- * or repeated. Those that need it have a valid handshake in front. Only what is long enough for the parser is counted.
+ * or repeated. Those that need it have a valid handshake in front. Only what is long enough for the parser is counted;
+ * of records in shared memory what the driver has read.
  */
 final class Mutations implements AutoCloseable {
     /** A parser that bytes from outside of the driver's process reach. */
     enum Parser {
-        CONTROL_HELLO, SHM_HELLO, TCP_REQUEST, TCP_MESSAGE, RXM_REQUEST, RXM_PACKET
+        CONTROL_HELLO, CONTROL_COMMAND, SHM_HELLO, SHM_RECORD, TCP_REQUEST, TCP_MESSAGE, RXM_REQUEST, RXM_PACKET,
+        TLS_HANDSHAKE, UDP_DATAGRAM
     }
 
     private static final int BATCH = 16;
     private static final int CM_HEADER = 32;
+    private static final int TLS_RECORD_HEADER = 5;
+    private static final int LONGEST_DATAGRAM = 1_472;
     private static final int HEADER = 16;
     private static final int RXM_HEADER = 64;
     private static final int SLOT = 1 << 16;
     private static final int RECEIVES = 64;
+    private static final long KEY = 0x1111;
     private static final long PAUSE_NS = 20_000;
     private static final String CM = "00".repeat(20) + "0100000000000000";
     private static final List<byte[]> MESSAGES = captures(
@@ -80,13 +93,27 @@ final class Mutations implements AutoCloseable {
     private final UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(16 << 10));
     private final FabricNode tcp;
     private final FabricNode rxm;
+    private final FabricNode shm;
+    private final FabricNode tls;
+    private final FabricNode udp;
+    private final byte[] clientHello = clientHello();
+    private final ShmGarbagePeer garbagePeer;
+    private final CommandMutations commands;
     private final long[] reached = new long[Parser.values().length];
 
     Mutations(Path directory, long seed) {
         this.directory = directory;
         random = new SplittableRandom(seed);
-        tcp = node("tcp");
-        rxm = node("rxm");
+        Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.RMA);
+        tcp = node("tcp", hints);
+        rxm = node("rxm", hints);
+        shm = node("shm", hints);
+        tls = node("tls", hints);
+        udp = node("udp", Cell.parse("udp/daemon").hints());
+        shm.domain.allocate(SLOT, new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE)
+            .requestedKey(KEY));
+        garbagePeer = new ShmGarbagePeer(directory.getParent(), "mutant", shm.endpoint.name(), KEY, random);
+        commands = new CommandMutations(directory, random);
     }
 
     private static List<byte[]> captures(String... texts) {
@@ -94,9 +121,9 @@ final class Mutations implements AutoCloseable {
     }
 
     /** An endpoint that they are sent to; what is valid of them ends in its receives. */
-    private FabricNode node(String link) {
-        FabricNode node = new FabricNode(Fabric.connect(new FabricConfig().directory(directory)), link,
-            new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.RMA), 512, 0, () -> { });
+    private FabricNode node(String link, Info hints) {
+        FabricNode node = new FabricNode(
+            Fabric.connect(new FabricConfig().directory(directory)), link, hints, 512, 0, () -> { });
         for (int i = 0; i < RECEIVES; i++) {
             receive(node, i);
         }
@@ -105,19 +132,24 @@ final class Mutations implements AutoCloseable {
 
     private static void receive(FabricNode node, int slot) {
         long address = node.memory.address((long) slot * SLOT);
-        int result = slot % 2 == 0 ? node.endpoint.trecv(address, SLOT, -1L, 0, -1L, slot)
+        boolean isTagged = slot % 2 == 0 && (node.info.caps() & Flags.TAGGED) != 0;
+        int result = isTagged ? node.endpoint.trecv(address, SLOT, -1L, 0, -1L, slot)
             : node.endpoint.recv(address, SLOT, -1L, slot);
         if (result != 0) {
             throw new AssertionError("a receive was answered with " + result);
         }
     }
 
-    private static void drain(FabricNode node) {
+    /** Posts each receive again that has ended; returns how many have. */
+    private static int drain(FabricNode node) {
+        int ended = 0;
         for (FabricNode.Entry entry = node.poll(); entry != null; entry = node.poll()) {
             if (entry.context() < RECEIVES) {
                 receive(node, (int) entry.context());
+                ended++;
             }
         }
+        return ended;
     }
 
     /** Changed messages that have reached a parser so far. */
@@ -125,19 +157,27 @@ final class Mutations implements AutoCloseable {
         return reached[parser.ordinal()];
     }
 
+    long connectionsOfPeer() {
+        return garbagePeer.connections();
+    }
+
     /** Some more of one kind; the endpoints still send to themselves afterwards. */
     void some(Parser parser) throws IOException {
         switch (parser) {
             case CONTROL_HELLO, SHM_HELLO -> unix(parser);
+            case CONTROL_COMMAND -> reached[parser.ordinal()] += commands.some();
+            case SHM_RECORD -> reached[parser.ordinal()] += garbagePeer.some();
+            case UDP_DATAGRAM -> reached[parser.ordinal()] += datagrams();
             default -> sockets(parser);
         }
-        drain(tcp);
-        drain(rxm);
+        for (FabricNode each : List.of(tcp, rxm, shm, tls)) {
+            drain(each);
+        }
     }
 
     /** A message of each endpoint to itself. */
     void checkServed() {
-        for (FabricNode node : List.of(tcp, rxm)) {
+        for (FabricNode node : List.of(tcp, rxm, shm, tls)) {
             long self = node.av.insert(node.endpoint.name());
             int result = node.endpoint.tsend(node.memory.address(RECEIVES * SLOT), 64, self, 1, 1000);
             if (result != 0) {
@@ -168,7 +208,7 @@ final class Mutations implements AutoCloseable {
                 LockSupport.parkNanos(PAUSE_NS);
                 continue;
             }
-            byte[] body = Change.some(parser == Parser.SHM_HELLO ? shmHello() : clientHello(), random);
+            byte[] body = Change.some(parser == Parser.SHM_HELLO ? shmHello() : fabricHello(), random);
             boolean isFramed = random.nextInt(16) != 0;
             byte[] message = ByteBuffer.allocate(Integer.BYTES + body.length).order(ByteOrder.LITTLE_ENDIAN)
                 .putInt(isFramed ? body.length : random.nextInt()).put(body).array();
@@ -186,7 +226,7 @@ final class Mutations implements AutoCloseable {
         }
     }
 
-    private byte[] clientHello() {
+    private byte[] fabricHello() {
         ClientHelloEncoder hello = new ClientHelloEncoder().wrapAndApplyHeader(buffer, 0, new MessageHeaderEncoder())
             .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION).minorVersion(0)
             .reserved(0).features(0).ownerIdHigh(0).ownerIdLow(0).name("mutation");
@@ -211,17 +251,18 @@ final class Mutations implements AutoCloseable {
 
     private void sockets(Parser parser) throws IOException {
         boolean isRxm = parser == Parser.RXM_REQUEST || parser == Parser.RXM_PACKET;
-        boolean isRequest = parser == Parser.TCP_REQUEST || parser == Parser.RXM_REQUEST;
-        SocketName name = SocketName.parse((isRxm ? rxm : tcp).endpoint.name());
+        boolean isTls = parser == Parser.TLS_HANDSHAKE;
+        boolean isRequest = isTls || parser == Parser.TCP_REQUEST || parser == Parser.RXM_REQUEST;
+        SocketName name = SocketName.parse((isTls ? tls : isRxm ? rxm : tcp).endpoint.name());
         List<Socket> sockets = new ArrayList<>();
         for (int i = 0; i < BATCH; i++) {
             Socket socket = connect(name);
             sockets.add(socket);
-            byte[] request = isRxm ? rxmRequest() : tcpRequest();
+            byte[] request = isTls ? clientHello : isRxm ? rxmRequest() : tcpRequest();
             byte[] sent = isRequest ? Change.some(request, random) : request;
             socket.getOutputStream().write(sent);
             if (isRequest) {
-                count(parser, sent.length >= CM_HEADER);
+                count(parser, sent.length >= (isTls ? TLS_RECORD_HEADER : CM_HEADER));
                 socket.shutdownOutput();
             }
         }
@@ -266,6 +307,33 @@ final class Mutations implements AutoCloseable {
         }
     }
 
+    /** The first message of the JDK's own TLS. */
+    private static byte[] clientHello() {
+        try {
+            SSLEngine engine = SSLContext.getDefault().createSSLEngine("localhost", 1);
+            engine.setUseClientMode(true);
+            ByteBuffer record = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+            engine.wrap(ByteBuffer.allocate(0), record);
+            return Arrays.copyOf(record.array(), record.position());
+        } catch (GeneralSecurityException | SSLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Datagrams have no header, so each one is a message; returns how many have arrived. */
+    private int datagrams() throws IOException {
+        SocketName name = SocketName.parse(udp.endpoint.name());
+        try (DatagramSocket socket = new DatagramSocket()) {
+            for (int i = 0; i < BATCH; i++) {
+                byte[] bytes = new byte[random.nextInt(LONGEST_DATAGRAM + 1)];
+                random.nextBytes(bytes);
+                socket.send(new DatagramPacket(bytes, bytes.length, name.inetAddress(), name.port()));
+            }
+        }
+        LockSupport.parkNanos(PAUSE_NS);
+        return drain(udp);
+    }
+
     private byte[] pick(List<byte[]> captures) {
         return captures.get(random.nextInt(captures.size())).clone();
     }
@@ -298,6 +366,10 @@ final class Mutations implements AutoCloseable {
 
     @Override
     public void close() {
+        garbagePeer.close();
+        udp.close();
+        tls.close();
+        shm.close();
         tcp.close();
         rxm.close();
     }

@@ -16,6 +16,7 @@ import org.agrona.MutableDirectBuffer;
  */
 final class Payload {
     static final int HEADER = 32;
+    static final int LENGTH_OFFSET = 24;
     /** Room of one message. */
     static final int LONGEST = 1 << 17;
 
@@ -35,7 +36,7 @@ final class Payload {
         buffer.putLong(offset, MAGIC);
         buffer.putLong(offset + 8, conversation);
         buffer.putLong(offset + 16, number);
-        buffer.putLong(offset + 24, length);
+        buffer.putLong(offset + LENGTH_OFFSET, length);
         long seed = seed(conversation, number);
         int at = HEADER;
         for (; at + Long.BYTES <= length; at += Long.BYTES) {
@@ -51,9 +52,9 @@ final class Payload {
         if (length < HEADER || length > LONGEST) {
             return "a length of " + length;
         }
-        if (buffer.getLong(offset) != MAGIC || buffer.getLong(offset + 24) != length) {
+        if (buffer.getLong(offset) != MAGIC || buffer.getLong(offset + LENGTH_OFFSET) != length) {
             return "a header of magic " + Long.toHexString(buffer.getLong(offset)) + " and length "
-                + buffer.getLong(offset + 24) + " in a message of " + length + " bytes";
+                + buffer.getLong(offset + LENGTH_OFFSET) + " in a message of " + length + " bytes";
         }
         long seed = seed(conversation(buffer, offset), number(buffer, offset));
         int at = HEADER;
@@ -72,7 +73,7 @@ final class Payload {
 
     /** Whether a whole message is there, whatever its length is. */
     static boolean isWhole(DirectBuffer buffer, int offset) {
-        return buffer.getLong(offset) == MAGIC && fault(buffer, offset, buffer.getLong(offset + 24)) == null;
+        return buffer.getLong(offset) == MAGIC && fault(buffer, offset, buffer.getLong(offset + LENGTH_OFFSET)) == null;
     }
 
     static int conversation(DirectBuffer buffer, int offset) {

@@ -60,6 +60,45 @@ class TortureJudgeTest {
     }
 
     @Test
+    void shouldNameAccessesThatWereConfirmedAndAreNotThere() throws IOException {
+        UnsafeBuffer area = new UnsafeBuffer(new byte[RemoteArea.LENGTH]);
+        Path file = folder.resolve("area");
+        try (Ledger ledger = Ledger.open(folder, 5)) {
+            Files.write(file, area.byteArray());
+            assertNull(RemoteArea.fault(file, 5, ledger, true));
+            for (int i = 0; i < 3; i++) {
+                ledger.onAdding();
+            }
+            ledger.onAdded();
+            assertNotNull(RemoteArea.fault(file, 5, ledger, false), "one of at least one is missing");
+            for (long value = 1; value <= 3; value++) {
+                area.putLong(RemoteArea.counter(5), value);
+                Files.write(file, area.byteArray());
+                assertNull(RemoteArea.fault(file, 5, ledger, false));
+            }
+            assertNotNull(RemoteArea.fault(file, 5, ledger, true), "of those two that were confirmed");
+            area.putLong(RemoteArea.counter(5), 4);
+            Files.write(file, area.byteArray());
+            assertNotNull(RemoteArea.fault(file, 5, ledger, false), "there is one more than were posted");
+            area.putLong(RemoteArea.counter(5), 1);
+
+            ledger.onWriting(2, 40);
+            ledger.onWritten(2, 40);
+            assertNotNull(RemoteArea.fault(area, 5, ledger, false));
+            Payload.write(area, RemoteArea.slot(5, 2), 5, 40, 5003);
+            assertNull(RemoteArea.fault(area, 5, ledger, false));
+            area.putByte(RemoteArea.slot(5, 2) + 4000, (byte) (area.getByte(RemoteArea.slot(5, 2) + 4000) + 1));
+            assertNotNull(RemoteArea.fault(area, 5, ledger, false));
+            // a further write may have reached the slot in part
+            ledger.onWriting(2, 48);
+            assertNull(RemoteArea.fault(area, 5, ledger, false));
+            Payload.write(area, RemoteArea.slot(5, 2), 5, 40, 5003);
+            ledger.onWritten(2, 48);
+            assertNotNull(RemoteArea.fault(area, 5, ledger, false), "an earlier write is there");
+        }
+    }
+
+    @Test
     void shouldNoticeThatADescriptorOfAnotherOwnerWasClosed() throws IOException {
         List<String> faults = new ArrayList<>();
         Canaries canaries = new Canaries(folder, faults::add);

@@ -3,8 +3,11 @@ package org.jfabric.driver.torture;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
@@ -43,14 +46,39 @@ final class TortureMain implements Callable<Integer> {
 
     @Option(
         names = "--only", paramLabel = "LINK/MODE",
-        description = "Only these, such as shm/daemon or tcp/invoker; default: all.")
+        description = "Only these, such as shm/daemon, tcp/invoker or '*/daemon'; default: all.")
     private List<String> only = new ArrayList<>();
+
+    @Option(
+        names = "--harms", paramLabel = "KIND", split = ",",
+        description = "Only these: kill, stop, order, driver, vandal, descriptors, flood, disk; default: all.")
+    private List<String> harms = new ArrayList<>();
+
+    @Option(
+        names = "--stop-seconds", paramLabel = "A-B",
+        description = "How long a process is stopped; default: most of the time less than half a second.")
+    private String stopSeconds;
+
+    @Option(
+        names = "--pause-ms", paramLabel = "MS", defaultValue = "300",
+        description = "Longest time between two harms, default ${DEFAULT-VALUE}.")
+    private int pauseMs;
 
     @Option(
         names = "--mutations", paramLabel = "N",
         description = "Instead of all this: changed messages, until each parser of tcp, rxm, shm and control has read"
             + " N.")
     private long mutations;
+
+    @Option(
+        names = "--parsers", paramLabel = "NAME", split = ",",
+        description = "Only messages to these: ${COMPLETION-CANDIDATES}; default: all.")
+    private Set<Mutations.Parser> parsers = EnumSet.allOf(Mutations.Parser.class);
+
+    @Option(
+        names = "--restarts", paramLabel = "N",
+        description = "Instead of all this: how long a killed driver takes until it serves again, N times.")
+    private int restarts;
 
     @Option(
         names = "--full-disk",
@@ -74,19 +102,33 @@ final class TortureMain implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (restarts > 0) {
+            Restarts.measure(restarts, System.out);
+            return 0;
+        }
         if (isDiskFilled && disk == null) {
             return callInNamespace();
         }
         long chosen = seed == null ? System.currentTimeMillis() : seed;
-        List<Cell> cells = only.isEmpty() ? Cell.all() : only.stream().map(Cell::parse).toList();
+        List<Cell> cells = only.isEmpty() ? Cell.all() : only.stream().flatMap(each -> Cell.matching(each).stream())
+            .toList();
         System.out.println("torture: seed " + chosen + ", " + cells);
         try (TortureRun run = new TortureRun(cells, chosen, System.out, disk)) {
             Runtime.getRuntime().addShutdownHook(new Thread(run::close, "end of the run"));
-            int faults = mutations > 0 ? run.mutate(mutations) : run.run(Math.round(minutes * 60), sliceSeconds);
+            run.plan(plan());
+            int faults = mutations > 0 ? run.mutate(mutations, parsers)
+                : run.run(Math.round(minutes * 60), sliceSeconds);
             System.out.println(run.tally());
             System.out.println(faults == 0 ? "torture: no fault" : "torture: " + faults + " faults");
             return faults == 0 ? 0 : 1;
         }
+    }
+
+    private Harm.Plan plan() {
+        Set<Harm> kinds = harms.isEmpty() ? EnumSet.allOf(Harm.class)
+            : harms.stream().map(Harm::parse).collect(Collectors.toCollection(() -> EnumSet.noneOf(Harm.class)));
+        Harm.Plan plan = new Harm.Plan(kinds, pauseMs, 0, 0);
+        return stopSeconds == null ? plan : plan.stops(stopSeconds);
     }
 
     /** The same once more, in a namespace with a file system of its own, which goes with it. */

@@ -9,10 +9,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestProcess;
 
@@ -43,6 +46,7 @@ final class TortureRun implements AutoCloseable {
     private int numbers;
     private int faults;
     private boolean isTimeJudged = true;
+    private Harm.Plan plan = Harm.Plan.USUAL;
 
     TortureRun(List<Cell> cells, long seed, PrintStream out) {
         this(cells, seed, out, null);
@@ -73,6 +77,14 @@ final class TortureRun implements AutoCloseable {
     /** Operations that end late are noted and no faults: for a test, which must not depend on what else runs. */
     void noteTimesOnly() {
         isTimeJudged = false;
+    }
+
+    void plan(Harm.Plan newPlan) {
+        plan = newPlan;
+    }
+
+    Harm.Plan plan() {
+        return plan;
     }
 
     boolean isTimeJudged() {
@@ -121,12 +133,19 @@ final class TortureRun implements AutoCloseable {
 
     /** Changed messages until each parser has so many; returns the number of faults. */
     int mutate(long count) {
+        return mutate(count, EnumSet.allOf(Mutations.Parser.class));
+    }
+
+    /** The same for some of the parsers. */
+    int mutate(long count, Set<Mutations.Parser> parsers) {
         try {
-            begin();
+            // other drivers, with one more link
+            end();
+            begin(encrypted());
             try (Mutations mutations = new Mutations(fleet.alpha().directory(), seed)) {
                 for (long next = 0; next < count;) {
                     next = Math.min(count, next + MUTATIONS_AT_ONCE);
-                    for (Mutations.Parser parser : Mutations.Parser.values()) {
+                    for (Mutations.Parser parser : parsers) {
                         while (mutations.reached(parser) < next) {
                             mutations.some(parser);
                         }
@@ -135,9 +154,10 @@ final class TortureRun implements AutoCloseable {
                     }
                     out.println("torture: each parser has read " + next + " changed messages");
                 }
-                for (Mutations.Parser parser : Mutations.Parser.values()) {
+                for (Mutations.Parser parser : parsers) {
                     tally.add("changed messages to " + parser, mutations.reached(parser));
                 }
+                tally.add("connections of the peer that writes garbage", mutations.connectionsOfPeer());
             }
             fleet.checkAtRest("mutations");
         } catch (AssertionError | RuntimeException | IOException e) {
@@ -147,10 +167,21 @@ final class TortureRun implements AutoCloseable {
         return faults;
     }
 
-    private void begin() throws IOException {
+    /** Options of drivers that have the encrypted link, too. */
+    private String[] encrypted() {
+        String[] keys = TestKeys.files(folder, "fleet", "fleet").options();
+        String[] options = new String[keys.length / 2 + 1];
+        for (int i = 0; i < keys.length; i += 2) {
+            options[i / 2] = keys[i] + '=' + keys[i + 1];
+        }
+        options[keys.length / 2] = "jfabric.link.enabled=" + Cell.LINKS + ",tls";
+        return options;
+    }
+
+    private void begin(String... options) throws IOException {
         if (fleet == null) {
             base = Files.createTempDirectory(root, "fleet");
-            fleet = new Fleet(base, folder, tally);
+            fleet = new Fleet(base, folder, tally, options);
         }
     }
 

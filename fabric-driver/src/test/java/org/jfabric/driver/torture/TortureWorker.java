@@ -22,6 +22,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
 import org.jfabric.MemoryRegion;
+import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.FabricNode;
@@ -31,13 +32,13 @@ import org.jfabric.info.Flags;
 
 /**
  * An application in a process of its own that may be killed at any time: it sends the messages of its conversations,
- * receives those of others, and compares every byte. What must outlive it is in files: the {@link Ledger} of each
- * conversation, and the memory that it receives into.
+ * receives those of others, accesses the memory of the receivers, and compares every byte. What must outlive it is in
+ * files: the {@link Ledger} of each conversation, the memory that it receives into, and its {@link RemoteArea}.
  *
  * <pre>
- *  open CELL DIRECTORY FOLDER NUMBER SEED   ready ADDRESS       a fabric and an endpoint are there
+ *  open CELL DIRECTORY FOLDER NUMBER SEED   ready ADDRESS AREA  a fabric and an endpoint are there
  *  listen CONVERSATION                      listening           its messages are expected
- *  send CONVERSATION ADDRESS                sending             and continues until its end
+ *  send CONVERSATION ADDRESS AREA           sending             and continues until its end
  *  end CONVERSATION                         ended NS            nothing of it is outstanding, since that time
  *  settle                                   settled             all that was posted before has ended
  *  census                                   census HEAP         bytes in use after a collection
@@ -62,15 +63,21 @@ final class TortureWorker {
         final int conversation;
         final Ledger ledger;
         final long dest;
+        final Accesses accesses;
         int outstanding;
         boolean isEnding;
         boolean hasFailed;
         long endNs;
 
-        Outgoing(int conversation, Ledger ledger, long dest) {
+        Outgoing(int conversation, Ledger ledger, long dest, Accesses accesses) {
             this.conversation = conversation;
             this.ledger = ledger;
             this.dest = dest;
+            this.accesses = accesses;
+        }
+
+        boolean isOutstanding() {
+            return outstanding + accesses.outstanding() > 0;
         }
     }
 
@@ -112,6 +119,10 @@ final class TortureWorker {
     private FabricNode node;
     private MemoryRegion region;
     private UnsafeBuffer memory;
+    private RemoteArea area = RemoteArea.NONE;
+    private UnsafeBuffer areaMemory;
+    /** Whose accesses are outstanding, or were last. */
+    private Outgoing accessing;
     private volatile String gone;
     private long posted;
     private boolean isGone;
@@ -185,12 +196,13 @@ final class TortureWorker {
             case "listen" -> {
                 int conversation = Integer.parseInt(words[1]);
                 incoming.put(conversation, new Incoming(Ledger.open(folder, conversation)));
+                if (area.isThere()) {
+                    RemoteArea.clear(areaMemory, conversation);
+                }
                 say("listening");
             }
             case "send" -> {
-                int conversation = Integer.parseInt(words[1]);
-                outgoing.put(conversation, new Outgoing(
-                    conversation, Ledger.open(folder, conversation), node.av.insert(words[2])));
+                send(Integer.parseInt(words[1]), words[2], RemoteArea.parse(words, 3));
                 say("sending");
             }
             case "end" -> {
@@ -235,13 +247,57 @@ final class TortureWorker {
         }
         node = new FabricNode(fabric, cell.link(), cell.hints(), 256, number, () -> { });
         openMemory(number);
+        if (cell.isReliable()) {
+            openArea(number);
+        }
         for (int slot = 0; slot < RECEIVES; slot++) {
             receive(slot);
         }
         for (int slot = 0; slot < SENDS; slot++) {
             freeSends.add(slot);
         }
-        say("ready " + node.endpoint.name());
+        say("ready " + node.endpoint.name() + ' ' + area.words());
+    }
+
+    private void send(int conversation, String address, RemoteArea remote) throws IOException {
+        Ledger ledger = Ledger.open(folder, conversation);
+        long dest = node.av.insert(address);
+        accessing = new Outgoing(conversation, ledger, dest,
+            new Accesses(node, conversation, ledger, dest, remote, random));
+        outgoing.put(conversation, accessing);
+    }
+
+    /** Memory that peers access: a region of a file, or where the link lets peers access it a copied mapping of one. */
+    private void openArea(int number) throws IOException {
+        Path path = RemoteArea.path(folder, number);
+        MemoryRegionAttr attr = new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE)
+            .requestedKey(number);
+        MemoryRegion remote;
+        boolean isCopied = cell.hasAccessesByCopy() && random.nextInt(4) == 0;
+        if (isCopied) {
+            MemorySegment segment = map(path, RemoteArea.LENGTH);
+            areaMemory = new UnsafeBuffer(segment.address(), RemoteArea.LENGTH);
+            remote = node.domain.register(segment, attr);
+        } else {
+            try {
+                remote = node.domain.allocatePersistent(path, RemoteArea.LENGTH, attr);
+            } catch (FabricException e) {
+                // the folder is in a file system of memory
+                if (e.errno() != FabricErrno.EOPNOTSUPP) {
+                    throw e;
+                }
+                return;
+            }
+            areaMemory = new UnsafeBuffer(remote.buffer(), 0, RemoteArea.LENGTH);
+        }
+        area = new RemoteArea(remote.key(), remote.remoteAddress(), cell.hasAtomics() && !isCopied);
+    }
+
+    private static MemorySegment map(Path path, long length) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+            path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            return channel.map(FileChannel.MapMode.READ_WRITE, 0, length, Arena.global());
+        }
     }
 
     /** Memory of this process over the file, or a region of it: both keep what came when this process is killed. */
@@ -261,12 +317,9 @@ final class TortureWorker {
                 }
             }
         }
-        try (FileChannel channel = FileChannel.open(
-            path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            MemorySegment segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, length, Arena.global());
-            region = node.domain.register(segment);
-            memory = new UnsafeBuffer(segment.address(), (int) length);
-        }
+        MemorySegment segment = map(path, length);
+        region = node.domain.register(segment);
+        memory = new UnsafeBuffer(segment.address(), (int) length);
     }
 
     private boolean step() {
@@ -298,7 +351,7 @@ final class TortureWorker {
 
     /** Those who wait for the end of operations. */
     private void answer() {
-        while (!waiting.isEmpty() && waiting.peek().outstanding == 0) {
+        while (!waiting.isEmpty() && !waiting.peek().isOutstanding()) {
             Outgoing ended = waiting.remove();
             say("ended " + ended.endNs);
             outgoing.remove(ended.conversation);
@@ -307,7 +360,7 @@ final class TortureWorker {
             }
             ended.ledger.close();
         }
-        if (isSettling && freeSends.size() == SENDS) {
+        if (isSettling && freeSends.size() == SENDS && (accessing == null || accessing.accesses.outstanding() == 0)) {
             isSettling = false;
             say("settled");
         }
@@ -319,6 +372,9 @@ final class TortureWorker {
             if (!each.isEnding && !each.hasFailed && !freeSends.isEmpty() && each.ledger.posted() < Ledger.CAPACITY
                 && (!cell.isPaced() || each.ledger.posted() - each.ledger.taken() < PACE)) {
                 worked |= send(each);
+            }
+            if (!each.isEnding && !each.hasFailed && each == accessing) {
+                worked |= access(each);
             }
         }
         return worked;
@@ -347,6 +403,15 @@ final class TortureWorker {
         return result == 0;
     }
 
+    private boolean access(Outgoing to) {
+        int result = to.accesses.post();
+        if (result < 0 && gone == null && node.fabric.isOpen()) {
+            say("fault an access was answered with " + FabricErrno.name(-result));
+            to.hasFailed = true;
+        }
+        return result > 0;
+    }
+
     private boolean readSome() {
         boolean worked = false;
         for (int i = 0; i < 16; i++) {
@@ -355,7 +420,9 @@ final class TortureWorker {
                 break;
             }
             worked = true;
-            if (entry.context() >= SEND_CONTEXT) {
+            if (entry.context() >= Accesses.CONTEXT) {
+                onAccessed(entry);
+            } else if (entry.context() >= SEND_CONTEXT) {
                 onSent((int) entry.context() - SEND_CONTEXT, entry);
             } else {
                 onReceive((int) entry.context(), entry);
@@ -378,6 +445,21 @@ final class TortureWorker {
             to.ledger.onDelivered(numbers[slot]);
             return;
         }
+        onFailed(to, entry);
+    }
+
+    private void onAccessed(FabricNode.Entry entry) {
+        String fault = accessing.accesses.onEntry(entry);
+        accessing.endNs = System.nanoTime();
+        if (fault != null) {
+            say("fault " + fault + ", conversation " + accessing.conversation);
+        }
+        if (entry.err() != 0) {
+            onFailed(accessing, entry);
+        }
+    }
+
+    private static void onFailed(Outgoing to, FabricNode.Entry entry) {
         to.ledger.onFailed();
         if (!to.hasFailed) {
             to.hasFailed = true;

@@ -17,6 +17,7 @@ final class Worker implements AutoCloseable {
     private final int number;
     private final Path directory;
     private final String address;
+    private final RemoteArea area;
     /** Lines whose faults and failures were seen. */
     private int checked;
 
@@ -26,7 +27,9 @@ final class Worker implements AutoCloseable {
         this.number = number;
         this.directory = directory;
         process.say("open " + cell + ' ' + directory + ' ' + folder + ' ' + number + ' ' + seed);
-        address = process.hear("ready");
+        String[] ready = process.hear("ready").split(" ");
+        address = ready[0];
+        area = RemoteArea.parse(ready, 1);
     }
 
     /** A process that has no endpoint yet. */
@@ -60,7 +63,7 @@ final class Worker implements AutoCloseable {
     }
 
     void send(int conversation, Worker to) {
-        process.say("send " + conversation + ' ' + to.address);
+        process.say("send " + conversation + ' ' + to.address + ' ' + to.area.words());
         process.awaitLine("sending");
     }
 
@@ -117,6 +120,16 @@ final class Worker implements AutoCloseable {
         return holds(TortureWorker.memoryPath(folder, number), conversation, message);
     }
 
+    boolean hasArea() {
+        return area.isThere();
+    }
+
+    /** What is in its area and contradicts the ledger of a conversation, or null. */
+    String faultOfAccesses(int conversation, Ledger ledger, boolean hasEnded) {
+        return area.isThere() ? RemoteArea.fault(RemoteArea.path(folder, number), conversation, ledger, hasEnded)
+            : null;
+    }
+
     /** Whether a message is in one of the places of a file. */
     static boolean holds(Path file, int conversation, long message) {
         int length = TortureWorker.RECEIVES * Payload.LONGEST;
@@ -147,6 +160,7 @@ final class Worker implements AutoCloseable {
     public void close() {
         process.close();
         TortureWorker.memoryPath(folder, number).toFile().delete();
+        RemoteArea.path(folder, number).toFile().delete();
     }
 
     @Override

@@ -17,6 +17,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.DescriptorLimit;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricException;
@@ -87,7 +88,7 @@ final class World implements AutoCloseable {
 
     void run(long untilNs) {
         while (System.nanoTime() - untilNs < 0) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20 + random.nextInt(300)));
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20 + random.nextInt(run.plan().pauseMs())));
             check();
             harm();
             check();
@@ -105,38 +106,49 @@ final class World implements AutoCloseable {
     }
 
     private void harm() {
-        int dice = random.nextInt(100);
+        Harm harm;
+        do {
+            harm = choose();
+        } while (!run.plan().kinds().contains(harm));
         int side = random.nextInt(2);
-        if (run.isDiskSmall() && dice < 30) {
-            fillDisk();
-        } else if (dice < 45) {
-            kill(side);
-        } else if (dice < 60) {
-            stop(workers[side].process(), "workers stopped");
-        } else if (dice < 70) {
-            replaceInOrder(side);
-        } else if (!cell.isDaemon()) {
-            harmProcess(side, dice);
-        } else if (dice < 80) {
-            killDriver();
-        } else if (dice < 85) {
-            stop(daemon(side).process(), "drivers stopped");
-        } else if (dice < 92) {
-            vandalise(side);
-        } else if (dice < 96) {
-            exhaust(daemon(side).process().pid(), daemon(side).directory());
-        } else {
-            flood(side);
+        switch (harm) {
+            case DISK -> fillDisk();
+            case KILL -> kill(side);
+            case STOP -> stop(workers[side].process(), "applications stopped");
+            case ORDER -> replaceInOrder(side);
+            case VANDAL -> vandalise(side);
+            case FLOOD -> flood(side);
+            case DRIVER -> harmDriver(side);
+            case DESCRIPTORS -> exhaustDriver(side);
+            default -> throw new AssertionError(harm);
         }
     }
 
-    private void harmProcess(int side, int dice) {
-        if (dice < 84) {
+    /** A kill twice as often as any other one; the last kinds need a process with a driver and no application. */
+    private Harm choose() {
+        int dice = random.nextInt(100);
+        if (run.isDiskSmall() && dice < 30) {
+            return Harm.DISK;
+        }
+        return dice < 45 ? Harm.KILL : dice < 60 ? Harm.STOP : dice < 70 ? Harm.ORDER : dice < 85 ? Harm.DRIVER
+            : dice < 92 && cell.isDaemon() ? Harm.VANDAL : dice < 96 ? Harm.DESCRIPTORS : Harm.FLOOD;
+    }
+
+    private void harmDriver(int side) {
+        if (!cell.isDaemon()) {
             kill(isHosted() ? 0 : side);
-        } else if (dice < 94) {
-            exhaust(workers[side].pid(), workers[side].directory());
+        } else if (run.plan().kinds().contains(Harm.STOP) && random.nextInt(3) == 0) {
+            stop(daemon(side).process(), "daemons stopped");
         } else {
-            flood(side);
+            killDriver();
+        }
+    }
+
+    private void exhaustDriver(int side) {
+        if (cell.isDaemon()) {
+            exhaust(daemon(side).process().pid(), daemon(side).directory());
+        } else {
+            exhaust(workers[side].pid(), workers[side].directory());
         }
     }
 
@@ -281,7 +293,7 @@ final class World implements AutoCloseable {
         Worker survivor = workers[1 - side];
         long begin = System.nanoTime();
         victim.kill();
-        run.tally().add("workers killed over " + cell.link(), 1);
+        countKill(!cell.isDaemon() && !isHosted());
         long last = survivor.end(conversations[1 - side].number());
         ended("operations ended after a kill over " + cell.link(), begin, last);
         survivor.check();
@@ -295,11 +307,15 @@ final class World implements AutoCloseable {
         converse();
     }
 
+    private void countKill(boolean hasDriver) {
+        run.tally().add("applications killed over " + cell.link(), 1);
+        run.tally().add(hasDriver ? "killed: applications with drivers" : "killed: clients of drivers elsewhere", 1);
+    }
+
     private void killHost() {
         long begin = System.nanoTime();
         workers[0].kill();
-        run.tally().add("workers killed over " + cell.link(), 1);
-        run.tally().add("drivers killed", 1);
+        countKill(true);
         workers[1].awaitGone();
         run.tally().time("clients notified of their driver's end", System.nanoTime() - begin);
         workers[0].check();
@@ -337,7 +353,9 @@ final class World implements AutoCloseable {
     }
 
     private void stop(Process process, String what) {
-        long pause = TimeUnit.MILLISECONDS.toNanos(random.nextInt(20, random.nextInt(8) == 0 ? 2_500 : 400));
+        long pause = run.plan().stopLeastNs() == 0
+            ? TimeUnit.MILLISECONDS.toNanos(random.nextInt(20, random.nextInt(8) == 0 ? 2_500 : 400))
+            : random.nextLong(run.plan().stopLeastNs(), run.plan().stopMostNs() + 1);
         TestProcess.signal(process, "STOP");
         try {
             LockSupport.parkNanos(pause);
@@ -345,6 +363,7 @@ final class World implements AutoCloseable {
             TestProcess.signal(process, "CONT");
         }
         run.tally().add(what, 1);
+        run.tally().time("stops", pause);
         settle("operations ended after a stop");
     }
 
@@ -356,7 +375,7 @@ final class World implements AutoCloseable {
             quit(1);
         }
         quit(side);
-        run.tally().add("workers ended in order", isHost ? 2 : 1);
+        run.tally().add("applications ended in order", isHost ? 2 : 1);
         workers[side] = open(side);
         if (isHost) {
             workers[1] = open(1);
@@ -412,12 +431,27 @@ final class World implements AutoCloseable {
         long took = Math.max(0, last - begin);
         run.tally().time(what, took);
         if (took > TimeUnit.SECONDS.toNanos(LIMIT_S)) {
-            // on a slow machine it may be no fault; then at least it is seen
-            run.note(cell + ": " + what + ": only after " + took / 1_000_000 + " ms");
+            // on a slow machine it may be no fault; then at least it is seen, with what may name the cause
+            run.note(cell + ": " + what + ": only after " + took / 1_000_000 + " ms, " + errorsOfDrivers());
         }
         if (run.isTimeJudged() && took > Deadline.ns(LIMIT_S)) {
             throw new AssertionError(what + ": only after " + took / 1_000_000 + " ms\n" + this);
         }
+    }
+
+    /** What the drivers of both workers have logged, such as a peer that did not answer in time. */
+    private String errorsOfDrivers() {
+        StringBuilder text = new StringBuilder();
+        for (Worker each : workers) {
+            text.append("errors in ").append(each.directory().getFileName()).append(": ");
+            try (DriverView view = new DriverView(each.directory())) {
+                text.append(view.errors());
+            } catch (RuntimeException e) {
+                text.append("cannot be read, ").append(e);
+            }
+            text.append("; ");
+        }
+        return text.toString();
     }
 
     /** In order: both live, so every message arrives, and those confirmed are all of them. */
@@ -431,6 +465,7 @@ final class World implements AutoCloseable {
         if (cell.isReliable()) {
             Deadline.awaitParked(() -> "not all have arrived, " + conversation + "\n" + this,
                 () -> ledger.received() == ledger.posted() && ledger.delivered() == ledger.posted());
+            requireAccesses(conversation, true);
         }
         judge(conversation);
         conversation.close();
@@ -442,6 +477,7 @@ final class World implements AutoCloseable {
             Deadline.awaitParked(() -> "confirmed and not received: " + conversation.ledger().lost() + " of "
                 + conversation
                 + "\n" + this, () -> conversation.ledger().lost().isEmpty());
+            requireAccesses(conversation, false);
         }
         count(conversation);
     }
@@ -452,8 +488,17 @@ final class World implements AutoCloseable {
             if (!lost.isEmpty()) {
                 throw new AssertionError("confirmed and not received: " + lost + " of " + conversation + "\n" + this);
             }
+            requireAccesses(conversation, false);
         }
         count(conversation);
+    }
+
+    /** The receiver's memory, also of one that was killed, has what confirmed accesses have left there. */
+    private void requireAccesses(Conversation conversation, boolean hasEnded) {
+        String fault = conversation.faultOfAccesses(hasEnded);
+        if (fault != null) {
+            throw new AssertionError(fault + " of " + conversation + "\n" + this);
+        }
     }
 
     private void count(Conversation conversation) {
@@ -463,6 +508,12 @@ final class World implements AutoCloseable {
         run.tally().add("messages received over " + cell.link(), conversation.ledger().received());
         run.tally().add("messages confirmed", cell.isReliable() ? conversation.ledger().delivered() : 0);
         run.tally().add("operations failed with their peer", conversation.ledger().failed());
+        run.tally().add("remote writes confirmed", conversation.ledger().writesConfirmed());
+        run.tally().add("remote reads compared", conversation.ledger().readsCompared());
+        run.tally().add("remote additions confirmed", conversation.ledger().additionsConfirmed());
+        if (cell.isReliable() && !conversation.to().hasArea()) {
+            run.tally().add("skipped: no stable storage for remote memory", 1);
+        }
     }
 
     private void closeConversations() {

@@ -1,5 +1,6 @@
 package org.jfabric.samples.book;
 
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.RemoteMemory;
@@ -85,11 +86,12 @@ public final class MarketBook {
 
     private static void publish(Messenger publisher, long[] peers, long[] keys, long version) {
         // this memory belongs to the driver from the first write to the last entry
-        publisher.memory().buffer().putLong(FRONT, version);
+        UnsafeBuffer image = publisher.memory().buffer();
+        image.putLong(FRONT, version);
         for (int i = 0; i < LEVELS; i++) {
-            publisher.memory().buffer().putLong(BOOK + i * Long.BYTES, price(version, i));
+            image.putLong(BOOK + i * Long.BYTES, price(version, i));
         }
-        publisher.memory().buffer().putLong(BEHIND, version);
+        image.putLong(BEHIND, version);
         RemoteMemory remote = publisher.endpoint().remoteMemory();
         for (int i = 0; i < peers.length; i++) {
             write(publisher, remote, FRONT, BOOK - FRONT, peers[i], keys[i]);

@@ -2,6 +2,8 @@ package org.jfabric.samples.contexts;
 
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
+import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
@@ -39,7 +41,8 @@ public final class WorkersOfOneAddress {
     private static final class Worker extends Thread {
         private final Endpoint context;
         private final CompletionQueue queue;
-        private final MemoryRegion memory;
+        private final UnsafeBuffer orders;
+        private final CompletionHandler handler = this::onOrder;
         private final int expected;
         private int handled;
         private long sum;
@@ -48,7 +51,8 @@ public final class WorkersOfOneAddress {
             super("worker " + index);
             this.expected = expected;
             queue = domain.openCompletionQueue(new CompletionQueueAttr().size(64));
-            memory = domain.allocate(expected * LENGTH);
+            MemoryRegion memory = domain.allocate(expected * LENGTH);
+            orders = memory.buffer();
             context = service.rxContext(index);
             context.bind(queue, Flags.RECV);
             context.enable();
@@ -61,12 +65,14 @@ public final class WorkersOfOneAddress {
         public void run() {
             long deadline = System.nanoTime() + DEADLINE_NS;
             while (handled < expected && System.nanoTime() - deadline < 0) {
-                queue.poll(entry -> {
-                    sum += memory.buffer().getLong((int) entry.opContext() * LENGTH);
-                    handled++;
-                }, 16);
+                queue.poll(handler, 16);
                 Thread.onSpinWait();
             }
+        }
+
+        private void onOrder(Completion entry) {
+            sum += orders.getLong((int) entry.opContext() * LENGTH);
+            handled++;
         }
     }
 

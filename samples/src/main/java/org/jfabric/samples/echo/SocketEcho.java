@@ -98,7 +98,7 @@ public final class SocketEcho {
     /** The bytes, 0 if it has to be tried again. */
     private static long checked(long result) {
         if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw new FabricException((int) -result, "the transfer failed", "Look at the peer.");
+            throw new FabricException((int) -result, "the transfer failed", "Check that the peer runs.");
         }
         return Math.max(0, result);
     }

@@ -7,6 +7,7 @@ import org.jfabric.MulticastGroup;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -69,7 +70,8 @@ public final class GroupFeed {
 
     private static void post(Messenger reader) {
         for (int i = 0; i < BURST; i++) {
-            require(reader.endpoint().recv(reader.memory().address((long) i * LENGTH), LENGTH, -1, i));
+            require(reader.endpoint().recv(reader.memory().address((long) i * LENGTH), LENGTH,
+                FabricAddress.ADDR_UNSPEC, i));
         }
     }
 

@@ -1,6 +1,8 @@
 package org.jfabric.samples.quotes;
 
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
+import org.jfabric.CompletionHandler;
 import org.jfabric.Messenger;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.samples.quotes.codec.MessageHeaderDecoder;
@@ -14,6 +16,8 @@ final class QuoteReader {
     private static final long SENT = -1;
 
     private final Messenger own;
+    private final UnsafeBuffer buffer;
+    private final CompletionHandler handler = this::onEntry;
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final QuoteDecoder quote = new QuoteDecoder();
     private int received;
@@ -21,6 +25,7 @@ final class QuoteReader {
 
     QuoteReader(Messenger own) {
         this.own = own;
+        this.buffer = own.memory().buffer();
     }
 
     // example: subscribe
@@ -28,7 +33,7 @@ final class QuoteReader {
         for (int i = 0; i < BUFFERS; i++) {
             post(i);
         }
-        int length = own.memory().buffer().putStringUtf8(SUBSCRIPTION, own.address());
+        int length = buffer.putStringUtf8(SUBSCRIPTION, own.address());
         long place = own.memory().address(SUBSCRIPTION);
         own.endpoint().tsend(place, length, own.peer(publisher), QuoteFeed.SUBSCRIBE, SENT);
     }
@@ -42,7 +47,7 @@ final class QuoteReader {
     // example: read
     int readAll() {
         while (!hasEnded) {
-            own.await(1, this::onEntry);
+            own.await(1, handler);
         }
         return received;
     }
@@ -61,7 +66,7 @@ final class QuoteReader {
     }
 
     private void onQuote(int offset) {
-        quote.wrapAndApplyHeader(own.memory().buffer(), offset, header);
+        quote.wrapAndApplyHeader(buffer, offset, header);
         System.out.println(
             quote.sequence() + " " + quote.symbol() + " " + quote.bid() / 1e6 + " " + quote.ask() / 1e6);
         received++;

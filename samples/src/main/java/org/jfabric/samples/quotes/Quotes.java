@@ -9,11 +9,12 @@ import org.jfabric.info.FabricException;
 public final class Quotes {
     private static final String USAGE = """
         usage: quotes publish|subscribe NAME daemon|embedded
-               quotes publish|subscribe NAME tcp|rxm HOST:PORT
+               quotes publish|subscribe NAME tcp|rxm|tls|tlsrxm HOST:PORT
           NAME       of the driver of this process, other than that of the other processes; the publisher's is feed
           daemon     all processes use one driver: ./fabric driver
           embedded   each process has a driver of its own, on one host
-          tcp, rxm   the same, on any hosts; HOST:PORT is the address of the publisher""";
+          tcp, rxm   the same, on any hosts; HOST:PORT is the address of the publisher
+          tls, tlsrxm  the same with encryption; the options jfabric.tls.* name the keys""";
     private static final int SUBSCRIBERS = 2;
     private static final int QUOTES = 5;
     private static final long PAUSE_NS = 10_000_000L;
@@ -28,7 +29,8 @@ public final class Quotes {
      */
     public static void main(String[] args) {
         if (args.length < 3 || !List.of("publish", "subscribe").contains(args[0])
-            || !(args.length == 4 ? List.of("tcp", "rxm") : List.of("daemon", "embedded")).contains(args[2])) {
+            || !(args.length == 4 ? List.of("tcp", "rxm", "tls", "tlsrxm") : List.of("daemon", "embedded"))
+                .contains(args[2])) {
             System.err.println(USAGE);
             System.exit(2);
         }

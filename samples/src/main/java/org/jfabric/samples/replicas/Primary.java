@@ -26,7 +26,7 @@ final class Primary {
      * @param fabric         to send and to receive by.
      * @param book           addresses of all parties by their names.
      * @param clock          nanoseconds.
-     * @param waitsForBackup whether an addition is acknowledged only when the backup has it; if not, additions are lost.
+     * @param waitsForBackup whether an addition is acknowledged only when the backup has it; if not, some are lost.
      */
     Primary(Fabric fabric, Map<String, String> book, LongSupplier clock, boolean waitsForBackup) {
         this.party = new Party(ReplicatedCounter.PRIMARY, fabric, book, this::onMessage);

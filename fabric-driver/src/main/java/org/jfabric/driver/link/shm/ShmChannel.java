@@ -78,7 +78,7 @@ final class ShmChannel extends SegmentChannel {
     private final ShmVectorFrames vectorFrames = new ShmVectorFrames();
     private ShmRemote remoteMemory;
     private final long[] sourceAddresses = new long[PieceList.MAX_PIECES];
-    private RecordProducer producer;
+    RecordProducer producer;
     private UnsafeBuffer ring;
     /** Position recorded by {@link #markSent()}. */
     private long mark;
@@ -89,7 +89,7 @@ final class ShmChannel extends SegmentChannel {
     /** Number by which the peer's short records name the channel, or {@link ShmShortNumbers#NONE}. */
     int localShort;
     int remoteId;
-    private int remoteShort;
+    int remoteShort;
     /** The credit that the peer has, or will have as soon as it has read the records in the ring. */
     private int lastGrant;
     /** Whether it was made by a request of a connection-oriented endpoint. */

@@ -33,7 +33,8 @@ import org.jfabric.layout.RecordRingDescriptor;
  *   outgoing:    DIALING --socket, our ring--> GREETING --peer's hello--> MAPPING --peer's ring--> UP
  *   incoming:                                            (hello arrived)  MAPPING --both rings--> UP
  *   crossing:    the one with the smaller name dials; the other one's hello is refused with FI_EALREADY and it waits
- *                for the first one's hello (AWAITING)
+ *                for the first one's hello (AWAITING), and dials again now and then: the first one may have been
+ *                killed, or have refused because it had not noticed the end of an earlier connection
  * </pre>
  *
  * <p>The socket carries doorbells; its end means that the peer has died. Then the ring is read to its end before the
@@ -47,6 +48,8 @@ final class ShmConnection extends ResidentRing {
     static final int UP = 4;
     static final int DOWN = 5;
 
+    private static final long FIRST_RETRY_NS = 5_000_000L;
+    private static final long MAX_RETRY_NS = 500_000_000L;
     private static final String CUT = "truncated one of its files while it was mapped here";
     /** Errno (EREMCHG) of an answer that names another progress thread in place of the short number. */
     static final int MOVED = 78;
@@ -67,6 +70,9 @@ final class ShmConnection extends ResidentRing {
     private int uses;
     private int state;
     private long deadlineNs;
+    /** In AWAITING: when to dial once more. */
+    private long retryNs;
+    private long retryDelayNs = FIRST_RETRY_NS;
     private ShmFiles files;
     private RecordProducer producer;
     private UnsafeBuffer ring;
@@ -117,6 +123,13 @@ final class ShmConnection extends ResidentRing {
 
     void state(int newState) {
         state = newState;
+    }
+
+    /** The peer has refused with FI_EALREADY. */
+    void awaitPeer() {
+        state = AWAITING;
+        retryNs = services.nowNs() + retryDelayNs;
+        retryDelayNs = Math.min(2 * retryDelayNs, MAX_RETRY_NS);
     }
 
     ShmFiles files() {
@@ -230,6 +243,10 @@ final class ShmConnection extends ResidentRing {
         if (state != UP) {
             if (state != DOWN && services.nowNs() - deadlineNs > 0) {
                 fail(FabricErrno.ETIMEDOUT, "did not answer in time");
+                return 1;
+            }
+            if (state == AWAITING && services.nowNs() - retryNs > 0) {
+                link.dial(this);
                 return 1;
             }
             return 0;

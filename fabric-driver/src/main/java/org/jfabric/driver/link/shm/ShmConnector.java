@@ -27,6 +27,7 @@ final class ShmConnector {
     }
 
     void dial(ShmConnection connection) {
+        connection.state(ShmConnection.DIALING);
         services.submit(new DialTask(connection, services.nextFileNumber()));
     }
 
@@ -60,7 +61,7 @@ final class ShmConnector {
         } else if (hello.errno() == FabricErrno.EALREADY) {
             connection.files(null);
             files.release(services);
-            connection.state(ShmConnection.AWAITING);
+            connection.awaitPeer();
         } else if (hello.errno() != 0) {
             connection.fail(ShmConnection.positive(hello.errno(), FabricErrno.ECONNREFUSED),
                 "refused: " + hello.reason());

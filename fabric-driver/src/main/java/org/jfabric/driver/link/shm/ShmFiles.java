@@ -131,6 +131,19 @@ final class ShmFiles {
 
     /** Opens the files that the peer's hello names; resource thread. */
     void openPeer(ShmHello hello) {
+        try {
+            openFiles(hello);
+        } catch (NativeCallException e) {
+            if (e.errno() != FabricErrno.ENOENT) {
+                throw e;
+            }
+            throw new FabricException(FabricErrno.ECONNRESET,
+                "driver " + hello.driverName() + " has removed its files while it was connecting",
+                "It has ended; its endpoints can be reached again by the next send after it was started", e);
+        }
+    }
+
+    private void openFiles(ShmHello hello) {
         peerOwner = hello.owner();
         peerRing = ShmRing.open(environment, peerDirectoryFd, hello);
         peerRingLength = hello.ringLength();

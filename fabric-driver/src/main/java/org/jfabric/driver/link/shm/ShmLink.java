@@ -133,6 +133,11 @@ final class ShmLink extends Link {
         return connection;
     }
 
+    /** Connects once more to a peer that has refused because it was connecting, too. */
+    void dial(ShmConnection connection) {
+        connector.dial(connection);
+    }
+
     @Override
     public ConnectionManager connections() {
         return connections;

@@ -98,6 +98,16 @@ public abstract class DatagramChannel extends Channel {
         return (operation.flags & Flags.MULTICAST) != 0 && !isGroup ? -FabricErrno.EINVAL : 0;
     }
 
+    /**
+     * The remote end cannot be reached: the engine ends the operations for it. The next one opens a channel again.
+     *
+     * @param errno positive fabric errno.
+     */
+    public final void down(int errno) {
+        close(errno);
+        handler().onDown(errno);
+    }
+
     @Override
     public final void close(int errno) {
         closed = true;

@@ -69,8 +69,10 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
     /**
      * An address was inserted. Its channel is up at once, so that a send to it need not wait while later sends to other
      * peers proceed: strict completion order of datagrams covers all peers together.
+     *
+     * @param address address of the remote end.
      */
-    final void introduce(String address) {
+    protected final void introduce(String address) {
         if (!byAddress.containsKey(address) && isReachable(address)) {
             up(add(address, local.handlerFor(address)));
         }
@@ -226,6 +228,15 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
      * @return true if the thread may sleep, because every arriving datagram wakes it.
      */
     protected abstract boolean arm();
+
+    /**
+     * As {@link DatagramLink#hasTimers()}: most links neither repeat nor await datagrams.
+     *
+     * @return false.
+     */
+    protected boolean hasTimers() {
+        return false;
+    }
 
     /** The endpoint is detached. */
     protected void detach() {

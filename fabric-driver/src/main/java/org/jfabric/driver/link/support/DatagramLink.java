@@ -93,7 +93,12 @@ public abstract class DatagramLink<E extends DatagramEndpoint<?, ?>> extends Lin
 
     @Override
     public final boolean hasTimers() {
-        // datagrams are neither repeated nor awaited
+        List<E> all = endpoints;
+        for (int i = 0; i < all.size(); i++) {
+            if (all.get(i).hasTimers()) {
+                return true;
+            }
+        }
         return false;
     }
 

@@ -77,7 +77,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         reasons.addAll(obstacles);
         reasons.addAll(Protection.refusals(isEncrypted(), config));
         return new Verdict(name, reasons.isEmpty(), score,
-            reasons.isEmpty() ? Protection.describe(isEncrypted(), List.of()) : reasons);
+            reasons.isEmpty() ? Protection.describe(isEncrypted(), "DTLS 1.2", List.of()) : reasons);
     }
 
     @Override
@@ -87,6 +87,20 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         int longest = longestBytes(wanted, config, new ArrayList<>());
         Info info = InfoNarrowing.narrow(wanted, offer(wanted, driverName, config, longest));
         return info.srcAddr(hints.srcAddr()).destAddr(hints.destAddr());
+    }
+
+    @Override
+    public boolean completesInOrder() {
+        return true;
+    }
+
+    /**
+     * The capabilities of endpoints.
+     *
+     * @return all that links for datagrams have.
+     */
+    protected long caps() {
+        return CAPS;
     }
 
     /**
@@ -152,13 +166,16 @@ public abstract class DatagramLinkProvider extends LinkProvider {
     private Info offer(Info wanted, String driverName, DriverConfig config, int longestBytes) {
         boolean isSocket = hasSockets() && wanted.epAttr().type() == EndpointType.SOCK_DGRAM;
         Info info = new Offer(name, isSocket ? EndpointType.SOCK_DGRAM : EndpointType.DGRAM, protocol,
-            isSocket ? SOCKET_CAPS : CAPS, limits(isSocket ? LONGEST_SOCKET_BYTES : longestBytes))
+            isSocket ? SOCKET_CAPS : caps(), limits(isSocket ? LONGEST_SOCKET_BYTES : longestBytes))
             .info(wanted, driverName, config);
         if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
             info.addrFormat(addressFormat(wanted));
         }
         info.txAttr().injectSize(Math.min(longestBytes, config.queue().injectSizeBytes()));
         info.epAttr().protocolVersion(protocolVersion);
+        if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {
+            info.txAttr().compOrder(Order.NONE);
+        }
         return info;
     }
 

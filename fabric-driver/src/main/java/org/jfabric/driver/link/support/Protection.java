@@ -10,11 +10,9 @@ import org.jfabric.info.Reason;
 /** The part of verdicts about the protection of messages to other hosts. Pure functions; any thread. */
 final class Protection {
     private static final String CONDITION = "protection";
-    private static final String REMEDY = "Use link tls, or tlsrxm, to peers that do the same; see docs/security.md";
+    private static final String REMEDY = "Use link tls, tlsrxm or dtls to peers that do the same; see docs/security.md";
     private static final Reason PLAIN = new Reason(CONDITION, "plain: no encryption, an address proves only a host",
         "a network that is trusted", REMEDY);
-    private static final Reason TLS = new Reason(CONDITION, "TLS 1.3: encrypted, each side proves its key",
-        "a key for each driver", "");
 
     private Protection() {
     }
@@ -25,10 +23,15 @@ final class Protection {
             CONDITION, "plain", "TLS, because " + TlsConfig.POLICY.name() + " is " + TlsPolicy.REQUIRED, REMEDY));
     }
 
-    /** The conditions of an accepted link, with the one about its protection. */
-    static List<Reason> describe(boolean isEncrypted, List<Reason> others) {
+    /**
+     * The conditions of an accepted link, with the one about its protection.
+     *
+     * @param protocol of the encryption, if there is one.
+     */
+    static List<Reason> describe(boolean isEncrypted, String protocol, List<Reason> others) {
         List<Reason> all = new ArrayList<>(others);
-        all.add(isEncrypted ? TLS : PLAIN);
+        all.add(!isEncrypted ? PLAIN : new Reason(
+            CONDITION, protocol + ": encrypted, each side proves its key", "a key for each driver", ""));
         return all;
     }
 }

@@ -72,7 +72,7 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
         reasons.addAll(obstacles(config));
         reasons.addAll(Protection.refusals(isEncrypted(), config));
         return reasons.isEmpty()
-            ? new Verdict(name(), true, verdict.score(), Protection.describe(isEncrypted(), bounds(config)))
+            ? new Verdict(name(), true, verdict.score(), Protection.describe(isEncrypted(), "TLS 1.3", bounds(config)))
             : new Verdict(name(), false, verdict.score(), reasons);
     }
 

@@ -6,6 +6,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
+import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.info.FabricErrno;
@@ -48,6 +49,8 @@ final class TcpConnection extends Watched {
     private final TcpPort port;
     /** The same port if it is encrypted, or null. */
     private final TlsPort tls;
+    /** What is taken of the peer's host; null without a limit. */
+    private final PeerRate rate;
     private boolean isHandshakeBlocked;
     private int state;
     private boolean isBigEndian;
@@ -87,6 +90,7 @@ final class TcpConnection extends Watched {
         this.owner = owner;
         this.peerName = peerName;
         this.port = port;
+        this.rate = link.rates() == null ? null : link.rates().take(peerName.inetAddress(), link.nowNs());
         this.tls = port instanceof TlsPort secured ? secured : null;
         this.state = tls != null && state == GREETING ? SECURING : state;
         this.isIncoming = state != CONNECTING;
@@ -173,8 +177,17 @@ final class TcpConnection extends Watched {
             case GREETING -> READ_EVENTS;
             case HELD -> Epoll.EPOLLRDHUP;
             case SECURING -> tls.isTasking() ? 0 : READ_EVENTS | (isHandshakeBlocked ? Epoll.EPOLLOUT : 0);
-            default -> (reader.isPaused() ? eventsOfEnd() : READ_EVENTS) | (writer.isBlocked() ? Epoll.EPOLLOUT : 0);
+            default -> (isPaused() ? eventsOfEnd() : READ_EVENTS) | (writer.isBlocked() ? Epoll.EPOLLOUT : 0);
         };
+    }
+
+    /** Whether the socket is not read: the engine has no room, or the peer has sent more than it may. */
+    private boolean isPaused() {
+        return reader.isPaused() || isOverRate();
+    }
+
+    private boolean isOverRate() {
+        return rate != null && rate.isOver(link.nowNs());
     }
 
     /** Only the end of the stream, and only until it is reported, because a level-triggered event repeats. */
@@ -206,7 +219,7 @@ final class TcpConnection extends Watched {
             return;
         }
         if (result == TlsPort.TASK) {
-            link.tls().submit(new HandshakeTask(this, tls), link.services());
+            link.tls().tasks().submit(new TlsHandshakeTask(this, tls));
         }
         if (result == TlsPort.SECURED) {
             if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
@@ -227,7 +240,7 @@ final class TcpConnection extends Watched {
     /** A slow step of the handshake has ended. */
     void onTaskDone(Throwable failure) {
         tls.onTaskDone();
-        link.tls().onTaskDone(link.services());
+        link.tls().tasks().onTaskDone();
         link.reportProblemsOfFiles();
         if (state != SECURING) {
             return;
@@ -333,10 +346,10 @@ final class TcpConnection extends Watched {
                 if ((events & Epoll.EPOLLERR) != 0) {
                     noteFault();
                 }
-                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && reader.isPaused()) {
+                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && isPaused()) {
                     // data that is not read yet is lost with the connection
                     lost(fault == 0 ? FabricErrno.ECONNRESET : fault);
-                } else if ((events & Epoll.EPOLLRDHUP) != 0 && reader.isPaused()) {
+                } else if ((events & Epoll.EPOLLRDHUP) != 0 && isPaused()) {
                     // data that arrived before can still be read
                     hasLeft = true;
                     updateInterest();
@@ -367,7 +380,7 @@ final class TcpConnection extends Watched {
         int work = 0;
         if (state == UP) {
             if (failure == 0) {
-                work = reader.poll(limit);
+                work = rate == null ? reader.poll(limit) : pollAtRate(limit);
             }
             if (failure == 0) {
                 work += writer.poll();
@@ -383,10 +396,21 @@ final class TcpConnection extends Watched {
         return work;
     }
 
+    private int pollAtRate(int limit) {
+        if (isOverRate()) {
+            return 0;
+        }
+        long bytes = reader.received();
+        long messages = reader.processed();
+        int work = reader.poll(limit);
+        rate.charge(reader.received() - bytes, reader.processed() - messages, link.nowNs());
+        return work;
+    }
+
     /** Whether there is work for which no event will come, so that the thread must not sleep. */
     boolean hasWork() {
-        return failure != 0 || writer.hasWork() || state == UP && (reader.hasMore()
-            || tls != null && tls.hasUnread() && !reader.isPaused());
+        return failure != 0 || writer.hasWork() || state == UP && !isPaused()
+            && (reader.hasMore() || tls != null && tls.hasUnread());
     }
 
     /**
@@ -394,7 +418,7 @@ final class TcpConnection extends Watched {
      * waits, so that it asks the engine for room in each poll, or it lingers until a deadline.
      */
     boolean mustBePolled() {
-        return hasWork() || reader.isPaused() || writer.awaitsReport() || state == LINGERING;
+        return hasWork() || isPaused() || writer.awaitsReport() || state == LINGERING;
     }
 
     /** Whether the peer has closed its end, and data from it is still unread. */
@@ -404,7 +428,7 @@ final class TcpConnection extends Watched {
 
     /** Whether a deadline passes unless the connection is polled; a connection with work is polled anyway. */
     boolean hasTimer() {
-        return state == LINGERING || writer.awaitsReport();
+        return state == LINGERING || writer.awaitsReport() || state == UP && isOverRate();
     }
 
     /** Whether the peer has begun a message or an answer and has not sent the rest yet. */
@@ -414,7 +438,7 @@ final class TcpConnection extends Watched {
 
     /** Whether the peer has begun a message or an answer and does not send the rest. */
     boolean isStalled(long nowNs, long timeoutNs) {
-        return state == UP && reader.isStalled(nowNs, timeoutNs);
+        return state == UP && !isOverRate() && reader.isStalled(nowNs, timeoutNs);
     }
 
     /** As {@link MessageChannel#probe()}. */
@@ -428,7 +452,7 @@ final class TcpConnection extends Watched {
             probe = new PeerProbe(port, nowNs);
         }
         int verdict = probe.verdict(nowNs);
-        if (verdict == MessageChannel.OVER && !reader.isPaused() && !probe.isLate(nowNs)) {
+        if (verdict == MessageChannel.OVER && !isPaused() && !probe.isLate(nowNs)) {
             // data that the peer had sent before the end is read first
             link.heat(this);
             return MessageChannel.ASKING;
@@ -583,6 +607,9 @@ final class TcpConnection extends Watched {
             return;
         }
         state = CLOSED;
+        if (rate != null) {
+            link.rates().give(peerName.inetAddress(), link.nowNs());
+        }
         link.remove(this);
         port.close();
         reader.close();

@@ -20,6 +20,8 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.support.PeerRate;
+import org.jfabric.driver.link.support.PeerRates;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
 import org.jfabric.driver.tls.AccessList;
@@ -82,6 +84,8 @@ final class TcpLink extends Link {
     private final ArrayDeque<Runnable> deferred = new ArrayDeque<>();
     private final Set<TcpConnection> open = new LinkedHashSet<>();
     private final Greetings greetings;
+    /** What is taken of each host; null without a limit. */
+    private final PeerRates rates;
     /** Outgoing connections that are not answered yet. */
     private final List<TcpConnection> dialing = new ArrayList<>();
     private final TcpCounters counters;
@@ -112,6 +116,7 @@ final class TcpLink extends Link {
         this.writePool = new BufferPool(config.writeBehindBytes());
         this.greetings = new Greetings(config.greetingLimit());
         this.counters = new TcpCounters(services);
+        this.rates = rates(config);
         this.stallCheckNs = services.nowNs();
     }
 
@@ -293,6 +298,11 @@ final class TcpLink extends Link {
         }
     }
 
+    private static PeerRates rates(TcpConfig config) {
+        PeerRate.Limits limits = new PeerRate.Limits(config.peerRateBytes(), config.peerRateMessages());
+        return limits.areNone() ? null : new PeerRates(limits);
+    }
+
     // ---- calls of connections and endpoints ----
 
     ChannelLimits limits() {
@@ -369,6 +379,11 @@ final class TcpLink extends Link {
     private void refused(InetAddress host, String what) {
         counters.onNotAdmitted(new FabricException(FabricErrno.EACCES, "host " + host.getHostAddress() + " with " + what
             + " is not in the access list " + access, "If it is to connect, add a line for it."));
+    }
+
+    /** What is taken of each host; null without a limit. */
+    PeerRates rates() {
+        return rates;
     }
 
     /** What encrypted connections share, or null. */

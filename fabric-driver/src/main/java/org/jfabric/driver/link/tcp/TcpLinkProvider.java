@@ -80,7 +80,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         }
         AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
         return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
-            isEncrypted ? new TlsResources(new TlsIdentity(config.tls()), access) : null);
+            isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config.tls()), access) : null);
     }
 
     @Override

@@ -58,6 +58,8 @@ final class TcpReader {
     private long begun;
     /** Bytes read from the socket. */
     private long received;
+    /** Messages that were processed. */
+    private long processed;
     /** Number of complete answers to reads of this side. */
     private long answered;
     private final StallWatch messageWatch = new StallWatch();
@@ -189,7 +191,18 @@ final class TcpReader {
             // concerned
             taken += inPayload || isPaused ? 0 : 1;
         }
+        processed += taken;
         return taken;
+    }
+
+    /** Bytes read from the socket so far. */
+    long received() {
+        return received;
+    }
+
+    /** Messages processed so far. */
+    long processed() {
+        return processed;
     }
 
     private void begin() {

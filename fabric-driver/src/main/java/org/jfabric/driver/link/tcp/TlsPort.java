@@ -2,17 +2,13 @@ package org.jfabric.driver.link.tcp;
 
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertPathValidatorException;
-import java.security.cert.CertificateException;
-import java.util.List;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLPeerUnverifiedException;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.tls.TlsFailure;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.SocketClass;
@@ -50,10 +46,6 @@ final class TlsPort extends TcpPort {
     /** It resumes when {@link #runTask()} was run. */
     static final int TASK = -3;
     private static final int PROGRESS = -4;
-
-    /** Alerts about the key of this side. */
-    private static final List<String> REFUSALS =
-        List.of("certificate", "unknown_ca", "access_denied", "handshake_failure");
 
     private final TcpPort socket;
     private final TlsResources resources;
@@ -196,34 +188,14 @@ final class TlsPort extends TcpPort {
 
     /** The fingerprint of the peer's certificate, once the handshake is done. */
     String peerKey() {
-        try {
-            return TlsIdentity.fingerprint(engine.getSession().getPeerCertificates()[0]);
-        } catch (SSLPeerUnverifiedException impossible) {
-            throw new IllegalStateException(impossible);
-        }
+        return TlsIdentity.peerKey(engine);
     }
 
     private void violated(SSLException failed) {
         hasEnded = true;
-        String text = String.valueOf(failed.getMessage());
-        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            if (cause instanceof CertificateException || cause instanceof CertPathValidatorException
-                || cause instanceof CertPathBuilderException) {
-                violationErrno = FabricErrno.EKEYREJECTED;
-                violation = "has a certificate that no trusted one proves: " + cause.getMessage();
-                return;
-            }
-        }
-        if (text.contains("Received fatal alert")) {
-            violationErrno = REFUSALS.stream().anyMatch(text::contains) ? FabricErrno.EKEYREJECTED : FabricErrno.EIO;
-            violation = "refuses this driver: " + text;
-        } else if (text.contains("Empty client certificate chain")) {
-            violationErrno = FabricErrno.EKEYREJECTED;
-            violation = "has no certificate of an authority that is trusted here";
-        } else {
-            violationErrno = FabricErrno.EIO;
-            violation = "sent bytes that are no records of this connection: " + text;
-        }
+        TlsFailure failure = TlsFailure.of(failed);
+        violationErrno = failure.errno();
+        violation = failure.text();
     }
 
     /** The positive errno that belongs to {@link #violation()}. */

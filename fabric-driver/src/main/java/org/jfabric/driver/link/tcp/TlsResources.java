@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import javax.net.ssl.SSLEngine;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.HandshakeTasks;
 import org.jfabric.driver.tls.AccessList;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricException;
@@ -16,14 +17,12 @@ import org.jfabric.info.FabricException;
  */
 final class TlsResources implements AutoCloseable {
     private static final int KEPT = 64;
-    private static final int MAX_RUNNING = 2;
 
     private final TlsIdentity identity;
     private final AccessList access;
     private final ArrayDeque<TlsBuffers> free = new ArrayDeque<>();
     private final long scratch = UnsafeApi.allocateMemory(TlsBuffers.WIRE_BYTES);
-    private final ArrayDeque<HandshakeTask> waiting = new ArrayDeque<>();
-    private int running;
+    private final HandshakeTasks tasks;
     private int taken;
 
     /**
@@ -31,7 +30,8 @@ final class TlsResources implements AutoCloseable {
      *
      * @param access the peers that are admitted, null for all with a trusted key.
      */
-    TlsResources(TlsIdentity identity, AccessList access) {
+    TlsResources(LinkServices services, TlsIdentity identity, AccessList access) {
+        tasks = new HandshakeTasks(services);
         this.identity = identity;
         this.access = access;
     }
@@ -44,29 +44,9 @@ final class TlsResources implements AutoCloseable {
         return identity.engine(isClient);
     }
 
-    /**
-     * Has a step of a handshake run. Few are run at the same time, so that the commands of clients, which use the same
-     * thread, wait for few of them, however many peers connect.
-     */
-    void submit(HandshakeTask task, LinkServices services) {
-        if (running < MAX_RUNNING) {
-            running++;
-            services.submit(task);
-        } else {
-            waiting.addLast(task);
-        }
-    }
-
-    /** A step has ended. */
-    void onTaskDone(LinkServices services) {
-        running--;
-        // many peers that connect and leave must not keep the others waiting
-        while (!waiting.isEmpty() && waiting.getFirst().isOver()) {
-            waiting.removeFirst();
-        }
-        if (!waiting.isEmpty()) {
-            submit(waiting.removeFirst(), services);
-        }
+    /** The slow steps of handshakes. */
+    HandshakeTasks tasks() {
+        return tasks;
     }
 
     /** As {@link TlsIdentity#takeProblem}. */

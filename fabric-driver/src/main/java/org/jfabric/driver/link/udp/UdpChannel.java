@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -26,6 +27,8 @@ final class UdpChannel extends DatagramChannel {
     private final MemorySegment name;
     private final long nameAddress;
     private final int nameLength;
+    /** What is taken of the peer; null without a limit. */
+    private final PeerRate rate;
 
     /** Makes the channel of messages whose senders are in no address vector. */
     static UdpChannel ofUnknownSenders(ChannelLimits limits, ChannelHandler handler, UdpEndpoint endpoint) {
@@ -45,6 +48,7 @@ final class UdpChannel extends DatagramChannel {
         this.name = name;
         nameAddress = name.address();
         nameLength = remote == null ? 0 : remote.toBytes().length;
+        rate = endpoint.newRate();
     }
 
     /** The socket address in the kernel's layout; all zero for none. */
@@ -84,11 +88,19 @@ final class UdpChannel extends DatagramChannel {
         return nameLength;
     }
 
+    /** Whether the peer has sent more than it may; a datagram that is taken counts. */
+    boolean isOverRate(int length) {
+        return rate != null && endpoint.isOver(rate, length);
+    }
+
     @Override
     public int send(TransmitOperation operation, int grant) {
         int refusal = refusal(operation);
         if (refusal != 0 || nameLength == 0) {
             return refusal == 0 ? -FabricErrno.EINVAL : refusal;
+        }
+        if (endpoint.dtls() != null && !endpoint.dtls().isReady(this)) {
+            return -FabricErrno.EAGAIN;
         }
         if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && endpoint.sendNow(this, operation)) {
             return DONE;
@@ -100,6 +112,9 @@ final class UdpChannel extends DatagramChannel {
     @Override
     protected void onClosed() {
         endpoint.remove(this);
+        if (endpoint.dtls() != null) {
+            endpoint.dtls().forget(this);
+        }
     }
 
     @Override

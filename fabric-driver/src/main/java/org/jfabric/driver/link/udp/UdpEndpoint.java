@@ -1,5 +1,7 @@
 package org.jfabric.driver.link.udp;
 
+import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -9,6 +11,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramEndpoint;
+import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.driver.link.support.TrafficMarks;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
@@ -23,8 +26,13 @@ import org.jfabric.info.SocketName;
  * from the sender's memory. <b>Receiving.</b> No more datagrams are taken than receives are posted. The others wait in
  * the kernel's buffer and are lost if they do not fit, as with libfabric's provider. The system call requests one
  * datagram while they arrive singly, and more when they arrive faster: a request for several costs an additional check
- * of the socket. A socket without traffic is not polled in every cycle, because a poll costs more than a message
- * between drivers of one host.
+ * of the socket. When they arrive in bursts the kernel joins them ({@link JoinedDatagrams}), as it cuts bursts that are
+ * sent ({@link UdpRuns}). A socket without traffic is not polled in every cycle, because a poll costs more than a
+ * message between drivers of one host.
+ *
+ * <p><b>With DTLS</b> a message is sealed into a record when it is described to the kernel. The socket is read although
+ * no receive is posted, because of handshakes. Messages that arrive meanwhile wait here, in the length of the kernel's
+ * buffer.
  *
  * <p>Owner: progress agent.
  */
@@ -37,31 +45,76 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private final UdpPort port;
     private final LinkServices services;
     private final ChannelLimits limits;
+    private final PeerRate.Limits rates;
+    /** Counter of datagrams that were dropped because of the rate of their peer; 0 before the first one. */
+    private long overRate;
     private final MessageVector outgoing;
     private final UdpReader reader;
     private final UdpChannel unknownSenders;
+    /** The sessions with its peers; null if datagrams are plain. */
+    private final DtlsPeers dtls;
+    /** Records that have arrived while no receive was posted; null if datagrams are plain. */
+    private final DtlsBacklog backlog;
     /** Kept in a field, so that arming allocates nothing. */
     private final Runnable onArrival = () -> emptyPolls = 0;
 
     /** A message was sent since the last poll: later ones wait for the next poll and are sent together. */
     private boolean wroteInCycle;
+    /** Null until datagrams arrive in bursts: a call for joined ones costs a single one more. */
+    private JoinedDatagrams joined;
     /** Datagrams to request with one system call. */
     private int expected = 1;
     private int emptyPolls;
     private int quietPolls;
+    /** The errno because of which the oldest message cannot be described. */
+    private int failure;
+    /** The kernel did not take the last datagrams: the next ones are sealed one by one. */
+    private boolean isBlocked;
 
+    /**
+     * An endpoint.
+     *
+     * @param resources of its sessions; null if datagrams are plain.
+     */
     UdpEndpoint(
         LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, UdpReader reader,
-        int batch) {
+        UdpConfig config, DtlsResources resources) {
         super(local);
         this.port = port;
         port.mark(TrafficMarks.of(local.trafficClass()));
         this.services = services;
         this.limits = limits;
         this.reader = reader;
-        this.outgoing = new MessageVector(batch, PieceList.MAX_PIECES);
+        this.outgoing = new MessageVector(config.batchSize(), PieceList.MAX_PIECES);
+        this.rates = new PeerRate.Limits(config.peerRateBytes(), config.peerRateMessages());
         this.unknownSenders = UdpChannel.ofUnknownSenders(limits, local.handlerFor(UNKNOWN_SENDERS), this);
         unknownSenders.up();
+        this.dtls = resources == null ? null : new DtlsPeers(this, port, resources);
+        this.backlog = resources == null ? null : new DtlsBacklog(port.bufferBytes(), resources.counters());
+    }
+
+    /** The rate of a new channel's peer; null without a limit. */
+    PeerRate newRate() {
+        return rates.newRate(services.nowNs());
+    }
+
+    /** Whether a datagram is to be dropped; it is counted, or charged. */
+    boolean isOver(PeerRate rate, int length) {
+        long nowNs = services.nowNs();
+        if (!rate.isOver(nowNs)) {
+            rate.charge(length, 1, nowNs);
+            return false;
+        }
+        if (overRate == 0) {
+            overRate = services.counterAddress("udp: datagrams dropped because of the rate of their peer");
+        }
+        UnsafeApi.putLongRelease(null, overRate, UnsafeApi.getLong(overRate) + 1);
+        return true;
+    }
+
+    /** The sessions with its peers; null if datagrams are plain. */
+    DtlsPeers dtls() {
+        return dtls;
     }
 
     @Override
@@ -69,10 +122,22 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         return new UdpChannel(limits, handler, this, SocketName.parse(address));
     }
 
-    /** A socket reaches addresses of its own family. */
+    /** A socket reaches addresses of its own family. A group has no session. */
     @Override
     protected boolean isReachable(String address) {
-        return SocketName.parse(address).isIn6() == port.name().isIn6();
+        SocketName remote = SocketName.parse(address);
+        return remote.isIn6() == port.name().isIn6()
+            && (dtls == null || !remote.inetAddress().isMulticastAddress());
+    }
+
+    /** A peer has proved itself: its messages are those of the address vector's entry, if there is one. */
+    void recognise(DtlsPeer peer) {
+        long name = peer.nameAddress();
+        String address = peer.toString();
+        if (sources().find(UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name)) == null
+            && local().knows(address)) {
+            introduce(address);
+        }
     }
 
     /**
@@ -84,7 +149,10 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (wroteInCycle || !waiting().isEmpty() || (operation.flags & Flags.MORE) != 0) {
             return false;
         }
-        describe(0, channel, operation);
+        if (describe(0, channel, operation) != 0) {
+            // reported as all that the kernel refuses
+            return false;
+        }
         wroteInCycle = port.send(outgoing, 1) == 1;
         emptyPolls = 0;
         return wroteInCycle;
@@ -103,16 +171,14 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         }
         wroteInCycle = false;
         int posted = local().postedReceives();
+        if (dtls != null) {
+            return work + dtls.poll() + receiveRecords(limit, posted);
+        }
         if (posted == 0 || !isDue()) {
             return work;
         }
-        int asked = Math.min(expected, Math.min(limit, posted));
-        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
-        if (received == asked) {
-            expected = Math.min(2 * expected, outgoing.capacity());
-        } else if (received == 0 && expected > 1) {
-            expected /= 2;
-        }
+        int received = joined == null ? receive(Math.min(limit, posted))
+            : joined.receive(port, sources(), unknownSenders, Math.min(limit, posted));
         if (!groups().isEmpty()) {
             received += receiveGroups(limit);
         }
@@ -120,6 +186,70 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             emptyPolls = 0;
         }
         return work + received;
+    }
+
+    private int receive(int limit) {
+        int asked = Math.min(expected, limit);
+        int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
+        adapt(received, asked);
+        if (received == asked && asked >= UdpRuns.SHORTEST && port.join()) {
+            joined = new JoinedDatagrams();
+        }
+        return received;
+    }
+
+    private void adapt(int received, int asked) {
+        if (received == asked) {
+            expected = Math.min(2 * expected, outgoing.capacity());
+        } else if (received == 0 && expected > 1) {
+            expected /= 2;
+        }
+    }
+
+    private int receiveRecords(int limit, int posted) {
+        int work = 0;
+        while (!backlog.isEmpty() && local().postedReceives() > 0) {
+            long scratch = dtls.resources().scratch();
+            int length = backlog.take(scratch);
+            open(backlog.nameAddress(), scratch, length, true);
+            work++;
+        }
+        // without receives and handshakes the kernel's buffer is the better place for what arrives
+        boolean mayWait = posted == 0 && !dtls.isShaking() && (++quietPolls & QUIET_STRIDE - 1) != 0;
+        if (mayWait || !isDue()) {
+            return work;
+        }
+        int asked = Math.min(expected, limit);
+        int received = reader.receiveRecords(port, this, asked);
+        adapt(received, asked);
+        if (received != 0) {
+            emptyPolls = 0;
+        }
+        return work + received;
+    }
+
+    /** A datagram has arrived at an encrypted endpoint. */
+    void onDatagram(long name, long address, int length) {
+        boolean isData = DtlsRecord.isRecord(address, length) && DtlsRecord.type(address) == DtlsRecord.DATA;
+        if (isData && (!backlog.isEmpty() || local().postedReceives() == 0)) {
+            backlog.add(name, address, length);
+        } else {
+            open(name, address, length, isData);
+        }
+    }
+
+    private void open(long name, long address, int length, boolean isData) {
+        DatagramChannel channel = sources().find(
+            UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
+        UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+        // before it costs more; handshakes have limits of their own
+        if (isData && sender.isOverRate(length)) {
+            return;
+        }
+        int message = dtls.onDatagram(name, address, length);
+        if (message != DtlsPeers.NO_MESSAGE) {
+            sender.handler().onMessage(Flags.MSG, 0, 0, address, message);
+        }
     }
 
     private boolean isDue() {
@@ -159,11 +289,17 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         emptyPolls = 0;
         while (!waiting().isEmpty()) {
             int count = gather();
+            if (count == 0 && failure != 0) {
+                end(failure);
+                work++;
+                continue;
+            }
             if (count == 0) {
                 break;
             }
             int sent = port.send(outgoing, count);
-            if (sent == -FabricErrno.EAGAIN) {
+            isBlocked = sent == -FabricErrno.EAGAIN;
+            if (isBlocked) {
                 break;
             }
             int ended = Math.max(1, sent);
@@ -180,8 +316,12 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (!waiting().isEmpty() || isOpening()) {
             return false;
         }
-        if (local().postedReceives() == 0) {
+        boolean hasReceives = local().postedReceives() != 0;
+        if (dtls == null && !hasReceives) {
             return true;
+        }
+        if (hasReceives && (dtls != null ? !backlog.isEmpty() : joined != null && joined.areWaiting())) {
+            return false;
         }
         boolean armed = port.arm(services, onArrival);
         for (UdpPort group : groups()) {
@@ -191,8 +331,17 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     @Override
+    protected boolean hasTimers() {
+        return dtls != null && !dtls.isEmpty();
+    }
+
+    @Override
     protected void close() {
         waiting().clear();
+        if (dtls != null) {
+            dtls.close();
+            backlog.close();
+        }
         port.close(services);
         groups().forEach(group -> group.close(services));
     }
@@ -201,25 +350,39 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private int gather() {
         waiting().dropClosed();
         int count = 0;
-        while (count < outgoing.capacity() && count < waiting().size() && !waiting().channel(count).isClosed()) {
-            describe(count, (UdpChannel) waiting().channel(count), waiting().operation(count));
+        int limit = Math.min(dtls != null && isBlocked ? 1 : outgoing.capacity(), waiting().size());
+        failure = 0;
+        while (count < limit && !waiting().channel(count).isClosed()) {
+            failure = describe(count, (UdpChannel) waiting().channel(count), waiting().operation(count));
+            if (failure != 0) {
+                break;
+            }
             count++;
         }
         return count;
     }
 
-    private void describe(int index, UdpChannel channel, TransmitOperation operation) {
+    /** Describes a message to the kernel; a positive errno if it cannot be sealed. */
+    private int describe(int index, UdpChannel channel, TransmitOperation operation) {
         outgoing.name(index, channel.nameAddress(), channel.nameLength());
+        if (dtls != null) {
+            long slot = dtls.resources().slot(index);
+            int length = dtls.seal(channel, operation, slot);
+            outgoing.piece(index, 0, slot, Math.max(0, length));
+            outgoing.pieceCount(index, 1);
+            return Math.max(0, -length);
+        }
         PieceList pieces = operation.pieces;
         if (pieces == null) {
             outgoing.piece(index, 0, operation.address, operation.length);
             outgoing.pieceCount(index, operation.length == 0 ? 0 : 1);
-            return;
+            return 0;
         }
         for (int i = 0; i < pieces.count(); i++) {
             outgoing.piece(index, i, pieces.address(i), pieces.length(i));
         }
         outgoing.pieceCount(index, pieces.count());
+        return 0;
     }
 
     private void end(int errno) {

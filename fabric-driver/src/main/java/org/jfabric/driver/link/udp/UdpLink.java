@@ -16,21 +16,36 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class UdpLink extends DatagramLink<UdpEndpoint> {
+    private final String name;
     private final LinkServices services;
     private final UdpConfig config;
     private final ChannelLimits limits;
+    /** What encrypted endpoints share, or null. */
+    private final DtlsResources dtls;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
 
-    UdpLink(LinkServices services, UdpConfig config, ChannelLimits limits) {
+    /**
+     * A link without endpoints.
+     *
+     * @param dtls what its encrypted endpoints share, owned by the link; null if they are plain.
+     */
+    UdpLink(String name, LinkServices services, UdpConfig config, ChannelLimits limits, DtlsResources dtls) {
+        this.name = name;
+        this.dtls = dtls;
         this.services = services;
         this.config = config;
         this.limits = limits;
     }
 
+    /** What encrypted endpoints share, or null. */
+    DtlsResources dtls() {
+        return dtls;
+    }
+
     @Override
     public String name() {
-        return UdpLinkProvider.NAME;
+        return name;
     }
 
     @Override
@@ -47,11 +62,20 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     public void attach(LocalEndpoint endpoint) {
         if (!(endpoint.bound() instanceof UdpPort port)) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL,
-                "the endpoint " + endpoint.address() + " has no UDP socket", "Open it for the link udp alone.");
+                "the endpoint " + endpoint.address() + " has no UDP socket",
+                "Open it for the link " + name + " alone.");
         }
         if (reader == null) {
             reader = new UdpReader(config.batchSize());
         }
-        add(new UdpEndpoint(endpoint, port, services, limits, reader, config.batchSize()));
+        add(new UdpEndpoint(endpoint, port, services, limits, reader, config, dtls));
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        if (dtls != null) {
+            dtls.close();
+        }
     }
 }

@@ -1,9 +1,8 @@
 package org.jfabric.driver.link.udp;
 
-import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
@@ -11,24 +10,73 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.tls.AccessList;
+import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.AddressFormat;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
 
 /**
- * Makes the udp link. It offers the same as libfabric's udp provider: untagged messages of one datagram.
+ * Makes the udp link. It offers the same as libfabric's udp provider: untagged messages of one datagram. Makes the dtls
+ * link, too, whose datagrams are records of DTLS 1.2.
  */
 public final class UdpLinkProvider extends DatagramLinkProvider {
     /** The link's name. */
     public static final String NAME = "udp";
 
-    private static final int SCORE = 10;
+    /** Name of the encrypted link. */
+    public static final String DTLS_NAME = "dtls";
 
-    /** Makes a provider; it has no state. */
+    private static final int SCORE = 10;
+    /** Whoever does not ask for encryption does not pay for it. */
+    private static final int DTLS_SCORE = 7;
+
+    private final boolean isEncrypted;
+    /** Null for the sockets of the driver's options. */
+    private final UdpNetwork network;
+
+    private UdpLinkProvider(String name, int score, boolean isEncrypted, UdpNetwork network) {
+        super(name, Protocol.UDP, 0, score, 0);
+        this.isEncrypted = isEncrypted;
+        this.network = network;
+    }
+
+    /** Makes a provider of plain links whose sockets are those of a network. */
+    UdpLinkProvider(UdpNetwork network) {
+        this(NAME, SCORE, false, network);
+    }
+
+    /** Makes a provider of the plain link; it has no state. */
     public UdpLinkProvider() {
-        super(NAME, Protocol.UDP, 0, SCORE, 0);
+        this(NAME, SCORE, false, null);
+    }
+
+    /**
+     * Makes a provider of the encrypted link.
+     *
+     * @return a provider without state.
+     */
+    public static UdpLinkProvider ofDtls() {
+        return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true, null);
+    }
+
+    @Override
+    public boolean isEncrypted() {
+        return isEncrypted;
+    }
+
+    /** A message waits for the session with its receiver, and others do not wait for that. */
+    @Override
+    public boolean completesInOrder() {
+        return !isEncrypted;
+    }
+
+    @Override
+    protected long caps() {
+        return isEncrypted ? super.caps() & ~Flags.MULTICAST : super.caps();
     }
 
     @Override
@@ -38,27 +86,36 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         // unlike an address that peers connect to, a datagram socket may be bound to the wildcard if requested
         SocketName name = isNamed ? name(wanted.srcAddr())
             : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
-        return open(name, name.inetAddress(), false, udp);
-    }
-
-    static UdpPort open(SocketName name, InetAddress local, boolean shared, UdpConfig udp) {
-        return udp.sockets() == Sockets.NATIVE ? UdpNativePort.open(name, local, shared, udp)
-            : UdpNioPort.open(name, local, shared, udp);
+        UdpNetwork sockets = network != null ? network : UdpNetwork.of(udp.sockets());
+        UdpPort port = sockets.open(name, name.inetAddress(), false, udp);
+        return isEncrypted ? port.withoutGroups() : port;
     }
 
     @Override
     protected boolean hasSockets() {
-        return true;
+        return !isEncrypted;
     }
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new UdpLink(services, config.udp(), limits(config.udp().maxMessageBytes()));
+        DtlsResources resources = null;
+        if (isEncrypted) {
+            Path access = config.dtls().accessFile();
+            resources = new DtlsResources(services, TlsIdentity.ofDatagrams(config.tls()),
+                access == null ? null : new AccessList(access), config.dtls(), config.udp().batchSize());
+        }
+        return new UdpLink(name(), services, config.udp(), limits(longestBytes(config)), resources);
     }
 
     @Override
     protected int longestBytes(Info wanted, DriverConfig config, List<Reason> obstacles) {
-        return config.udp().maxMessageBytes();
+        return longestBytes(config);
+    }
+
+    /** Over dtls the record has to fit into the same datagram. */
+    private int longestBytes(DriverConfig config) {
+        int datagram = config.udp().maxMessageBytes();
+        return isEncrypted ? Math.min(datagram - DtlsSession.OVERHEAD_BYTES, DtlsSession.MAX_MESSAGE_BYTES) : datagram;
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
@@ -12,20 +13,17 @@ import org.jfabric.info.SocketName;
 /** A socket that sends and receives many datagrams with one system call. Owner: as {@link UdpPort}. */
 final class UdpNativePort extends UdpPort {
     private int fd;
+    /** Made with the first burst. */
+    private UdpRuns runs;
 
-    private UdpNativePort(int fd, SocketName name, InetAddress local, UdpConfig config) {
-        super(name, local, config);
+    private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, UdpConfig config) {
+        super(network, name, local, config);
         this.fd = fd;
     }
 
-    /**
-     * Opens a socket.
-     *
-     * @param wanted address to bind to.
-     * @param local  address of the interface for multicast.
-     * @param shared whether other sockets may have the same address.
-     */
-    static UdpNativePort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+    /** As {@link UdpNetwork#open}. */
+    static UdpNativePort open(
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
         int fd = UdpSocket.open(wanted.toBytes(), shared);
         if (fd < 0) {
             throw new NativeCallException("bind", -fd,
@@ -37,7 +35,8 @@ final class UdpNativePort extends UdpPort {
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());
             }
-            UdpNativePort port = new UdpNativePort(fd, SocketName.ofBytes(UdpSocket.name(fd)), local, config);
+            UdpNativePort port = new UdpNativePort(
+                network, fd, SocketName.ofBytes(UdpSocket.name(fd)), local, config);
             open = true;
             return port;
         } finally {
@@ -59,7 +58,24 @@ final class UdpNativePort extends UdpPort {
 
     @Override
     int send(MessageVector vector, int count) {
+        if (count >= UdpRuns.SHORTEST) {
+            runs = runs == null ? new UdpRuns() : runs;
+            int sent = runs.send(fd, vector, count);
+            if (sent != 0) {
+                return sent;
+            }
+        }
         return UdpSocket.send(fd, vector, count);
+    }
+
+    @Override
+    boolean join() {
+        return DatagramRun.join(fd) == 0;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        return run.receive(fd, address, length);
     }
 
     @Override

@@ -12,6 +12,7 @@ import org.agrona.BitUtil;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketClass;
@@ -30,13 +31,15 @@ final class UdpNioPort extends UdpPort {
     private final ByteBuffer buffer = BufferUtil.allocateDirectAligned(MAX_DATAGRAM_BYTES, BitUtil.CACHE_LINE_LENGTH);
     private final long bufferAddress = BufferUtil.address(buffer);
 
-    private UdpNioPort(DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
-        super(name, local, config);
+    private UdpNioPort(
+        UdpNetwork network, DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
+        super(network, name, local, config);
         this.channel = channel;
     }
 
-    /** As {@link UdpNativePort#open}. */
-    static UdpNioPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+    /** As {@link UdpNetwork#open}. */
+    static UdpNioPort open(
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
         DatagramChannel channel = null;
         try {
             channel = DatagramChannel.open(
@@ -49,7 +52,8 @@ final class UdpNioPort extends UdpPort {
                 channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
             }
             channel.bind(new InetSocketAddress(wanted.inetAddress(), wanted.port()));
-            return new UdpNioPort(channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local, config);
+            return new UdpNioPort(network, channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local,
+                config);
         } catch (IOException ex) {
             closeQuietly(channel);
             throw new NativeCallException("bind", FabricErrno.EADDRNOTAVAIL,
@@ -119,6 +123,16 @@ final class UdpNioPort extends UdpPort {
     }
 
     /** The code point alone: the JDK has no option for the queue of the interface. */
+    @Override
+    boolean join() {
+        return false;
+    }
+
+    @Override
+    int receive(DatagramRun run, long address, int length) {
+        throw new IllegalStateException("channels of the JDK do not join datagrams");
+    }
+
     @Override
     void mark(SocketClass marks) {
         try {

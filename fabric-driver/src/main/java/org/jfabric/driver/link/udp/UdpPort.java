@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
@@ -14,16 +15,30 @@ import org.jfabric.info.SocketName;
  * A bound UDP socket. Opened on the resource thread; owner afterwards: progress agent.
  */
 abstract class UdpPort extends BoundAddress {
+    private final UdpNetwork network;
     private final SocketName name;
     private final InetAddress local;
     private final UdpConfig config;
+    private boolean refusesGroups;
     private boolean watched;
     private boolean armed;
 
-    UdpPort(SocketName name, InetAddress local, UdpConfig config) {
+    UdpPort(UdpNetwork network, SocketName name, InetAddress local, UdpConfig config) {
+        this.network = network;
         this.name = name;
         this.local = local;
         this.config = config;
+    }
+
+    /** Has {@link #join} refuse, because the datagrams of a group cannot be encrypted. */
+    final UdpPort withoutGroups() {
+        refusesGroups = true;
+        return this;
+    }
+
+    /** Room asked of the kernel for datagrams that wait. */
+    final int bufferBytes() {
+        return config.bufferBytes();
     }
 
     /**
@@ -32,11 +47,15 @@ abstract class UdpPort extends BoundAddress {
      */
     @Override
     public final BoundAddress join(SocketName group) {
+        if (refusesGroups) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "joining " + group + " over dtls",
+                "Use link udp, whose messages are plain: a session has two ends, a group has many.");
+        }
         if (group.isIn6() || name.isIn6()) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "joining " + group + " with " + name, "Use groups and endpoints of IPv4.");
         }
-        UdpPort port = UdpLinkProvider.open(group, local, true, config);
+        UdpPort port = network.open(group, local, true, config);
         int result = port.joinGroup(group);
         if (result < 0) {
             port.close();
@@ -97,6 +116,12 @@ abstract class UdpPort extends BoundAddress {
 
     /** Sends datagrams; the number that was taken, or a negative errno for the first. */
     abstract int send(MessageVector vector, int count);
+
+    /** Has the system join the datagrams that arrive, if it can; they are then read as runs only. */
+    abstract boolean join();
+
+    /** Receives a run of joined datagrams into memory; its bytes, negative if there is none. */
+    abstract int receive(DatagramRun run, long address, int length);
 
     /** Marks its packets; what the system refuses leaves them as they were. */
     abstract void mark(SocketClass marks);

@@ -30,6 +30,17 @@ final class UdpReader {
         }
     }
 
+    /** Receives available datagrams of an encrypted endpoint, which opens them; returns their number. */
+    int receiveRecords(UdpPort port, UdpEndpoint endpoint, int limit) {
+        MessageVector taken = incoming;
+        int count = port.receive(taken, Math.min(limit, taken.capacity()));
+        for (int i = 0; i < count; i++) {
+            taken.nameLength(i, MessageVector.NAME_BYTES);
+            endpoint.onDatagram(taken.nameAddress(i), taken.pieceAddress(i, 0), taken.transferred(i));
+        }
+        return count;
+    }
+
     /**
      * Receives available datagrams and delivers them to the engine.
      *
@@ -49,8 +60,10 @@ final class UdpReader {
             taken.nameLength(i, MessageVector.NAME_BYTES);
             DatagramChannel channel = sources.find(
                 UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-            (channel == null ? unknownSenders : channel).handler().onMessage(
-                flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+            UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+            if (!sender.isOverRate(taken.transferred(i))) {
+                sender.handler().onMessage(flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
+            }
         }
         return count;
     }

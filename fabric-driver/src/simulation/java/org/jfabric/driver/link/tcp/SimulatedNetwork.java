@@ -10,7 +10,6 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 import org.agrona.concurrent.NanoClock;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -142,6 +141,17 @@ public final class SimulatedNetwork extends TcpNetwork {
                 }
             }
         }
+    }
+
+    /**
+     * Whether two hosts are separated.
+     *
+     * @param a address without port.
+     * @param b another one.
+     * @return true between {@link #cut} and {@link #heal}.
+     */
+    public boolean isCut(String a, String b) {
+        return !cuts.isEmpty() && cuts.contains(pair(a, b));
     }
 
     /**
@@ -366,14 +376,14 @@ public final class SimulatedNetwork extends TcpNetwork {
         note("reset", port, 0);
     }
 
-    /** The events of a socket that have occurred. */
-    int events(int fd, long nowNs) {
-        SimulatedPort port = ports.get(fd);
-        if (port != null) {
-            return port.events(nowNs);
-        }
-        SimulatedListener listener = listeners.get(fd);
-        return listener != null && listener.hasWaiting(nowNs) ? Epoll.EPOLLIN : 0;
+    /** The connection with a descriptor, or null. */
+    SimulatedPort port(int fd) {
+        return ports.get(fd);
+    }
+
+    /** The listening socket with a descriptor, or null. */
+    SimulatedListener listener(int fd) {
+        return listeners.get(fd);
     }
 
     String hostOf(int fd) {
@@ -406,7 +416,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     private boolean isCut(SimulatedPort port) {
-        return cuts.contains(pair(hostOf(port.name()), hostOf(port.remote())));
+        return isCut(hostOf(port.name()), hostOf(port.remote()));
     }
 
     private static boolean isBetween(SimulatedPort port, String a, String b) {

@@ -1,15 +1,25 @@
 package org.jfabric.driver.link.tcp;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Arrays;
 import org.jfabric.ffi.Epoll;
 
 /** Simulated sockets that are watched; their events come in random order. */
 final class SimulatedSet extends WatchedSet {
     private static final int ERRORS = Epoll.EPOLLERR | Epoll.EPOLLHUP;
 
+    /** A watched socket, which is a port or a listener. */
+    private record Entry(Watched item, SimulatedPort port, SimulatedListener listener) {
+        /** Events that have occurred and are wanted. */
+        int wanted(long nowNs) {
+            int events = port != null ? port.isClosed() ? 0 : port.events(nowNs)
+                : listener.isOpen() && listener.hasWaiting(nowNs) ? Epoll.EPOLLIN : 0;
+            return events & (item.interest() | ERRORS);
+        }
+    }
+
     private final SimulatedNetwork network;
-    private final List<Watched> watched = new ArrayList<>();
+    /** Replaced by each change, because handlers change it while it is polled. */
+    private Entry[] watched = {};
     /** Of the host that watches; null before the first socket. */
     private String host;
 
@@ -21,7 +31,8 @@ final class SimulatedSet extends WatchedSet {
     boolean begin(Watched item, int events) {
         item.slot(0);
         host = host == null ? network.hostOf(item.fd()) : host;
-        watched.add(item);
+        watched = Arrays.copyOf(watched, watched.length + 1);
+        watched[watched.length - 1] = new Entry(item, network.port(item.fd()), network.listener(item.fd()));
         return true;
     }
 
@@ -32,24 +43,24 @@ final class SimulatedSet extends WatchedSet {
 
     @Override
     void end(Watched item) {
-        watched.remove(item);
+        watched = Arrays.stream(watched).filter(each -> each.item != item).toArray(Entry[]::new);
     }
 
     @Override
     int poll() {
-        if (watched.isEmpty()) {
+        Entry[] all = watched;
+        if (all.length == 0) {
             return 0;
         }
-        Watched[] all = watched.toArray(Watched[]::new);
         int first = network.random(all.length);
         long nowNs = network.nowNs();
         int count = 0;
         for (int i = 0; i < all.length; i++) {
-            Watched item = all[(first + i) % all.length];
+            Entry entry = all[(first + i) % all.length];
             // the handler of an earlier one may have removed this one
-            int events = item.slot() < 0 ? 0 : wanted(item, nowNs);
+            int events = entry.item.slot() < 0 ? 0 : entry.wanted(nowNs);
             if (events != 0) {
-                item.onEvents(events);
+                entry.item.onEvents(events);
                 count++;
             }
         }
@@ -63,16 +74,12 @@ final class SimulatedSet extends WatchedSet {
     /** Whether a poll would find something. */
     boolean isReady() {
         long nowNs = network.nowNs();
-        for (int i = 0; i < watched.size(); i++) {
-            if (wanted(watched.get(i), nowNs) != 0) {
+        for (Entry entry : watched) {
+            if (entry.wanted(nowNs) != 0) {
                 return true;
             }
         }
         return false;
-    }
-
-    private int wanted(Watched item, long nowNs) {
-        return network.events(item.fd(), nowNs) & (item.interest() | ERRORS);
     }
 
     @Override
@@ -88,6 +95,6 @@ final class SimulatedSet extends WatchedSet {
     @Override
     public void close() {
         network.forget(this);
-        watched.clear();
+        watched = new Entry[0];
     }
 }

@@ -347,8 +347,8 @@ class PassiveEndpointTest {
                     Endpoint asking = from.open(1);
                     asking.connect(passive.name());
                     ConnectionSide.Event request = b.next(EventType.CONNREQ, passive);
-                    assertEquals(
-                        from == b && !setup.isForeign() ? "loopback" : setup.link, request.info().linkName());
+                    assertEquals(from == b && !setup.isForeign() ? "loopback" : setup.connectedLink(),
+                        request.info().linkName());
                     Endpoint accepting = b.open(request.info(), 2);
                     accepting.accept();
                     List<Endpoint> connected = new ArrayList<>();

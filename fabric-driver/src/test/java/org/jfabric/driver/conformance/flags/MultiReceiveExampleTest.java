@@ -7,9 +7,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
@@ -47,6 +49,7 @@ class MultiReceiveExampleTest {
         Info info = fabric.info(hints).best();
         Domain domain = fabric.domain(info);
         memory = domain.allocate(BUFFERS * BUFFER_BYTES);
+        bytes = memory.buffer();
         completions = domain.openCompletionQueue(
             new CompletionQueueAttr().size(256).format(CompletionFormat.DATA));
         AddressVector peers = domain.openAddressVector(new AddressVectorAttr());
@@ -68,8 +71,10 @@ class MultiReceiveExampleTest {
     private static final int BUFFER_BYTES = 1024;
     private static final int LONGEST_MESSAGE = 256;
 
+    private final CompletionHandler handler = this::onEntry;
     private final CompletionError error = new CompletionError();
     private MemoryRegion memory;
+    private UnsafeBuffer bytes;
     private CompletionQueue completions;
     private Endpoint endpoint;
 
@@ -80,7 +85,7 @@ class MultiReceiveExampleTest {
     }
 
     private void receive() {
-        int result = completions.poll(this::onEntry, 16);
+        int result = completions.poll(handler, 16);
         if (result == -FabricErrno.EAVAIL && completions.readErr(error, 0) == 1) {
             say("lost: " + completions.strerror(error.provErrno()));
         }
@@ -91,7 +96,7 @@ class MultiReceiveExampleTest {
             // all its messages were shown, and nothing comes into it any more
             post(endpoint, (int) entry.opContext());
         } else if ((entry.flags() & Flags.RECV) != 0) {
-            onMessage(memory.buffer(), (int) (entry.buf() - memory.address()), (int) entry.len());
+            onMessage(bytes, (int) (entry.buf() - memory.address()), (int) entry.len());
         }
     }
     // end of example

@@ -295,7 +295,7 @@ class MixedOrderTest {
     void shouldOfferEveryOrderToReceivers(Setup setup) {
         setup.assumeRemoteMemory();
         long every = setup.messageOrder();
-        long caps = setup.link.equals("tcp") ? 0 : Flags.ATOMIC;
+        long caps = setup.isStream() ? 0 : Flags.ATOMIC;
         try (FabricPair pair = new FabricPair(setup)) {
             for (int bit = 0; bit < Long.SIZE; bit++) {
                 Info hints = RemoteMemoryPair.hints(caps).linkName(setup.link);

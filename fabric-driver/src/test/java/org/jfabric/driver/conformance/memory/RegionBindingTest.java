@@ -218,6 +218,7 @@ class RegionBindingTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     void shouldShareOneCounterBetweenRegionsAndEndpoints(Setup setup) {
+        setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             Counter counter = counter(pair.b);
             List<MemoryRegion> regions = new ArrayList<>();

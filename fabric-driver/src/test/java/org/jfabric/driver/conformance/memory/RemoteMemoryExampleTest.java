@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Completion;
 import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Counter;
 import org.jfabric.Domain;
@@ -43,6 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RemoteMemoryExampleTest {
     private final List<String> said = new ArrayList<>();
     private final UnsafeBuffer order = new UnsafeBuffer(0, 0);
+    private DirectBuffer slots;
 
     // example: register
     /** The hints of both sides: memory is accessed, and tagged messages carry the keys. */
@@ -119,14 +122,18 @@ class RemoteMemoryExampleTest {
             memory.address(), length, peer, (long) slot * SLOT, key, slot, 3));
     }
 
+    private final CompletionHandler handler = this::onEntry;
+
     /** At the peer: handles the orders that have come. No receive is posted for them. */
-    int handleOrders(CompletionQueue queue, DirectBuffer slots) {
-        return queue.poll(entry -> {
-            if ((entry.flags() & Flags.REMOTE_CQ_DATA) != 0) {
-                order.wrap(slots, (int) entry.data() * SLOT, (int) entry.len());
-                onOrder(order);
-            }
-        }, 16);
+    int handleOrders(CompletionQueue queue) {
+        return queue.poll(handler, 16);
+    }
+
+    private void onEntry(Completion entry) {
+        if ((entry.flags() & Flags.REMOTE_CQ_DATA) != 0) {
+            order.wrap(slots, (int) entry.data() * SLOT, (int) entry.len());
+            onOrder(order);
+        }
     }
     // end of example
 
@@ -202,9 +209,9 @@ class RemoteMemoryExampleTest {
                 order(pair.a.endpoint, pair.a.memory, length, pair.toB, key, slot);
                 assertEquals(0, next(pair.a.cq));
             }
-            DirectBuffer slots = region.buffer();
+            slots = region.buffer();
             while (said.size() < 3) {
-                assertEquals(0, Math.min(0, handleOrders(pair.b.cq, slots) + FabricErrno.EAGAIN));
+                assertEquals(0, Math.min(0, handleOrders(pair.b.cq) + FabricErrno.EAGAIN));
             }
             assertEquals(List.of("buy 0", "buy 1", "buy 2"), said);
 

@@ -24,7 +24,7 @@ class RemoteMemoryTest {
     private static final int[] LENGTHS = {1, 8, 64, 4096, 8192, 8193, 100_000, 1_000_000};
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"REF-040", "CQ-126"})
     void shouldWriteTheGivenBytesAndNoOthers(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -41,7 +41,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"REF-040", "CQ-126"})
     void shouldReadTheGivenBytesIntoTheGivenPlace(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -60,7 +60,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldGatherAndScatterLocalPieces(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -93,7 +93,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldTakeInjectedBytesBeforeTheCallReturns(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -115,7 +115,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"REF-041", "CQ-113", "CQ-112"})
     void shouldReportOnlyAWriteWithDataToTheTarget(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -141,7 +141,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldTakeNamedArgumentsAndFlags(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
@@ -170,7 +170,7 @@ class RemoteMemoryTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-033")
     void shouldEndAnAccessThatIsNotAllowedWithAnErrorAndGoOn(Setup setup) {
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {

@@ -125,6 +125,7 @@ class ConnectionExampleTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldRunAsShown(Setup setup) {
+        setup.assumePlain();
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue serverEvents = pair.b.fabric.openEventQueue(new EventQueueAttr());
             EventQueue clientEvents = pair.a.fabric.openEventQueue(new EventQueueAttr());

@@ -34,7 +34,7 @@ class ConnectionStateTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("EP-009")
     void shouldEnableByConnectAndAccept(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -64,7 +64,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("EP-010")
     void shouldEnableOnlyWithItsQueues(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -90,7 +90,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("EP-021")
     void shouldAcceptOnlyWithTheInfoOfTheRequest(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -118,7 +118,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldAnswerCallsInTheWrongState(Setup setup) {
         try (Connected connected = new Connected(setup)) {
             FabricPair pair = connected.pair;
@@ -169,7 +169,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldTellWhyNoConnectionIsMade(Setup setup) {
         // over tcp the driver logs that somebody has talked of connections to an endpoint that has none
         try (FabricPair pair = setup.isForeign() ? FabricPair.withOwnDaemons(setup) : new FabricPair(setup)) {
@@ -224,7 +224,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldEndWhatWaitsAndKeepWhatCame(Setup setup) {
         try (Connected connected = new Connected(setup)) {
             FabricPair pair = connected.pair;
@@ -271,7 +271,7 @@ class ConnectionStateTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldBeAskedForByTypeOnly(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);

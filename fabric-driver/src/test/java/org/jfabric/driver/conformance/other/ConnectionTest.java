@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Timeout(120)
 class ConnectionTest {
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"REF-023", "REF-025", "EP-059"})
     void shouldTellRequestConnectionAndEndInOrderWithData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -73,7 +73,7 @@ class ConnectionTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-025")
     void shouldTellARefusalWithItsData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

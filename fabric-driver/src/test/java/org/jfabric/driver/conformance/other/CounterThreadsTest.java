@@ -87,6 +87,7 @@ class CounterThreadsTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldAllocateNothing(Setup setup) {
+        setup.assumeNoGarbage();
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
             && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

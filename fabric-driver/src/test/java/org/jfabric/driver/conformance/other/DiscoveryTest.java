@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
@@ -63,7 +64,8 @@ class DiscoveryTest {
                 assertTrue(offer.epAttr().maxMsgSize() >= 1 << 20);
                 assertNotEquals(EndpointType.UNSPEC, offer.epAttr().type());
                 assertNotEquals(Protocol.UNSPEC, offer.epAttr().protocol());
-                assertTrue(offer.epAttr().protocol().isProviderSpecific() || offer.linkName().equals("tcp"));
+                assertTrue(offer.epAttr().protocol().isProviderSpecific() || setup.isForeign()
+                    || Set.of("tcp", "tls").contains(offer.linkName()), offer::toString);
             }
             Info impossible = new Info();
             impossible.txAttr().injectSize(1 << 30);
@@ -135,7 +137,7 @@ class DiscoveryTest {
                 assertNotOffered(pair, new Info().caps(Flags.TAGGED | caps), "caps");
             }
             if (setup.isForeign()) {
-                long notHere = setup.link.equals("tcp") ? Flags.RMA | Flags.ATOMIC : Flags.RMA | Flags.RMA_EVENT;
+                long notHere = setup.isStream() ? Flags.RMA | Flags.ATOMIC : Flags.RMA | Flags.RMA_EVENT;
                 assertNotOffered(pair, new Info().caps(notHere).linkName(setup.link), "caps");
             }
         }
@@ -164,7 +166,8 @@ class DiscoveryTest {
         try (FabricPair pair = new FabricPair(setup)) {
             for (Protocol protocol : Protocol.values()) {
                 // that of the tcp link, which every driver has
-                boolean isOffered = protocol.isProviderSpecific() || protocol == Protocol.XNET;
+                boolean isOffered = protocol.isProviderSpecific() || protocol == Protocol.XNET
+                    || protocol == Protocol.RXM && setup.confirmsMatches();
                 if (protocol != Protocol.UNSPEC && !isOffered) {
                     Info hints = new Info();
                     hints.epAttr().protocol(protocol);

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
@@ -157,7 +158,8 @@ class HintsTest {
     @MethodSource("links")
     @Requirement("CL-026")
     void shouldReportTheDefaultLevelOfCompletions(String link) {
-        long level = Set.of("tcp", "rxm", "verbsrxm").contains(link) ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
+        long level = Set.of("tcp", "rxm", "tls", "tlsrxm", "verbsrxm").contains(link)
+            ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE;
         assertEquals(level, offer(link).txAttr().opFlags());
         Info hints = new Info();
         hints.txAttr().opFlags(level);
@@ -176,14 +178,20 @@ class HintsTest {
     }
 
     private DriverConfig config() {
-        return DriverConfig.builder().set("jfabric.dir.base", base.toString()).set("jfabric.dir.name", "hints")
-            .set("jfabric.threading.mode", "INVOKER")
-            .set("jfabric.link.enabled", String.join(",", links().toList())).build();
+        DriverConfig.Builder config = DriverConfig.builder().set("jfabric.dir.base", base.toString())
+            .set("jfabric.dir.name", "hints").set("jfabric.threading.mode", "INVOKER")
+            .set("jfabric.link.enabled", String.join(",", links().toList()));
+        String[] keys = TestKeys.shared().options();
+        for (int i = 0; i < keys.length; i += 2) {
+            config.set(keys[i], keys[i + 1]);
+        }
+        return config.build();
     }
 
     private static List<LinkProvider> providers() {
         return List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
             new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(),
+            TcpLinkProvider.ofTls(), RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), UdpLinkProvider.ofDtls(),
             VerbsLinkProvider.ofMessages(),
             new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets(), false), new VerbsUdLinkProvider());
     }

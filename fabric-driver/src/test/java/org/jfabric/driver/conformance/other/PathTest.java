@@ -70,12 +70,12 @@ class PathTest {
         try (DatagramPair pair = new DatagramPair(setup)) {
             PeerPath path = pair.a.endpoint.path(pair.toB);
 
-            assertEquals("udp", path.linkName(), path::explain);
+            assertEquals(setup.link, path.linkName(), path::explain);
             assertEquals(PeerPath.State.UP, path.state(), "there is nothing to connect");
             assertEquals(pair.b.endpoint.name(), path.remoteAddress());
             String shm = path.verdicts().stream().filter(each -> each.linkName().equals("shm")).findFirst()
                 .orElseThrow().toString();
-            assertTrue(shm.contains("links of the endpoint: seen udp, needed shm"), shm);
+            assertTrue(shm.contains("links of the endpoint: seen " + setup.link + ", needed shm"), shm);
         }
     }
 }

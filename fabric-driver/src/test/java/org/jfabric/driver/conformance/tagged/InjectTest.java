@@ -28,7 +28,7 @@ class InjectTest {
     private static final int INJECT_TAG = 1000;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldKeepThePayloadWhileTheConnectionIsMade(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             inject(pair);
@@ -37,7 +37,7 @@ class InjectTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     void shouldKeepThePayloadWhileThePeerHoldsMessagesBack(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 0; i < SENDS; i++) {

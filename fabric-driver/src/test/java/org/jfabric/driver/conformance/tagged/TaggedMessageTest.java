@@ -23,7 +23,7 @@ class TaggedMessageTest {
     private static final long ANY = -1L;
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-001", "TAG-015", "TAG-019"})
     void shouldCompleteTheReceiveWithTheSameTag(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -41,7 +41,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-020", "TAG-007", "TAG-036"})
     void shouldKeepMessagesOfEveryLengthWhole(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -60,7 +60,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-004", "TAG-006", "TAG-032"})
     void shouldMatchInTheOrderOfSendingAndPosting(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -87,7 +87,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-003", "TAG-005", "CQ-120"})
     void shouldReportTheSendersTagWhenBitsAreIgnored(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -101,7 +101,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-009", "TAG-002"})
     void shouldKeepUnexpectedMessagesUntilAReceiveIsPosted(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -119,7 +119,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-035", "CQ-121", "CQ-122"})
     void shouldReportTruncationWithWhatWasPlacedAndDropped(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -140,7 +140,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-026", "TAG-027", "TAG-028"})
     void shouldInjectWithoutAnEntryAndLetTheBufferGo(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -167,7 +167,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-029", "CQ-118", "CQ-135"})
     void shouldCarryRemoteCqData(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -186,7 +186,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement("REF-039")
     void shouldKeepTaggedAndUntaggedMessagesApart(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -202,7 +202,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"TAG-013", "TAG-014", "CQ-068"})
     void shouldMatchDirectedReceivesBySourceAndReportIt(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -221,7 +221,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"EP-064", "EP-065", "EP-067"})
     void shouldCancelAPostedReceive(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
@@ -239,7 +239,7 @@ class TaggedMessageTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @SetupSource
+    @SetupSource(encrypted = true)
     @Requirement({"CQ-111", "CQ-114"})
     void shouldReportEveryContextOnce(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {

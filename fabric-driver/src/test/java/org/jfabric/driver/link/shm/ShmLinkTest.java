@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,12 +14,15 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.FileType;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +77,70 @@ class ShmLinkTest {
         assertEquals(0, sent.err());
         assertEquals(200 + seed, sent.context());
         assertTrue(to.isFilled(half, length, seed), "length " + length);
+    }
+
+    private static ShmConnection connection(ShmNode from, ShmNode to) {
+        return ((ShmLink) from.link).connection(ShmNode.address(to.services.driverName()));
+    }
+
+    @Test
+    void shouldFailWhenTheDriverWhoseRequestIsAwaitedWasKilled() {
+        ShmNode asking = new ShmNode(base, "b");
+        try {
+            ShmNode killed = new ShmNode(base, "a");
+            assertEquals(0, killed.endpoint.send(
+                ShmNode.TAGGED, killed.buf(0), 8, killed.addresses.insert(ShmNode.address("b")), 1, 0, 1));
+            // it is stopped before its request leaves, but for the thread that answers the other one
+            killed.services.tasks.clear();
+            assertEquals(0, asking.endpoint.send(
+                ShmNode.TAGGED, asking.buf(0), 8, asking.addresses.insert(ShmNode.address("a")), 1, 0, 1));
+            Deadline.await("a refusal because of the other request", () -> {
+                killed.step();
+                asking.step();
+                return connection(asking, killed).state() == ShmConnection.AWAITING;
+            }, () -> asking.services.errors + " and " + killed.services.errors);
+            killed.close();
+            ShmNode.Entry[] entry = new ShmNode.Entry[1];
+            Deadline.usual().until("the end of the send", () -> (entry[0] = asking.poll()) != null, asking::step,
+                () -> asking.services.errors);
+            // and not that the time for a connection was over
+            assertEquals(FabricErrno.EHOSTUNREACH, entry[0].err());
+        } finally {
+            asking.close();
+        }
+    }
+
+    @Test
+    void shouldExplainThatThePeerHasEndedWhileItWasConnecting() throws IOException {
+        ShmNode ending = new ShmNode(base, "ending");
+        assertEquals(0, ending.endpoint.send(
+            ShmNode.TAGGED, ending.buf(0), 8, ending.addresses.insert(ShmNode.address("alpha")), 1, 0, 1));
+        Deadline.await("a hello", () -> {
+            ending.step();
+            return connection(ending, alpha).state() == ShmConnection.GREETING;
+        }, () -> ending.services.errors);
+        ending.close();
+        // as its resource thread would
+        try (Stream<Path> files = Files.list(base.resolve("ending"))) {
+            files.filter(each -> each.toString().endsWith(".ring")).forEach(each -> each.toFile().delete());
+        }
+        Deadline.await("the refusal of the files that are gone", () -> {
+            alpha.step();
+            return !alpha.services.errors.isEmpty();
+        }, () -> "");
+        assertInstanceOf(FabricException.class, alpha.services.errors.getFirst());
+        assertTrue(alpha.services.errors.getFirst().getMessage().contains(
+            "ending has removed its files while it was connecting"), () -> alpha.services.errors.toString());
+        assertTransfers(beta, alpha, 8, 1);
+    }
+
+    @Test
+    void shouldConnectAgainWhenThePeerHadNotNoticedTheEndYet() {
+        assertTransfers(beta, alpha, 8, 1);
+        // alpha finds beta's next request before the end of this connection
+        connection(beta, alpha).fail(FabricErrno.ECONNRESET, null);
+        assertTransfers(beta, alpha, 8, 2);
+        assertTransfers(alpha, beta, 8, 3);
     }
 
     @ParameterizedTest(name = "link=shm length={0}")

@@ -42,6 +42,12 @@ final class Relay implements AutoCloseable {
         cutAt = place;
     }
 
+    /** Ends both directions as an orderly peer without TLS does. */
+    void end() throws IOException {
+        client.shutdownOutput();
+        peer.shutdownOutput();
+    }
+
     private void serve() {
         try {
             client = server.accept();

@@ -225,6 +225,38 @@ class TlsLinkTest {
         assertEquals(0, there.messages.size());
     }
 
+    /** Of a connected endpoint only the peer's own last record makes the end an orderly one, also between messages. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldReportAnOrderlyEndOnlyIfThePeerHasAnnouncedIt(boolean isAnnounced) throws IOException {
+        byte[] none = {};
+        TcpNode left = node("a", "b");
+        TcpNode right = node("b", "a");
+        TcpConnectionsTest.Incoming incoming = new TcpConnectionsTest.Incoming();
+        right.link.connections().listen("fi_sockaddr_in://127.0.0.1:0", none, 5, incoming);
+        await(() -> incoming.address != null);
+        Relay relay = new Relay(SocketName.parse(incoming.address));
+        relays.add(relay);
+        TcpConnectionsTest.Connecting here = new TcpConnectionsTest.Connecting();
+        TcpConnectionsTest.Connecting there = new TcpConnectionsTest.Connecting();
+        left.link.connections().connect(left.endpoint, relay.address(), none, here);
+        await(() -> incoming.requests.size() == 1);
+        incoming.requests.removeFirst().accept(right.endpoint, none, there);
+        await(() -> here.recorder.ups == 1 && there.recorder.ups == 1);
+        left.send(here.recorder.channel, 1, 64, 1);
+        right.send(there.recorder.channel, 1, 64, 1);
+        await(() -> there.recorder.messages.size() == 1 && here.recorder.messages.size() == 1);
+        if (isAnnounced) {
+            here.recorder.channel.close(FabricErrno.ESHUTDOWN);
+        } else {
+            relay.end();
+            await(() -> here.recorder.downs == 1);
+            assertEquals(FabricErrno.ECONNRESET, here.recorder.downErrno);
+        }
+        await(() -> there.recorder.downs == 1);
+        assertEquals(isAnnounced ? FabricErrno.ESHUTDOWN : FabricErrno.ECONNRESET, there.recorder.downErrno);
+    }
+
     @Test
     void shouldUseChangedFilesForNewConnections() {
         TestKeys.Folder files = TestKeys.files(folder, "a", "b");

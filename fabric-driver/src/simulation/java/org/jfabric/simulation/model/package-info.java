@@ -1,0 +1,2 @@
+/** The naive reference model of matching that random tests are held against. */
+package org.jfabric.simulation.model;

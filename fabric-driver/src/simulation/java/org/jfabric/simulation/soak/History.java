@@ -1,0 +1,31 @@
+package org.jfabric.simulation.soak;
+
+/** The last things that were done; what they became is seen when they are printed. */
+public final class History {
+    private static final int LENGTH = 120;
+
+    private final Object[] events = new Object[LENGTH];
+    private long count;
+
+    /** Nothing was done yet. */
+    public History() {
+    }
+
+    /**
+     * Adds what was done.
+     *
+     * @param event printed as it is then.
+     */
+    public void add(Object event) {
+        events[(int) (count++ % LENGTH)] = event;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        for (long i = Math.max(0, count - LENGTH); i < count; i++) {
+            text.append("  ").append(i).append(": ").append(events[(int) (i % LENGTH)]).append('\n');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,157 @@
+package org.jfabric.simulation.soak;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.jfabric.Fabric;
+import org.jfabric.info.Flags;
+
+/**
+ * The drivers of one world, with options that the seed chooses: small limits, so that all of them are met. Where they
+ * run, and what time is, is the matter of the subclass.
+ */
+public abstract class SoakDrivers implements AutoCloseable {
+    /** More than all messages of a window take. */
+    static final int LARGE_SHARE = 512;
+
+    /** Link of all endpoints. */
+    protected final String link;
+    /** Whether the calls of applications run the drivers. */
+    protected final boolean isInvoker;
+    /** Of each driver. */
+    protected final Map<String, String> options = new TreeMap<>();
+    final int eagerLimitBytes;
+    /** Of each completion queue; -1 for what is usual. */
+    final int driverShare;
+
+    /**
+     * Draws the options.
+     *
+     * @param link      of all endpoints.
+     * @param isInvoker whether the calls of applications run the drivers.
+     * @param random    of the world.
+     */
+    protected SoakDrivers(String link, boolean isInvoker, Random random) {
+        this.link = link;
+        this.isInvoker = isInvoker;
+        eagerLimitBytes = 256 << random.nextInt(6);
+        options.put("jfabric.engine.eagerLimitBytes", Integer.toString(eagerLimitBytes));
+        int budget = 16 + random.nextInt(6);
+        options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
+        options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
+        options.put("jfabric.engine.announcementLimit", Integer.toString(1 << random.nextInt(7)));
+        options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
+        options.put("jfabric.engine.queuePollBatch", Integer.toString(1 << random.nextInt(6)));
+        int ring = 16 + random.nextInt(4);
+        options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
+        options.put("jfabric.shm.segmentLengthBytes", Integer.toString(1 << 10 + random.nextInt(ring - 13)));
+        options.put("jfabric.shm.regionCacheSize", Integer.toString(1 << random.nextInt(3)));
+        if (random.nextBoolean()) {
+            options.put("jfabric.queue.tqLengthBytes", "4096");
+            options.put("jfabric.queue.rqLengthBytes", "4096");
+        }
+        driverShare = random.nextInt(3) == 0 ? LARGE_SHARE : random.nextBoolean() ? 1 + random.nextInt(12) : -1;
+        options.put("jfabric.queue.cqDriverShare", Integer.toString(driverShare));
+        if (random.nextInt(3) != 0) {
+            options.put("jfabric.queue.slabLengthBytes", "65536");
+        }
+        if (random.nextInt(4) == 0) {
+            options.put("jfabric.threading.idleSpinNs", "0");
+        }
+    }
+
+    /**
+     * Drivers of a world.
+     *
+     * @return two for links between drivers.
+     */
+    protected final int count() {
+        return "loopback".equals(link) ? 1 : 2;
+    }
+
+    /** Whether the wire is that of libfabric, which has fewer levels, orders and answers. */
+    final boolean isOfLibfabric() {
+        return "tcp".equals(link) || "rxm".equals(link);
+    }
+
+    /** Flags of levels that messages may have: tcp has no match, and rxm has it for some messages only. */
+    final long levels() {
+        return isOfLibfabric() ? ~Flags.MATCH_COMPLETE : -1L;
+    }
+
+    /** Capabilities of accesses to memory. Atomic operations over rxm are in no order with reads and writes. */
+    final long accesses() {
+        return switch (link) {
+            case "tcp" -> Flags.RMA | Flags.RMA_EVENT;
+            case "rxm" -> Flags.RMA;
+            default -> Flags.RMA | Flags.ATOMIC | Flags.RMA_EVENT;
+        };
+    }
+
+    /**
+     * Opens a fabric on one of the drivers; it goes with its driver.
+     *
+     * @param driver below {@link #count()}.
+     * @return an open fabric.
+     */
+    protected abstract Fabric open(int driver);
+
+    /** A reader has found nothing: others work. */
+    protected abstract void pump();
+
+    /** A random operation was done. */
+    protected void onStep() {
+        // real drivers run by themselves, or by calls
+    }
+
+    /**
+     * The clock for deadlines.
+     *
+     * @return nanoseconds since any moment.
+     */
+    protected abstract long nanoTime();
+
+    /**
+     * How long an operation may take at most.
+     *
+     * @return nanoseconds.
+     */
+    protected abstract long patienceNs();
+
+    /**
+     * What is wrong in the drivers, for failures.
+     *
+     * @return lines.
+     */
+    protected abstract String state();
+
+    /**
+     * The drivers' error logs.
+     *
+     * @return nothing, as long as nothing makes mistakes.
+     */
+    protected abstract List<String> errors();
+
+    /**
+     * Makes a failure of what a world has found.
+     *
+     * @param text  what is wrong, with the state of the world.
+     * @param cause never null.
+     * @return to be thrown.
+     */
+    protected AssertionError failure(String text, Throwable cause) {
+        return new AssertionError(text, cause);
+    }
+
+    /**
+     * How to repeat a world.
+     *
+     * @param seed of the world.
+     * @return options of a command.
+     */
+    protected abstract String replay(long seed);
+
+    @Override
+    public abstract void close();
+}

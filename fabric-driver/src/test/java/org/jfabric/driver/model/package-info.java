@@ -1,2 +1,0 @@
-/** The naive reference model of matching that random tests are held against. */
-package org.jfabric.driver.model;
