@@ -290,7 +290,9 @@ public final class Simulation implements AutoCloseable {
 
     private void inject(Fault fault) {
         Node node = nodes.get(fault.node());
-        harm.count(fault.kind());
+        if (fault.kind() != Fault.Kind.KILL || node.isUp()) {
+            harm.count(fault.kind());
+        }
         switch (fault.kind()) {
             case RESET -> {
                 String[] hosts = network.resetAny();

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jfabric.simulation.Fault;
 import org.jfabric.simulation.Faults;
-import org.jfabric.simulation.Program;
 import org.jfabric.simulation.Simulation;
 import org.jfabric.simulation.SimulationFailure;
 import org.junit.jupiter.api.Test;
