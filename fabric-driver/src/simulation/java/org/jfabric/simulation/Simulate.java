@@ -107,8 +107,6 @@ public final class Simulate {
         int budget = 16 + random.nextInt(6);
         options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
         options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
-        options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
-        options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
         int ring = 16 + random.nextInt(4);
         options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));
@@ -127,6 +125,9 @@ public final class Simulate {
         long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
         Plan plan = new Plan(
             nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs, traffic);
+        // drawn last, so that the plans of other links are the same with and without them
+        options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
+        options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         return !CLIENTS.equals(traffic) ? plan
             : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
     }
