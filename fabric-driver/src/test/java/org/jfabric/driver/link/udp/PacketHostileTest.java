@@ -229,7 +229,7 @@ class PacketHostileTest {
             long to = arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address();
             MessageVector all = new MessageVector(1, 1);
             all.name(0, to, name.length);
-            all.piece(0, 0, pair.a.memory.address(), 250);
+            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), 250);
             all.pieceCount(0, 1);
             int[] lengths = {100, 100, 50};
             for (int round = 0; round < 100; round++) {
