@@ -67,8 +67,8 @@ final class PlantDefects {
     /** A defect. Its name stays the same as long as the code of its method does. */
     private record Defect(Room room, MutationDetails details) {
         String name() {
-            return details.getId().getLocation().describe() + details.getId().getLocation().getMethodDesc() + " "
-                + details.getMutator().replaceAll(".*\\.", "") + " " + details.getFirstIndex();
+            return details.getClassName() + "." + details.getMethod() + details.getId().getLocation().getMethodDesc()
+                + " " + details.getMutator().replaceAll(".*\\.", "") + " " + details.getFirstIndex();
         }
 
         String method() {
@@ -206,7 +206,7 @@ final class PlantDefects {
         for (Path file : classes) {
             String name = file.toString().replace(".class", "").replace('/', '.');
             mutaters.get(room).findMutations(ClassName.fromString(name)).stream()
-                .filter(details -> !Set.of("toString", "<clinit>", "hashCode").contains(details.getMethod()))
+                .filter(details -> !Set.of("toString", "<clinit>", "hashCode", "equals").contains(details.getMethod()))
                 .map(details -> new Defect(room, details)).forEach(all::add);
         }
         all.sort(Comparator.comparing(Defect::name));
