@@ -1,6 +1,9 @@
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,6 +65,10 @@ final class PlantDefects {
         Path classes() {
             return target.resolve("classes");
         }
+
+        String scan() {
+            return "--scan-classpath=" + target.resolve("test-classes").toAbsolutePath();
+        }
     }
 
     /** A defect. Its name stays the same as long as the code of its method does. */
@@ -92,14 +99,14 @@ final class PlantDefects {
         PACKAGE(180) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                return unitTests(defect, classes, "--select-package=" + defect.details.getClassName().getPackage());
+                return tests(
+                    classes, "unit", "--select-package=" + defect.details.getClassName().getPackage(), SLOW_TAGS);
             }
         },
-        MODULE(480) {
+        MODULE(900) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                return unitTests(
-                    defect, classes, "--scan-classpath=" + defect.room.target.resolve("test-classes").toAbsolutePath());
+                return tests(classes, "unit", defect.room.scan(), SLOW_TAGS);
             }
         },
         SIMULATION(60) {
@@ -109,7 +116,17 @@ final class PlantDefects {
                 command.addAll(List.of("org.jfabric.simulation.Simulate", "--seeds", "1000000"));
                 return command;
             }
+        },
+        /** Tests with processes of their own, of the driver: they are those of the client too. */
+        SLOW(2400) {
+            @Override
+            List<String> command(Defect defect, Path classes) {
+                return tests(classes, "slow", Room.ENGINE.scan(), List.of("--include-tag=slow|hostile|conformance"));
+            }
         };
+
+        private static final List<String> SLOW_TAGS = List.of(
+            "--exclude-tag=slow", "--exclude-tag=hostile", "--exclude-tag=conformance", "--exclude-tag=compiled");
 
         private final int limitS;
 
@@ -119,19 +136,18 @@ final class PlantDefects {
 
         abstract List<String> command(Defect defect, Path classes);
 
-        private static List<String> unitTests(Defect defect, Path classes, String selection) {
-            List<String> command = java(classes, "unit");
+        private static List<String> tests(Path classes, String phase, String selection, List<String> tags) {
+            List<String> command = java(classes, phase);
             command.addAll(List.of("org.junit.platform.console.ConsoleLauncher", "execute", "--fail-fast",
-                "--disable-banner", "--disable-ansi-colors", "--details=none", "--include-classname=.*Test",
-                "--exclude-tag=slow", "--exclude-tag=hostile", "--exclude-tag=conformance", "--exclude-tag=compiled",
-                selection));
+                "--disable-banner", "--disable-ansi-colors", "--details=none", "--include-classname=.*Test", selection));
+            command.addAll(tags);
             return command;
         }
     }
 
     private final Map<String, String> judged = new TreeMap<>();
     private final Map<String, String> equivalent = new HashMap<>();
-    private final Map<Room, Mutater> mutaters = new HashMap<>();
+    private final Mutater mutater;
     private long seed = 1;
     private int count = 60;
     private int jobs = 1;
@@ -164,15 +180,23 @@ final class PlantDefects {
                 judged.put(parts[0], parts[1]);
             }
         }
-        for (Room room : Room.values()) {
-            ClassByteArraySource source = name -> bytes(room.classes().resolve(name.replace('.', '/') + ".class"));
-            mutaters.put(room, new GregorEngineFactory().createEngine(EngineArguments.arguments()).createMutator(source));
-        }
+        // PIT also reads the classes that a changed one refers to
+        ClassLoader classes = classes();
+        ClassByteArraySource source = name -> bytes(classes, name.replace('.', '/') + ".class");
+        mutater = new GregorEngineFactory().createEngine(EngineArguments.arguments()).createMutator(source);
     }
 
-    private static Optional<byte[]> bytes(Path file) {
-        try {
-            return Files.exists(file) ? Optional.of(Files.readAllBytes(file)) : Optional.empty();
+    private static ClassLoader classes() throws IOException {
+        List<URL> places = new ArrayList<>(List.of(DRIVER.resolve("classes").toUri().toURL()));
+        for (String file : Files.readString(WORK.resolve("path-of-jfabric-driver")).strip().split(File.pathSeparator)) {
+            places.add(Path.of(file).toUri().toURL());
+        }
+        return new URLClassLoader(places.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+    }
+
+    private static Optional<byte[]> bytes(ClassLoader classes, String file) {
+        try (InputStream stream = classes.getResourceAsStream(file)) {
+            return stream == null ? Optional.empty() : Optional.of(stream.readAllBytes());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -205,7 +229,7 @@ final class PlantDefects {
         List<Defect> all = new ArrayList<>();
         for (Path file : classes) {
             String name = file.toString().replace(".class", "").replace('/', '.');
-            mutaters.get(room).findMutations(ClassName.fromString(name)).stream()
+            mutater.findMutations(ClassName.fromString(name)).stream()
                 .filter(details -> !Set.of("toString", "<clinit>", "hashCode", "equals").contains(details.getMethod()))
                 .map(details -> new Defect(room, details)).forEach(all::add);
         }
@@ -238,7 +262,7 @@ final class PlantDefects {
         Path mutated = classes.resolve(defect.details.getClassName().asInternalName() + ".class");
         Files.createDirectories(mutated.getParent());
         try {
-            Files.write(mutated, mutaters.get(defect.room).getMutation(defect.details.getId()).getBytes());
+            Files.write(mutated, mutater.getMutation(defect.details.getId()).getBytes());
             for (Search search : Search.values()) {
                 String found = search(search, defect, classes, work.resolve("output"));
                 if (found != null) {
@@ -247,7 +271,7 @@ final class PlantDefects {
             }
             return LIVES + "\t";
         } finally {
-            Files.delete(mutated);
+            Files.deleteIfExists(mutated);
         }
     }
 
@@ -298,7 +322,7 @@ final class PlantDefects {
         }
     }
 
-    /** A search that fails without a defect would find all of them. */
+    /** A search that fails without a defect would find all of them. An interrupted run has made sure of that. */
     private static void requireSound(List<Defect> chosen) throws IOException, InterruptedException {
         Path classes = Files.createDirectories(WORK.resolve("none"));
         for (Room room : List.of(Room.CLIENT, Room.ENGINE)) {
@@ -322,7 +346,7 @@ final class PlantDefects {
         BlockingQueue<Defect> queue = new LinkedBlockingQueue<>(chosen);
         queue.removeIf(defect -> judged.containsKey(defect.name())
             && !(again && LIVES.equals(judged.get(defect.name()))));
-        if (!queue.isEmpty()) {
+        if (Files.notExists(JUDGED)) {
             requireSound(chosen);
         }
         List<Thread> threads = new ArrayList<>();
