@@ -51,7 +51,7 @@ public final class FeedReceiver {
         /** Posts what is free; what the driver does not take now is tried again with the next poll. */
         void post() {
             for (int slot = slots.next(); slot >= 0; slot = slots.next()) {
-                int result = slots.path.receive(slots.offset(slot), slots.strideBytes, slot);
+                int result = slots.path.receive(slots.offset(slot), slots.messageBytes, slot);
                 if (result != 0) {
                     if (result != -FabricErrno.EAGAIN) {
                         slots.path.failed(-result);

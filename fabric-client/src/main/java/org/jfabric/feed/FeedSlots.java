@@ -17,7 +17,9 @@ final class FeedSlots {
     final FeedPath path;
     /** All slots. */
     final UnsafeBuffer buffer;
-    final int strideBytes;
+    private final int strideBytes;
+    /** Of the longest message, with the header. */
+    final int messageBytes;
     private final int[] free;
     private final boolean[] inUse;
     private int freeCount;
@@ -31,13 +33,13 @@ final class FeedSlots {
      */
     FeedSlots(FeedPath path, int maxMessageBytes, long most) {
         this.path = path;
-        int bytes = FeedHeader.LENGTH + maxMessageBytes;
-        if (maxMessageBytes < 0 || bytes > path.endpoint().maxMsgSize()) {
+        messageBytes = FeedHeader.LENGTH + maxMessageBytes;
+        if (maxMessageBytes < 0 || messageBytes < 0 || messageBytes > path.endpoint().maxMsgSize()) {
             throw new FabricException(FabricErrno.EINVAL, "messages of " + maxMessageBytes + " bytes and "
                 + FeedHeader.LENGTH + " of the feed, " + path.endpoint() + " takes "
                 + path.endpoint().maxMsgSize() + " at most", "Send shorter messages, or raise the limit of the link.");
         }
-        strideBytes = BitUtil.align(bytes, ALIGNMENT);
+        strideBytes = BitUtil.align(messageBytes, ALIGNMENT);
         long room = Math.min(MOST_BYTES, path.memory().lengthBytes());
         int count = (int) Math.min(room / strideBytes, most);
         if (count == 0) {
