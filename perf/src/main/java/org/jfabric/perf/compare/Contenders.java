@@ -107,9 +107,6 @@ final class Contenders {
                 pair(SideKind.JFABRIC_RXM), all, ANY_SIZE, 2, true),
             new JvmContender.Definition(UDP, "JFabric, embedded INVOKER, datagrams over udp", jfabric,
                 pair(SideKind.JFABRIC_UDP), exchange, DatagramPort.MOST_BYTES, 2, true),
-            new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
-                pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
-                isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
                 pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
@@ -136,6 +133,9 @@ final class Contenders {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         List<JvmContender.Definition> definitions = throughTwoDaemons(jfabric);
         definitions.addAll(List.of(
+            new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
+                pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
+                isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),
             new JvmContender.Definition(CONNECTION, "JFabric, embedded INVOKER, one connection over tcp", jfabric,
                 pair(SideKind.JFABRIC_CONNECTION), exchange, ANY_SIZE, 2, false),
             new JvmContender.Definition(GATEWAY,
