@@ -625,6 +625,43 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts a tagged send that hands its bytes over by reference: an application with buffered receives reads them
+     * where they are, and the entry comes when it has given the message back. Until then they must not be changed. To
+     * all other receives the message is an ordinary one.
+     *
+     * <p>Only one piece of a region in a file can be read there, as {@link Domain#allocate} makes them, over the links
+     * shm and loopback, by the driver's user. Other messages are copied, with the same entries.
+     *
+     * @param buf      address in registered memory; the bytes belong to the receiver until the entry is read.
+     * @param len      bytes.
+     * @param destAddr destination, from the address vector.
+     * @param tag      the message's tag.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int tsendLent(long buf, long len, long destAddr, long tag, long opContext) {
+        return post(lentFlags() | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext);
+    }
+
+    /**
+     * Posts an untagged send that hands its bytes over by reference, as {@link #tsendLent} does.
+     *
+     * @param buf      as for {@link #tsendLent}.
+     * @param len      bytes.
+     * @param destAddr destination.
+     * @param opContext returned in the entry.
+     * @return 0 or a negative errno of this class.
+     */
+    public int sendLent(long buf, long len, long destAddr, long opContext) {
+        return post(lentFlags() | Flags.MSG, buf, len, destAddr, 0, 0, opContext);
+    }
+
+    /** A datagram is never lent. */
+    private long lentFlags() {
+        return sendFlags & ~Flags.INJECT | sendCall & Flags.LENT;
+    }
+
+    /**
      * Posts a tagged send of several pieces, which go as one message, in order.
      *
      * @param iov      as for {@link #sendv}.

@@ -24,7 +24,7 @@ final class OperationFlags {
     static final long ACCESS_LEVELS = LEVELS & ~Flags.MATCH_COMPLETE;
     /** Flags that a send call may carry. */
     static final long SEND_CALL = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE | Flags.INJECT
-        | LEVELS;
+        | Flags.LENT | LEVELS;
     /** Flags that a receive call may carry; one of one piece also {@link Flags#MULTI_RECV}, with that capability. */
     static final long RECV_CALL = Flags.COMPLETION | Flags.MORE;
     /** Flags that a receive call may carry that peeks at unexpected messages. */

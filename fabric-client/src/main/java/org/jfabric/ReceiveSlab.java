@@ -5,6 +5,7 @@ import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.client.LentRegions;
 import org.jfabric.client.MessageLender;
 import org.jfabric.client.SlabView;
 import org.jfabric.info.FabricAddress;
@@ -37,6 +38,7 @@ final class ReceiveSlab {
     private boolean lends;
     private final RecvContext[] contexts;
     private final RecvContext[] lent;
+    private final LentRegions regions = new LentRegions(this::isShown);
     private final long[] ids = new long[SlabDescriptor.MAX_RETURNED];
     private Submission submission;
     private int lentCount;
@@ -125,12 +127,25 @@ final class ReceiveSlab {
         long flags = UnsafeApi.getLong(record + FLAGS);
         boolean more = (flags & Flags.MORE) != 0;
         RecvContext context = contexts[SlabDescriptor.cell(id)];
-        context.open(id, flags, UnsafeApi.getLong(record + BUF), length,
+        long place = UnsafeApi.getLong(record + BUF);
+        LentRegions.Region region = (flags & Flags.LENT) == 0 ? null : regions.find(view.whole(), (int) place);
+        context.open(id, flags, place, length,
             (int) (more ? Math.min(length, leastBytes) : length), UnsafeApi.getLong(record + DATA),
-            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
-        if (lends && !more) {
+            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET),
+            region);
+        if (lends && context.isWhole()) {
             giveBackLater(context);
         }
+    }
+
+    /** Whether a message in a sender's region is the application's. */
+    private boolean isShown(LentRegions.Region region) {
+        for (RecvContext context : contexts) {
+            if (context.region() == region) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void giveBackLater(RecvContext context) {
@@ -273,5 +288,6 @@ final class ReceiveSlab {
                 context.close();
             }
         }
+        regions.close();
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.LentRegions;
 import org.jfabric.client.MessageLender;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointOption;
@@ -9,6 +10,7 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Mode;
 import org.jfabric.info.Threading;
+import org.jfabric.layout.LentPlaceDescriptor;
 
 /**
  * A message that was received into the driver's memory, on an endpoint with {@link Mode#BUFFERED_RECV}
@@ -62,6 +64,8 @@ public final class RecvContext {
     private long source;
     /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
     private boolean inRing;
+    /** The sender's region in which the message lies, or null. */
+    private LentRegions.Region region;
     /** Of the last message that lay in a ring: copies it into a cell when it is retained. */
     private MessageLender lender;
 
@@ -134,6 +138,17 @@ public final class RecvContext {
      */
     public boolean isWhole() {
         return id != 0 && (flags & Flags.MORE) == 0;
+    }
+
+    /**
+     * Whether the message is read in its sender's memory ({@link Flags#LENT}). The sender can change these bytes until
+     * the message is given back, against the rules: read a value once before deciding by it. If the sender truncates
+     * the file, reading throws {@link InternalError}.
+     *
+     * @return false if it was copied, and if this is not open.
+     */
+    public boolean isLent() {
+        return id != 0 && region != null;
     }
 
     /**
@@ -221,7 +236,7 @@ public final class RecvContext {
     /** Opens this for the message of an entry. */
     void open(
         long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength, long newData, long newTag,
-        long newSource) {
+        long newSource, LentRegions.Region newRegion) {
         context = 0;
         flags = newFlags;
         data = newData;
@@ -230,6 +245,7 @@ public final class RecvContext {
         place = newPlace;
         messageLength = newMessageLength;
         shownLength = newShownLength;
+        region = newRegion;
         reopen(newId);
     }
 
@@ -243,6 +259,7 @@ public final class RecvContext {
         place = address;
         messageLength = length;
         shownLength = length;
+        region = null;
         if (lender != newLender) {
             // a store of a reference costs the collector's barrier
             lender = newLender;
@@ -271,7 +288,21 @@ public final class RecvContext {
     /** Opens this for a message, or again if giving the message back was refused. */
     void reopen(long newId) {
         id = newId;
-        slab.view().show(buffer, place, shownLength);
+        if (region == null) {
+            slab.view().show(buffer, place, shownLength);
+        } else if (!region.show(
+            buffer, slab.view().whole().getLong((int) place + LentPlaceDescriptor.OFFSET_OFFSET), messageLength)) {
+            // it cannot be read there: a claim brings it
+            region = null;
+            shownLength = 0;
+            flags |= Flags.MORE;
+            slab.view().hide(buffer);
+        }
+    }
+
+    /** The sender's region in which the message lies; null if it does not, or is not open. */
+    LentRegions.Region region() {
+        return id == 0 ? null : region;
     }
 
     /** The message is not the application's any more. */

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
  */
 public final class SlabView {
     private final ByteBuffer memory;
+    private final UnsafeBuffer whole;
     private final int cells;
 
     /**
@@ -23,6 +24,7 @@ public final class SlabView {
      */
     public SlabView(MemorySegment file, int cells) {
         this.memory = file.asReadOnly().asByteBuffer();
+        this.whole = new UnsafeBuffer(memory);
         this.cells = cells;
     }
 
@@ -33,6 +35,15 @@ public final class SlabView {
      */
     public int cells() {
         return cells;
+    }
+
+    /**
+     * All of the slab.
+     *
+     * @return for reading only.
+     */
+    public UnsafeBuffer whole() {
+        return whole;
     }
 
     /**

@@ -287,6 +287,12 @@ public final class Flags {
     /** Bit 59. Atomic query: the comparing form is meant. */
     public static final long COMPARE_ATOMIC = 0x800_0000_0000_0000L;
 
+    /**
+     * Bit 34, of JFabric alone. Send: the message is handed over by reference, and its bytes stay the receiver's until
+     * the entry. Completion: the message lies in its sender's memory ({@code FI_BUFFERED_RECV}).
+     */
+    public static final long LENT = 0x4_0000_0000L;
+
     private static final int BITS = Long.SIZE;
     private static final String[][] NAMES_BY_KIND = new String[Kind.values().length][BITS];
     private static final long[] MASK_BY_KIND = new long[Kind.values().length];
@@ -310,10 +316,10 @@ public final class Flags {
         define(Kind.COMPLETION,
             "MSG", MSG, "RMA", RMA, "TAGGED", TAGGED, "ATOMIC", ATOMIC, "MULTICAST", MULTICAST, "READ", READ,
             "WRITE", WRITE, "RECV", RECV, "SEND", SEND, "REMOTE_READ", REMOTE_READ, "REMOTE_WRITE", REMOTE_WRITE,
-            "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE, "CLAIM", CLAIM);
+            "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE, "CLAIM", CLAIM, "LENT", LENT);
         define(Kind.OPERATION,
             "MULTICAST", MULTICAST, "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE,
-            "PEEK", PEEK, "TRIGGER", TRIGGER, "FENCE", FENCE, "COMPLETION", COMPLETION, "INJECT", INJECT,
+            "PEEK", PEEK, "TRIGGER", TRIGGER, "FENCE", FENCE, "COMPLETION", COMPLETION, "INJECT", INJECT, "LENT", LENT,
             "INJECT_COMPLETE", INJECT_COMPLETE, "TRANSMIT_COMPLETE", TRANSMIT_COMPLETE, "DELIVERY_COMPLETE",
             DELIVERY_COMPLETE, "COMMIT_COMPLETE", COMMIT_COMPLETE, "MATCH_COMPLETE", MATCH_COMPLETE, "DISCARD",
             DISCARD, "CLAIM", CLAIM);

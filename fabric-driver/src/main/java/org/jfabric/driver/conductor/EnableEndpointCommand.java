@@ -249,7 +249,9 @@ final class EnableEndpointCommand extends Command {
         }
         int cellBytes = SlabDescriptor.cellLength(Math.max(limit, least));
         int cells = Math.min(config.slabLengthBytes() / cellBytes, SlabDescriptor.MAX_CELLS);
-        return new ReceiveSlab(0, cells, cellBytes, limit, least);
+        // a client of another user cannot open the files of regions
+        long lentLimit = session().isOfDriversUser() ? config.lentLimitBytes() : 0;
+        return new ReceiveSlab(0, cells, cellBytes, limit, least, lentLimit);
     }
 
     /** The longest message: the limit that the application requests, if it is below that of the links. */

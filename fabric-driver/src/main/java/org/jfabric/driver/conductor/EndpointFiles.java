@@ -51,7 +51,8 @@ final class EndpointFiles {
         slab = context.files().create(
             clientId, context.files().nextNumber(), FileType.SLAB, 0,
             SlabDescriptor.fileLength(cells, cellBytes), (long) cells * cellBytes, cells, cellBytes);
-        return new ReceiveSlab(slab.address(), cells, cellBytes, wanted.limitBytes(), wanted.leastBytes());
+        return new ReceiveSlab(slab.address(), cells, cellBytes, wanted.limitBytes(), wanted.leastBytes(),
+            wanted.lentLimitBytes());
     }
 
     private SharedFile queue(FileType type, int ringLength) {

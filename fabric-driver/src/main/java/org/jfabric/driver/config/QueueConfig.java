@@ -82,6 +82,13 @@ public final class QueueConfig {
         .why("Default of FI_OPT_BUFFERED_LIMIT: longest message that a buffered receive shows whole. Lower it where "
             + "messages are short, so that the slab has more cells; longer ones are claimed into a buffer.");
 
+    /** {@code jfabric.queue.lentLimitBytes}. */
+    public static final Option<Long> LENT_LIMIT_BYTES = Option.bytes("jfabric.queue.lentLimitBytes")
+        .defaultsTo(1L << 30)
+        .range(0L, 1L << 40)
+        .why("Bytes of one sender that a receiver may have at a time in messages that it reads in the sender's memory. "
+            + "Further ones are copied. Lower it where receivers keep messages for long; 0: all are copied.");
+
     /** {@code jfabric.queue.ctlRingBytes}. */
     public static final Option<Long> CTL_RING_BYTES = Option.bytes("jfabric.queue.ctlRingBytes")
         .defaultsTo(64L << 10)
@@ -93,7 +100,7 @@ public final class QueueConfig {
     static final OptionGroup GROUP = new OptionGroup(
         "queue", "Queues between clients and driver",
         List.of(TX_SIZE, RX_SIZE, INJECT_SIZE_BYTES, TQ_LENGTH_BYTES, RQ_LENGTH_BYTES, CQ_SIZE, CQ_DRIVER_SHARE,
-            SLAB_LENGTH_BYTES, BUFFERED_LIMIT_BYTES, CTL_RING_BYTES));
+            SLAB_LENGTH_BYTES, BUFFERED_LIMIT_BYTES, LENT_LIMIT_BYTES, CTL_RING_BYTES));
 
     /** Least number of cells of a slab, whatever the limit. */
     private static final int MIN_SLAB_CELLS = 16;
@@ -114,6 +121,7 @@ public final class QueueConfig {
     private final int cqDriverShare;
     private final int slabLengthBytes;
     private final int bufferedLimitBytes;
+    private final long lentLimitBytes;
     private final long ctlRingBytes;
 
     QueueConfig(ConfigSource source) {
@@ -126,6 +134,7 @@ public final class QueueConfig {
         cqDriverShare = source.value(CQ_DRIVER_SHARE);
         slabLengthBytes = Math.toIntExact(source.value(SLAB_LENGTH_BYTES));
         bufferedLimitBytes = Math.toIntExact(source.value(BUFFERED_LIMIT_BYTES));
+        lentLimitBytes = source.value(LENT_LIMIT_BYTES);
         ctlRingBytes = source.value(CTL_RING_BYTES);
         int twoRecordsBytes = 2 * (WORK_RECORD_BYTES + injectSizeBytes);
         source.check(
@@ -214,6 +223,15 @@ public final class QueueConfig {
      */
     public long cqRingEntries(int cqSize) {
         return nextPowerOfTwo((long) cqSize + cqDriverShare(cqSize));
+    }
+
+    /**
+     * Bytes of one sender that a receiver may have in messages that are lent to it.
+     *
+     * @return bytes, 0 or more.
+     */
+    public long lentLimitBytes() {
+        return lentLimitBytes;
     }
 
     /**

@@ -3,12 +3,13 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
  * Sends that need more than the plain path: sends with a fence, sends whose completion level only the peer can confirm,
- * and sends that require a group as destination.
+ * sends that lend their bytes, and sends that require a group as destination.
  *
  * <pre>
  *   fenced ------- earlier sends to the peer outstanding: waits at the head of the peer's queue
@@ -26,7 +27,7 @@ import org.jfabric.info.Flags;
 final class AcknowledgedSends {
     /** A send with none of these flags takes the plain path. */
     static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE
-        | Flags.MULTICAST;
+        | Flags.MULTICAST | Flags.LENT;
 
     private final Sender sender;
 
@@ -45,14 +46,21 @@ final class AcknowledgedSends {
             return true;
         }
         long level = strongest(operation.flags);
-        if (level == 0) {
-            return sender.beginPlain(peer, operation);
-        }
-        if ((peer.channel().limits().levels() & level) == 0) {
+        if (level != 0 && (peer.channel().limits().levels() & level) == 0) {
             sender.fail(operation, FabricErrno.EBADFLAGS);
             return true;
         }
         long fence = asked(operation.flags) & Flags.FENCE;
+        if ((operation.flags & Flags.LENT) != 0) {
+            if (isLendable(peer, operation)) {
+                operation.awaited = fence;
+                return peer.outbox().canAnnounce() && sender.announce(peer, operation);
+            }
+            operation.flags &= ~Flags.LENT;
+        }
+        if (level == 0) {
+            return sender.beginPlain(peer, operation);
+        }
         if (peer.canSendEager(operation.length)) {
             operation.awaited = TransmitOperation.LINK | level | fence;
             int result = send(peer, operation);
@@ -72,6 +80,16 @@ final class AcknowledgedSends {
         }
         operation.awaited = fence;
         return sender.announce(peer, operation);
+    }
+
+    /**
+     * Whether the receiver can be shown the bytes where they are: one piece of a region in a file that only its client
+     * writes. Other messages are sent like those that are not lent, with one copy.
+     */
+    private static boolean isLendable(Peer peer, TransmitOperation operation) {
+        RegisteredRegion region = operation.region;
+        return peer.frames() != null && operation.pieces == null && region != null && region.number() != 0
+            && !region.isCopied();
     }
 
     /**

@@ -6,6 +6,7 @@ import org.jfabric.client.MessageLender;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.FrameChannel;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.info.FabricErrno;
@@ -57,6 +58,7 @@ final class BufferedReceives extends ReceiveMode {
     private final boolean mayOverrun;
     private final int limitBytes;
     private final int leastBytes;
+    private final LentCells lentCells;
     /** Untagged messages wait for a cell or a slot. */
     private boolean untaggedWait;
     /** Tagged messages that a posted receive accepts wait for a cell. */
@@ -71,7 +73,8 @@ final class BufferedReceives extends ReceiveMode {
 
     BufferedReceives(
         OrdinaryReceives ordinary, EndpointSettings settings, RegionTable regions, ReceivePool pool,
-        ReceiveEntries entries, EndedReceives ends, WaitingMessages waiting, Sources sources) {
+        ReceiveEntries entries, EndedReceives ends, Pulls pulls, WaitingMessages waiting,
+        Sources sources) {
         super(ends);
         this.ordinary = ordinary;
         this.regions = regions;
@@ -87,6 +90,7 @@ final class BufferedReceives extends ReceiveMode {
         this.mayOverrun = settings.mayOverrun();
         this.limitBytes = slab.limitBytes();
         this.leastBytes = slab.leastBytes();
+        this.lentCells = new LentCells(cells, slab, ends, pulls, quota);
         quota.open(this);
     }
 
@@ -156,6 +160,30 @@ final class BufferedReceives extends ReceiveMode {
         cell.set(peer, Flags.MSG, 0, 0, length);
         cell.state = SlabCell.OUT;
         return cells.context(cell);
+    }
+
+    /** Shows an announced message to the client where it lies. */
+    @Override
+    boolean takeLent(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+        boolean isTagged = (flags & Flags.TAGGED) != 0;
+        ReceiveOperation posted = isTagged ? (ReceiveOperation) tagged.findPosted(tag, peer.source()) : null;
+        if (isTagged && posted == null || isBlocked() || !hasRoom(isTagged) || !lentCells.accepts(peer, payload)) {
+            return false;
+        }
+        if (!peer.held().announced()) {
+            peer.held().lentLeft(payload.lengthBytes());
+            return false;
+        }
+        ReceiveOperation operation = open(posted, peer, 0);
+        lentCells.open(operation.cell, peer, payload);
+        operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
+        ends.end(operation);
+        return true;
+    }
+
+    @Override
+    void failPeer(Peer peer, int errno) {
+        lentCells.failPeer(peer, errno);
     }
 
     /** The returned receive has a cell as its buffer. */
@@ -248,6 +276,10 @@ final class BufferedReceives extends ReceiveMode {
             operation.flags |= Flags.DISCARD;
             discards = true;
         }
+        if (cell.isLent) {
+            lentCells.fetch(operation, cell);
+            return;
+        }
         if (cell.message != null) {
             StoredMessage message = cell.message;
             cells.give(cell);
@@ -275,13 +307,23 @@ final class BufferedReceives extends ReceiveMode {
         for (int i = 0; i < count; i++) {
             SlabCell cell = cells.find(contexts[i]);
             if (cell != null && cell.message == null) {
-                cells.give(cell);
+                free(cell);
             }
+        }
+    }
+
+    /** Frees a cell without a message that stays somewhere else. */
+    private void free(SlabCell cell) {
+        if (cell.isLent) {
+            lentCells.giveBack(cell);
+        } else {
+            cells.give(cell);
         }
     }
 
     @Override
     public int retry() {
+        lentCells.retry();
         if (matching || !isBlocked()) {
             return 0;
         }
@@ -342,7 +384,7 @@ final class BufferedReceives extends ReceiveMode {
         if (operation.isOfDriver) {
             leave(cell);
         }
-        cells.give(cell);
+        free(cell);
         if (message != null && message.isClaimed()) {
             waiting.giveUp(message);
         }
@@ -415,7 +457,7 @@ final class BufferedReceives extends ReceiveMode {
         }
         for (int i = 0; i < filling.length; i++) {
             if (cells.get(i).state == SlabCell.FILLING && !filling[i]) {
-                cells.give(cells.get(i));
+                free(cells.get(i));
             }
         }
         // the fault may have interrupted the matching of waiting messages
@@ -566,6 +608,14 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     private void take(TagMatcher matcher, StoredMessage message, ReceiveOperation posted) {
+        if (message.isLent && lentCells.accepts(message.peer, message.payload)) {
+            ReceiveOperation operation = open(posted, message.peer, 0);
+            WaitingMessages.describe(operation, message);
+            lentCells.open(operation.cell, message.peer, message.payload);
+            waiting.passOn(message);
+            ends.end(operation);
+            return;
+        }
         if (message.length <= limitBytes) {
             ReceiveOperation operation = open(posted, message.peer, limitBytes);
             matcher.removeUnexpected(message);

@@ -18,6 +18,8 @@ final class HeldMessages {
     private boolean isOfUnknownPeer;
     private int stored;
     private int announcements;
+    /** Bytes of the peer's messages that the application is shown where they lie. */
+    private long lentBytes;
     /** Address of the counter; 0 while the peer has credit. */
     private long counter;
 
@@ -146,6 +148,26 @@ final class HeldMessages {
         }
         announcements--;
         show();
+    }
+
+    /**
+     * Accounts an announced message that the application is shown where it lies.
+     *
+     * @param bytes      of the message, not negative.
+     * @param limitBytes for all of them.
+     * @return false if it must be copied, because the limit is reached.
+     */
+    boolean lend(long bytes, long limitBytes) {
+        if (bytes > limitBytes - lentBytes) {
+            return false;
+        }
+        lentBytes += bytes;
+        return true;
+    }
+
+    /** Accounts a message that the application has given back. */
+    void lentLeft(long bytes) {
+        lentBytes -= bytes;
     }
 
     /** Announcements beyond our own limit, which count against the quota of unknown peers. */

@@ -216,7 +216,7 @@ final class ReceiveEntries {
             completionIndex,
             CompletionQueueDescriptor.FLAG_BUFFERED | (ofShare ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0),
             context,
-            Flags.RECV | cell.flags | (cell.message == null ? 0 : Flags.MORE),
+            Flags.RECV | cell.flags | (cell.message == null ? 0 : Flags.MORE) | (cell.isLent ? Flags.LENT : 0),
             cell.length,
             cell.place,
             cell.data,

@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.info.FabricErrno;
 
 /**
@@ -55,6 +56,18 @@ abstract class ReceiveMode implements QuotaMember {
     /** Takes a complete message without a receive; returns false if it must take the normal path. */
     boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
         return false;
+    }
+
+    /**
+     * Takes an announced message that may be shown to the client where it lies; returns false if it must take the
+     * normal path.
+     */
+    boolean takeLent(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+        return false;
+    }
+
+    /** A peer is down. Its messages in matchers and receives have ended. */
+    void failPeer(Peer peer, int errno) {
     }
 
     /**

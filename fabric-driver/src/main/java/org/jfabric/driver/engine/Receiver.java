@@ -90,7 +90,7 @@ final class Receiver {
         if (shared != null) {
             this.mode = shared;
         } else if (settings.slab() != null) {
-            this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
+            this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, pulls, waiting, sources);
         } else if (settings.taggedMultiReceive()) {
             this.mode = new TaggedMultiReceives(
                 ends, multiReceives(settings, Flags.TAGGED),
@@ -323,6 +323,9 @@ final class Receiver {
         if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
             return;
         }
+        if ((flags & Flags.LENT) != 0 && mode.takeLent(peer, flags, tag, data, payload)) {
+            return;
+        }
         ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
         if (operation != null) {
             operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
@@ -426,6 +429,7 @@ final class Receiver {
             }
         }
         waiting.failPeer(peer, errno);
+        mode.failPeer(peer, errno);
         sources.failPeer(peer, errno);
     }
 

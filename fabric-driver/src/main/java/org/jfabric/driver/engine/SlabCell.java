@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine;
 
+import org.jfabric.driver.link.RemotePayload;
 
 /**
  * One cell of a receive slab and the message in it. Owner: progress agent.
@@ -12,6 +13,8 @@ final class SlabCell {
     static final int OUT = 2;
     /** The message is complete; its entry waits for earlier ones. */
     static final int READY = 3;
+    /** The client has returned a lent message; its sender is still to be notified. */
+    static final int RETURNED = 4;
 
     final int index;
     /** Native address of the first byte. */
@@ -32,6 +35,13 @@ final class SlabCell {
     long tag;
     long data;
     long length;
+    /** The message lies at its sender, and the cell says where. */
+    boolean isLent;
+    /** Of a lent message whose sender is gone: the positive errno of a claim; else 0. */
+    int lostErrno;
+    /** Of a lent message; made with the first one. */
+    RemotePayload payload;
+    SlabCell nextReturned;
     /** The whole message, if the cell has only its prefix: claimed, in the store or at its sender. */
     StoredMessage message;
 

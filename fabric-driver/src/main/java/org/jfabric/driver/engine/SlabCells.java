@@ -43,6 +43,7 @@ final class SlabCells {
         cell.state = SlabCell.FREE;
         cell.peer = null;
         cell.message = null;
+        cell.isLent = false;
         cell.use++;
         cell.nextFree = free;
         free = cell;

@@ -32,6 +32,8 @@ final class StoredMessage extends UnexpectedMessage {
     long awaited;
     /** The sender's id, if it waits for the level. */
     long operation;
+    /** It is announced, and its sender lends it. */
+    boolean isLent;
     /** The engine itself copies the complete message while it is filling: no link reports the end of the copy. */
     boolean resident;
     /** Its connection is not read: the payload is still with the peer or in the kernel, and it has no block. */

@@ -55,6 +55,7 @@ final class UnexpectedStore {
         message.resident = false;
         message.paused = false;
         message.inPlace = false;
+        message.isLent = false;
         message.nextFree = free;
         free = message;
     }

@@ -90,7 +90,15 @@ final class WaitingMessages {
         message.payload.set(payload);
         fill(message, peer, flags, tag, data, payload.lengthBytes());
         message.state = StoredMessage.ANNOUNCED;
+        message.isLent = (flags & Flags.LENT) != 0;
         matcher(flags).addUnexpected(message);
+    }
+
+    /** Frees the record of an announced message that stays at its sender and counts as announced. */
+    void passOn(StoredMessage message) {
+        matcher(message.flags).removeUnexpected(message);
+        message.peer = null;
+        store.giveMessage(message);
     }
 
     private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {

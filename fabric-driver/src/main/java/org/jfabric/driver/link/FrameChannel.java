@@ -51,6 +51,16 @@ public abstract class FrameChannel extends PayloadChannel {
     }
 
     /**
+     * The directory in which the regions of announced payloads have their files, so that a client can be shown a
+     * payload that is lent to it.
+     *
+     * @return the absolute path; null if the files cannot be reached.
+     */
+    public byte[] regionDirectory() {
+        return null;
+    }
+
+    /**
      * Sends a whole message without an operation: one without remote CQ data or completion levels, whose payload is
      * contiguous, and which is complete when the call returns.
      *

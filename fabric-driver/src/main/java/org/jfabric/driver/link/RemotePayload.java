@@ -20,6 +20,8 @@ public final class RemotePayload {
     private long operation;
     private long lengthBytes;
     private int count;
+    /** Offset of the only piece in its region. */
+    private long lentOffset;
 
     /** For links and the engine: an empty descriptor that is filled later. */
     public RemotePayload() {
@@ -42,6 +44,25 @@ public final class RemotePayload {
         long newRegionOffset) {
         begin(newOperation);
         add(newRegionNumber, newRegionGeneration, newRegionOffset, newLengthBytes);
+        lentOffset = newRegionOffset;
+    }
+
+    /**
+     * Sets where the only piece is in its region, for a link whose {@link #regionOffset} is something else.
+     *
+     * @param offset bytes from the region's first byte.
+     */
+    public void lentOffset(long offset) {
+        lentOffset = offset;
+    }
+
+    /**
+     * Where the only piece is in its region, for a receiver that is shown it there.
+     *
+     * @return bytes from the region's first byte.
+     */
+    public long lentOffset() {
+        return lentOffset;
     }
 
     /**
@@ -53,6 +74,7 @@ public final class RemotePayload {
         operation = other.operation;
         lengthBytes = other.lengthBytes;
         count = other.count;
+        lentOffset = other.lentOffset;
         System.arraycopy(other.pieces, 0, pieces, 0, WORDS * count);
     }
 

@@ -40,6 +40,7 @@ final class Engines {
     int slabCells;
     int slabLimitBytes;
     int slabLeastBytes;
+    long slabLentLimitBytes;
 
     private final LinkMaker maker;
 
@@ -149,7 +150,7 @@ final class Engines {
                 int cellBytes = SlabDescriptor.cellLength(Math.max(slabLimitBytes, slabLeastBytes));
                 slab = UnsafeApi.allocateMemory(SlabDescriptor.fileLength(slabCells, cellBytes));
                 endpointSettings = endpointSettings.with(
-                    new ReceiveSlab(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes));
+                    new ReceiveSlab(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes, slabLentLimitBytes));
             }
             BoundAddress bound = maker.bind(address);
             if (bound != null) {

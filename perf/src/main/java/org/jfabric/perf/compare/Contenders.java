@@ -18,6 +18,8 @@ final class Contenders {
     static final String ALL_LINKS = "jfabric-invoker-all-links";
     static final String MANY_RECEIVES = "jfabric-invoker-100000-receives";
     static final String ZERO_COPY = "jfabric-zero-copy";
+    static final String LENT = "jfabric-lent";
+    static final String LENT_READ = "jfabric-lent-read";
     static final String REMOTE = "jfabric-remote";
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
@@ -47,7 +49,7 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
-        REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
+        LENT, LENT_READ, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
         RXM, LibfabricTool.RXM.id(), UDP, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
@@ -136,6 +138,10 @@ final class Contenders {
             new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
                 pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
                 isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),
+            new JvmContender.Definition(LENT, "JFabric, embedded INVOKER, shm, lent messages, first byte read", jfabric,
+                pair(SideKind.JFABRIC_LENT), exchange, ANY_SIZE, 2, true),
+            new JvmContender.Definition(LENT_READ, "JFabric, the same with every byte read", jfabric,
+                pair(SideKind.JFABRIC_LENT_READ), exchange, ANY_SIZE, 2, true),
             new JvmContender.Definition(CONNECTION, "JFabric, embedded INVOKER, one connection over tcp", jfabric,
                 pair(SideKind.JFABRIC_CONNECTION), exchange, ANY_SIZE, 2, false),
             new JvmContender.Definition(GATEWAY,

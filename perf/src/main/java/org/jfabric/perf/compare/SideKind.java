@@ -20,6 +20,10 @@ enum SideKind {
     JFABRIC_INVOKER_MANY_RECEIVES,
     /** The same, with messages read where they are. */
     JFABRIC_ZERO_COPY,
+    /** JFabric in mode INVOKER, link shm, messages that are lent and not read. */
+    JFABRIC_LENT,
+    /** The same, with every byte read. */
+    JFABRIC_LENT_READ,
     /** JFabric in mode INVOKER, link shm, accesses to the other side's memory. */
     JFABRIC_REMOTE,
     /** A JFabric daemon in mode DEDICATED. */
@@ -77,6 +81,8 @@ enum SideKind {
             case JFABRIC_INVOKER_ALL_LINKS -> new JFabricSide(settings, "shm", true, false);
             case JFABRIC_INVOKER_MANY_RECEIVES -> new JFabricSide(settings, "shm", false, true);
             case JFABRIC_ZERO_COPY -> new ZeroCopySide(settings);
+            case JFABRIC_LENT -> new LentSide(settings, false);
+            case JFABRIC_LENT_READ -> new LentSide(settings, true);
             case JFABRIC_REMOTE -> new RemoteSide(settings);
             case JFABRIC_DEDICATED -> new JFabricDaemon(settings, ThreadingMode.DEDICATED, true);
             case JFABRIC_SHARED -> new JFabricDaemon(settings, ThreadingMode.SHARED, true);

@@ -25,12 +25,14 @@ final class LoopbackChannel extends FrameChannel {
     private final RemotePayload payload = new RemotePayload();
     private final LoopbackRemote remote = new LoopbackRemote(this);
     private final long gatherAddress;
+    private final byte[] directory;
     private LoopbackChannel twin;
     private boolean closed;
 
-    LoopbackChannel(ChannelLimits limits, ChannelHandler handler, long gatherAddress) {
+    LoopbackChannel(ChannelLimits limits, ChannelHandler handler, long gatherAddress, byte[] directory) {
         super(limits, handler);
         this.gatherAddress = gatherAddress;
+        this.directory = directory;
     }
 
     void join(LoopbackChannel other) {
@@ -40,6 +42,11 @@ final class LoopbackChannel extends FrameChannel {
     /** The other end; null if it is gone. */
     LoopbackChannel twin() {
         return twin;
+    }
+
+    @Override
+    public byte[] regionDirectory() {
+        return directory;
     }
 
     @Override
@@ -112,13 +119,19 @@ final class LoopbackChannel extends FrameChannel {
         FrameHandler peer = other.frameHandler();
         peer.onGrant(grant);
         // the operation retains its region until it is finished, so the address stays valid for the other end
-        if (operation.pieces == null) {
+        if ((operation.flags & Flags.LENT) != 0 && operation.region != null && operation.pieces == null) {
+            RegisteredRegion region = operation.region;
+            payload.set(
+                operation.id(), operation.length, region.number(), region.generation(), operation.address);
+            payload.lentOffset(operation.address - region.address());
+        } else if (operation.pieces == null) {
             payload.set(operation.id(), operation.length, RemotePayload.NO_REGION, 0, operation.address);
         } else {
             describe(operation);
         }
         peer.onAnnounce(
-            operation.flags & KIND_AND_DATA | operation.awaitedOfPeer(), operation.tag, operation.data, payload);
+            operation.flags & (KIND_AND_DATA | Flags.LENT) | operation.awaitedOfPeer(), operation.tag, operation.data,
+            payload);
         return DONE;
     }
 

@@ -27,13 +27,15 @@ final class LoopbackConnections extends ConnectionManager {
     private final LoopbackLink link;
     private final ChannelLimits limits;
     private final long gatherAddress;
+    private final byte[] directory;
     private final Map<String, Listening> listeners = new HashMap<>();
     private final ArrayDeque<Runnable> steps = new ArrayDeque<>();
 
-    LoopbackConnections(LoopbackLink link, ChannelLimits limits, long gatherAddress) {
+    LoopbackConnections(LoopbackLink link, ChannelLimits limits, long gatherAddress, byte[] directory) {
         this.link = link;
         this.limits = limits;
         this.gatherAddress = gatherAddress;
+        this.directory = directory;
     }
 
     private void later(Runnable step) {
@@ -73,7 +75,7 @@ final class LoopbackConnections extends ConnectionManager {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, byte[] cmData, ConnectionHandler handler) {
-        LoopbackChannel channel = new LoopbackChannel(limits, handler.channelHandler(), gatherAddress);
+        LoopbackChannel channel = new LoopbackChannel(limits, handler.channelHandler(), gatherAddress, directory);
         Incoming request = new Incoming(endpoint, remoteAddress, cmData, handler, channel);
         later(request::offer);
         return channel;
@@ -145,7 +147,7 @@ final class LoopbackConnections extends ConnectionManager {
 
         @Override
         public Channel accept(LocalEndpoint endpoint, byte[] answer, ConnectionHandler acceptor) {
-            LoopbackChannel there = new LoopbackChannel(limits, acceptor.channelHandler(), gatherAddress);
+            LoopbackChannel there = new LoopbackChannel(limits, acceptor.channelHandler(), gatherAddress, directory);
             later(() -> join(endpoint, answer, acceptor, there));
             return there;
         }

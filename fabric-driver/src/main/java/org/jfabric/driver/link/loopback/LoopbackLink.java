@@ -2,6 +2,7 @@ package org.jfabric.driver.link.loopback;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +29,8 @@ final class LoopbackLink extends Link {
     private final ChannelLimits limits;
     /** Buffer for a short message that is gathered. */
     private final MemorySegment gathered;
+    /** Path of the driver's directory. */
+    private final byte[] directory;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
     private final List<Opening> openings = new ArrayList<>();
     private final LoopbackConnections connections;
@@ -42,7 +45,8 @@ final class LoopbackLink extends Link {
         this.services = services;
         this.limits = limits;
         this.gathered = Arena.ofAuto().allocate(Math.max(Long.BYTES, limits.eagerLimitBytes()), LINE);
-        this.connections = new LoopbackConnections(this, limits, gathered.address());
+        this.directory = services.directory().toAbsolutePath().toString().getBytes(StandardCharsets.UTF_8);
+        this.connections = new LoopbackConnections(this, limits, gathered.address(), directory);
     }
 
     @Override
@@ -73,7 +77,7 @@ final class LoopbackLink extends Link {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        LoopbackChannel channel = new LoopbackChannel(limits, handler, gathered.address());
+        LoopbackChannel channel = new LoopbackChannel(limits, handler, gathered.address(), directory);
         openings.add(new Opening(endpoint, remoteAddress, channel));
         pending();
         return channel;
@@ -145,7 +149,7 @@ final class LoopbackLink extends Link {
             there = takeOpposite(opening, remote);
             if (there == null) {
                 there = new LoopbackChannel(
-                    limits, remote.handlerFor(opening.local.address()), gathered.address());
+                    limits, remote.handlerFor(opening.local.address()), gathered.address(), directory);
             }
         }
         here.join(there);

@@ -158,6 +158,11 @@ final class ShmChannel extends SegmentChannel {
     }
 
     @Override
+    public byte[] regionDirectory() {
+        return connection.files().peerDirectory();
+    }
+
+    @Override
     public LentRing lentRing() {
         return connection.lentRing();
     }
@@ -315,7 +320,7 @@ final class ShmChannel extends SegmentChannel {
         boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
         announce.wrap(ring, offset + WORD_LENGTH).channel(remoteId).grant(grant & 0xFFFF_FFFFL)
             .tag(operation.tag).data(hasData ? operation.data : 0)
-            .flags(operation.flags & KIND_AND_DATA | operation.awaitedOfPeer())
+            .flags(operation.flags & (KIND_AND_DATA | Flags.LENT) | operation.awaitedOfPeer())
             .length(operation.length).operation(operation.id())
             .regionNumber(reachable ? region.number() : RemotePayload.NO_REGION)
             .regionGeneration(reachable ? region.generation() : 0)

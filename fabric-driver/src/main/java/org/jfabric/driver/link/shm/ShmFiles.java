@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.shm;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.Environment;
@@ -27,6 +28,7 @@ final class ShmFiles {
     private final int ownDirectoryFd;
     private int fd = -1;
     private int peerDirectoryFd = -1;
+    private byte[] peerDirectory;
     private OwnerId peerOwner;
     private long ownRingNumber;
     private MappedFile ownRing;
@@ -50,6 +52,11 @@ final class ShmFiles {
 
     int peerDirectoryFd() {
         return peerDirectoryFd;
+    }
+
+    /** The absolute path of the peer's directory. */
+    byte[] peerDirectory() {
+        return peerDirectory;
     }
 
     OwnerId peerOwner() {
@@ -85,6 +92,7 @@ final class ShmFiles {
      * change it, and not be a symbolic link; resource thread.
      */
     void openDirectory(Path directory) {
+        peerDirectory = directory.toAbsolutePath().toString().getBytes(StandardCharsets.UTF_8);
         peerDirectoryFd = Libc.openDirectory(directory);
         if (peerDirectoryFd < 0) {
             int errno = -peerDirectoryFd;

@@ -441,7 +441,7 @@ final class ShmFrameReader {
                 announce.regionOffset());
             channel.frameHandler().onGrant((int) announce.grant());
             channel.frameHandler().onAnnounce(
-                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE)),
+                flags(flags) | (flags & (Flags.REMOTE_CQ_DATA | Flags.FENCE | Flags.LENT)),
                 announce.tag(),
                 announce.data(),
                 payload);
