@@ -17,6 +17,7 @@ import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.pingpong.Ping;
@@ -55,6 +56,7 @@ public final class Samples {
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
         add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
+        add("images", "images of an order book that three readers use in the writer's memory", BookImages::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);
         add("replicas", "a counter that survives the end of its primary; its test is a simulation",

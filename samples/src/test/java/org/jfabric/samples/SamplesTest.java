@@ -12,6 +12,7 @@ import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
 import org.jfabric.samples.hello.HelloFabric;
+import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.replicas.ReplicatedCounter;
@@ -185,6 +186,12 @@ class SamplesTest {
     }
 
     @Test
+    void shouldLendEachImageToThreeReaders() throws Exception {
+        String line = "200 images in order, 200 of them read in the writer's memory, best price 10199";
+        assertEquals(List.of(line, line, line), run(() -> BookImages.main(new String[0])));
+    }
+
+    @Test
     void shouldGiveEachWorkerOfOneAddressItsOrders() throws Exception {
         List<String> lines = run(() -> WorkersOfOneAddress.main(new String[0]));
 
@@ -224,7 +231,7 @@ class SamplesTest {
         assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "feed", "contexts", "restart",
+                "doorbell", "sequence", "log", "counters", "group", "feed", "images", "contexts", "restart",
                 "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }

@@ -66,4 +66,17 @@ final class ZeroCopyExamples {
         return sample.endpoint().tsendv(iov, peer, TAG, opContext);
     }
     // end
+
+    // example: lend-send
+    int publish(long image, int length, long[] readers, long slice) {
+        for (long reader : readers) {
+            // the same bytes for each of them; each one's entry has the slice as its context
+            int result = sample.endpoint().tsendLent(image, length, reader, TAG, slice);
+            if (result != 0) {
+                return result;
+            }
+        }
+        return 0;
+    }
+    // end
 }

@@ -51,13 +51,12 @@ final class AcknowledgedSends {
             return true;
         }
         long fence = asked(operation.flags) & Flags.FENCE;
-        if ((operation.flags & Flags.LENT) != 0) {
-            if (isLendable(peer, operation)) {
-                operation.awaited = fence;
-                return peer.outbox().canAnnounce() && sender.announce(peer, operation);
-            }
-            operation.flags &= ~Flags.LENT;
+        if (isLent(peer, operation)) {
+            operation.awaited = fence;
+            return peer.outbox().canAnnounce() && sender.announce(peer, operation);
         }
+        // its frame must not say that it may be read here
+        operation.flags &= ~Flags.LENT;
         if (level == 0) {
             return sender.beginPlain(peer, operation);
         }
@@ -86,7 +85,10 @@ final class AcknowledgedSends {
      * Whether the receiver can be shown the bytes where they are: one piece of a region in a file that only its client
      * writes. Other messages are sent like those that are not lent, with one copy.
      */
-    private static boolean isLendable(Peer peer, TransmitOperation operation) {
+    static boolean isLent(Peer peer, TransmitOperation operation) {
+        if ((operation.flags & Flags.LENT) == 0) {
+            return false;
+        }
         RegisteredRegion region = operation.region;
         return peer.frames() != null && operation.pieces == null && region != null && region.number() != 0
             && !region.isCopied();

@@ -372,7 +372,7 @@ final class Outbox {
                 // the end of each earlier operation schedules this again
                 break;
             }
-            if (!operation.isRemote() && !peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length)) {
+            if (mustWaitForPeer(peer, operation)) {
                 if (canAnnounce()) {
                     // the peer grants credit or takes what was sent
                     peer.scheduleUnlessNotified();
@@ -400,6 +400,13 @@ final class Outbox {
         }
         clearBackPressure();
         return work;
+    }
+
+    private boolean mustWaitForPeer(Peer peer, TransmitOperation operation) {
+        if (AcknowledgedSends.isLent(peer, operation)) {
+            return !canAnnounce();
+        }
+        return !operation.isRemote() && !peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length);
     }
 
     /** Shows back-pressure by the peer in a counter whose label names both endpoints. */

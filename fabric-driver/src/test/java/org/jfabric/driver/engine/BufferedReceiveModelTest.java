@@ -15,13 +15,14 @@ import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.layout.LentPlaceDescriptor;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Random schedules of messages of every way into receive slabs with few cells: each is shown once and as it was sent,
  * whatever is given back, claimed and discarded when, untagged ones of each sender in the order of sending, and nothing
- * is left in the end.
+ * is left in the end. Some are lent: they are shown at their sender, which has them back when they are given back.
  */
 class BufferedReceiveModelTest {
     private static final int MAX_LENGTH = 2048;
@@ -56,10 +57,13 @@ class BufferedReceiveModelTest {
         boolean shown;
         boolean mayFail;
         boolean whole;
+        boolean lent;
+        /** It is shown at its sender. */
+        boolean isHeld;
     }
 
     /** What an entry has handed out, or a claim is to bring. */
-    private record Held(long context, long place, Message message, boolean more, int slot) {
+    private record Held(long context, long place, Message message, boolean more, int slot, boolean lent) {
     }
 
     /** One endpoint's side. */
@@ -85,6 +89,7 @@ class BufferedReceiveModelTest {
         final Map<Long, Message> messages = new HashMap<>();
         long nextId = 1;
         int begins;
+        int loans;
         long operations;
 
         Run(long seed, Mode mode) {
@@ -100,6 +105,7 @@ class BufferedReceiveModelTest {
             rig.slabCells = 1 + random.nextInt(8);
             rig.slabLimitBytes = random.nextInt(4) == 0 ? MAX_LENGTH : random.nextInt(MAX_LENGTH);
             rig.slabLeastBytes = random.nextInt(3) == 0 ? 0 : random.nextInt(256);
+            rig.slabLentLimitBytes = random.nextInt(3) == 0 ? random.nextInt(2 * MAX_LENGTH) : 1 << 20;
             rig.rxSize = 4 + random.nextInt(30);
             rig.settings = new EngineSettings(
                 1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4), true);
@@ -151,12 +157,14 @@ class BufferedReceiveModelTest {
             message.length = random.nextInt(3) == 0 ? random.nextInt(MAX_LENGTH + 1) : random.nextInt(200);
             message.tagged = random.nextBoolean();
             message.tag = message.tagged ? random.nextInt(TAGS) : 0;
+            message.lent = random.nextInt(3) == 0;
             Engines.Node node = rig.nodes.get(from);
             int offset = message.slot * MAX_LENGTH;
             node.fill(offset, message.length, (int) message.id);
             messages.put(message.id, message);
             int result = node.send(
-                (message.tagged ? Engines.TAGGED : Engines.MSG) | Flags.REMOTE_CQ_DATA, node.buf(offset),
+                (message.tagged ? Engines.TAGGED : Engines.MSG) | Flags.REMOTE_CQ_DATA
+                    | (message.lent ? Flags.LENT : 0), node.buf(offset),
                 message.length, message.to, message.tag, message.id, OWN + message.id);
             if (result != 0) {
                 assertEquals(-FabricErrno.EAGAIN, result, where());
@@ -197,6 +205,7 @@ class BufferedReceiveModelTest {
             Held held = side.held.get(random.nextInt(side.held.size()));
             assertShown(at, held);
             if (!held.more && random.nextBoolean()) {
+                held.message.isHeld = false;
                 // twice does nothing
                 rig.nodes.get(at).endpoint.giveBack(
                     new long[] {held.context, held.context, held.context ^ Long.MIN_VALUE}, 3);
@@ -213,8 +222,9 @@ class BufferedReceiveModelTest {
             long context = OWN + nextId++;
             boolean nowhere = !discards && random.nextInt(6) == 0;
             side.claims.put(context, new Held(held.context, discards ? DISCARDED : nowhere ? NOWHERE : held.place,
-                held.message, held.more, slot));
+                held.message, held.more, slot, held.lent));
             side.held.remove(held);
+            held.message.isHeld = false;
             Engines.Node node = rig.nodes.get(at);
             long to = nowhere ? node.buf(Engines.MEMORY - 1) : node.buf(RECEIVE_AREA + slot * MAX_LENGTH);
             int result = nowhere && random.nextBoolean()
@@ -225,6 +235,7 @@ class BufferedReceiveModelTest {
                 side.claims.remove(context);
                 side.receiveSlots[slot] = false;
                 side.held.add(held);
+                held.message.isHeld = held.lent;
                 return false;
             }
             operations++;
@@ -233,9 +244,20 @@ class BufferedReceiveModelTest {
 
         void assertShown(int at, Held held) {
             int length = held.more ? Math.min(held.message.length, rig.slabLeastBytes) : held.message.length;
+            long shown = rig.nodes.get(at).slab + held.place;
+            if (held.lent) {
+                if (held.message.mayFail) {
+                    // its sender, that has lost it, may have another message there
+                    return;
+                }
+                assertEquals(1, UnsafeApi.getLong(shown + LentPlaceDescriptor.NUMBER_OFFSET), where());
+                assertEquals(1, UnsafeApi.getInt(shown + LentPlaceDescriptor.PATH_LENGTH_OFFSET), where());
+                shown = rig.nodes.get(held.message.from).memory
+                    + UnsafeApi.getLong(shown + LentPlaceDescriptor.OFFSET_OFFSET);
+            }
             for (int i = 0; i < length; i++) {
                 assertEquals(Engines.pattern((int) held.message.id, i),
-                    UnsafeApi.getByte(rig.nodes.get(at).slab + held.place + i), () -> held + ", " + where());
+                    UnsafeApi.getByte(shown + i), () -> held + ", " + where());
             }
         }
 
@@ -290,6 +312,8 @@ class BufferedReceiveModelTest {
                     if ((entry.flags() & Flags.SEND) != 0) {
                         Message message = messages.get(entry.context() - OWN);
                         message.mayFail |= entry.errno() != 0;
+                        assertTrue(message.mayFail || !message.isHeld,
+                            () -> "ended before it was given back: " + entry + ", " + where());
                         sides.get(at).sendSlots[message.slot] = false;
                     } else if ((entry.context() & OWN) == 0) {
                         shown(at, entry);
@@ -322,18 +346,25 @@ class BufferedReceiveModelTest {
             assertEquals(message.from, entry.source(), where());
             assertEquals(message.length, entry.length(), where());
             assertEquals(message.tag, entry.tag(), where());
-            boolean more = message.length > rig.slabLimitBytes;
+            boolean lent = message.lent && (entry.flags() & Flags.LENT) != 0;
+            boolean more = !lent && message.length > rig.slabLimitBytes;
             assertEquals(Flags.RECV | (message.tagged ? Flags.TAGGED : Flags.MSG) | Flags.REMOTE_CQ_DATA
-                | (more ? Flags.MORE : 0), entry.flags(), () -> entry + ", " + where());
+                | (more ? Flags.MORE : 0) | (lent ? Flags.LENT : 0), entry.flags(), () -> entry + ", " + where());
             begins += more ? 1 : 0;
+            loans += lent ? 1 : 0;
+            message.isHeld = lent;
             sides.get(at).tagsEnded += message.tagged ? 1 : 0;
-            Held held = new Held(entry.context(), entry.buf(), message, more, 0);
+            Held held = new Held(entry.context(), entry.buf(), message, more, 0, lent);
             for (Held other : sides.get(at).held) {
                 assertTrue(other.place != held.place, () -> held + " is where " + other + " is, " + where());
             }
             sides.get(at).held.add(held);
             assertShown(at, held);
             assertTrue(sides.get(at).held.size() <= rig.slabCells, where());
+            long lentBytes = sides.get(at).held.stream()
+                .filter(other -> other.lent && other.message.from == message.from && !other.message.mayFail)
+                .mapToLong(other -> other.message.length).sum();
+            assertTrue(lentBytes <= rig.slabLentLimitBytes, () -> lentBytes + " bytes are lent, " + where());
         }
 
         void claimed(int at, Held claim, CompletionReader.Entry entry) {
@@ -344,7 +375,7 @@ class BufferedReceiveModelTest {
                 return;
             }
             if (entry.errno() != 0) {
-                assertTrue(message.mayFail && claim.more, () -> entry + ", " + where());
+                assertTrue(message.mayFail && (claim.more || claim.lent), () -> entry + ", " + where());
                 return;
             }
             boolean discards = claim.place == DISCARDED;
@@ -409,11 +440,14 @@ class BufferedReceiveModelTest {
     @EnumSource(Mode.class)
     void shouldShowEachMessageOnceWhenScheduleIsRandom(Mode mode) {
         int begins = 0;
+        int loans = 0;
         for (long seed = 0; seed < 300; seed++) {
             Run run = new Run(seed, mode);
             run.run();
             begins += run.begins;
+            loans += run.loans;
         }
+        assertTrue(loans > 1000, "only " + loans + " messages were shown at their senders");
         assertTrue(begins > 1000, "only " + begins + " messages were longer than the limit");
     }
 }

@@ -41,6 +41,7 @@ final class Frame {
         if (announced.pieces == null || !vectors) {
             long region = announced.region == null ? RemotePayload.NO_REGION : 1;
             source.set(announced.id(), announced.length, region, 0, announced.address);
+            source.lentOffset(region == RemotePayload.NO_REGION ? 0 : announced.address - announced.region.address());
             return;
         }
         source.begin(announced.id());

@@ -17,6 +17,8 @@ import org.jfabric.info.Flags;
 
 /** One end of a scripted channel. */
 public final class ScriptedChannel extends SegmentChannel {
+    private static final byte[] DIRECTORY = {'/'};
+
     private static final int CONNECTING = 0;
     private static final int UP = 1;
     private static final int DEAD = 2;
@@ -256,10 +258,15 @@ public final class ScriptedChannel extends SegmentChannel {
         script.announcements++;
         Frame frame = frame(Frame.ANNOUNCE, grant);
         header(frame, operation);
-        frame.flags |= operation.awaitedOfPeer();
+        frame.flags |= operation.flags & Flags.LENT | operation.awaitedOfPeer();
         frame.describe(operation, script.vectors);
         other.inbox.add(frame);
         return DONE;
+    }
+
+    @Override
+    public byte[] regionDirectory() {
+        return DIRECTORY;
     }
 
     @Override
