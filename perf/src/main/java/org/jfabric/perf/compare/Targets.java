@@ -104,6 +104,7 @@ final class Targets {
     static List<Target> all(Ucx ucx) {
         Targets made = new Targets(ucx);
         made.latencies();
+        made.lent();
         made.streams();
         made.remoteAccess();
         made.ofTheProcess();
@@ -124,6 +125,15 @@ final class Targets {
             Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.25, 1.0));
         targets.add(Target.ofValue("64 bytes to oneself through a DEDICATED daemon, in hand-overs of a cache line",
             cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.7, 2.3));
+    }
+
+    /** The time of a message does not depend on its length. */
+    private void lent() {
+        for (int size : new int[] {65_536, MIB}) {
+            targets.add(new Target("half round trip of " + size / 1024 + " KiB that are lent, against 64 bytes",
+                cell(Contenders.LENT, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP,
+                own(Pass.EXCHANGE, SIZE), 2.0, Double.NaN));
+        }
     }
 
     private void againstUcx(String what, int sizeBytes, double must, double goal) {
