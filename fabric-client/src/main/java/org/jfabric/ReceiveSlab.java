@@ -128,11 +128,10 @@ final class ReceiveSlab {
         boolean more = (flags & Flags.MORE) != 0;
         RecvContext context = contexts[SlabDescriptor.cell(id)];
         long place = UnsafeApi.getLong(record + BUF);
-        LentRegions.Region region = (flags & Flags.LENT) == 0 ? null : regions.find(view.whole(), (int) place);
+        context.liesIn((flags & Flags.LENT) == 0 ? null : regions.find(view.whole(), (int) place));
         context.open(id, flags, place, length,
             (int) (more ? Math.min(length, leastBytes) : length), UnsafeApi.getLong(record + DATA),
-            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET),
-            region);
+            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
         if (lends && context.isWhole()) {
             giveBackLater(context);
         }

@@ -236,7 +236,7 @@ public final class RecvContext {
     /** Opens this for the message of an entry. */
     void open(
         long newId, long newFlags, long newPlace, long newMessageLength, int newShownLength, long newData, long newTag,
-        long newSource, LentRegions.Region newRegion) {
+        long newSource) {
         context = 0;
         flags = newFlags;
         data = newData;
@@ -245,8 +245,12 @@ public final class RecvContext {
         place = newPlace;
         messageLength = newMessageLength;
         shownLength = newShownLength;
-        region = newRegion;
         reopen(newId);
+    }
+
+    /** The message that this is opened for next lies in this region of its sender, or in the cell if it is null. */
+    void liesIn(LentRegions.Region newRegion) {
+        region = newRegion;
     }
 
     /** Opens this for a message that lies in its sender's ring, until the handler that it is shown to returns. */

@@ -73,8 +73,7 @@ final class BufferedReceives extends ReceiveMode {
 
     BufferedReceives(
         OrdinaryReceives ordinary, EndpointSettings settings, RegionTable regions, ReceivePool pool,
-        ReceiveEntries entries, EndedReceives ends, Pulls pulls, WaitingMessages waiting,
-        Sources sources) {
+        ReceiveEntries entries, EndedReceives ends, WaitingMessages waiting, Sources sources) {
         super(ends);
         this.ordinary = ordinary;
         this.regions = regions;
@@ -90,7 +89,7 @@ final class BufferedReceives extends ReceiveMode {
         this.mayOverrun = settings.mayOverrun();
         this.limitBytes = slab.limitBytes();
         this.leastBytes = slab.leastBytes();
-        this.lentCells = new LentCells(cells, slab, ends, pulls, quota);
+        this.lentCells = new LentCells(cells, slab, ends, waiting.pulls(), quota);
         quota.open(this);
     }
 

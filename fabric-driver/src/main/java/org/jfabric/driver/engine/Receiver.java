@@ -90,7 +90,7 @@ final class Receiver {
         if (shared != null) {
             this.mode = shared;
         } else if (settings.slab() != null) {
-            this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, pulls, waiting, sources);
+            this.mode = new BufferedReceives(ordinary, settings, regions, pool, entries, ends, waiting, sources);
         } else if (settings.taggedMultiReceive()) {
             this.mode = new TaggedMultiReceives(
                 ends, multiReceives(settings, Flags.TAGGED),

@@ -45,6 +45,11 @@ final class WaitingMessages {
         return untagged;
     }
 
+    /** Fetches the payloads of announced messages. */
+    Pulls pulls() {
+        return pulls;
+    }
+
     TagMatcher matcher(long flags) {
         return (flags & Flags.TAGGED) != 0 ? tagged : untagged;
     }
