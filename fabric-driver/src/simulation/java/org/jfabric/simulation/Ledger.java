@@ -153,7 +153,7 @@ final class Ledger {
         message.isReceived = true;
         received++;
         TreeMap<Long, Long> order = orders.computeIfAbsent(
-            pair(message), pair -> new TreeMap<>());
+            pair(message, node.life()), pair -> new TreeMap<>());
         var before = order.lowerEntry(receive);
         var after = order.higherEntry(receive);
         require(before == null || before.getValue() < id, message + " came behind message "
@@ -169,9 +169,12 @@ final class Ledger {
         }
     }
 
-    /** Both ends and their lives. */
-    private static long pair(Message message) {
-        return (((long) message.from << 8 | message.to) << 24 | message.fromLife) << 24 | message.toLife;
+    /**
+     * Both ends and their lives. A message that was sent between two lives of its receiver comes in the later one, in
+     * which the numbers of receives begin again.
+     */
+    private static long pair(Message message, int toLife) {
+        return (((long) message.from << 8 | message.to) << 24 | message.fromLife) << 24 | toLife;
     }
 
     /** Messages whose senders have no entry yet. */

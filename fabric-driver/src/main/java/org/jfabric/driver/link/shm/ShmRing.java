@@ -59,17 +59,20 @@ final class ShmRing {
     static void verify(MappedFile file, FileType type, OwnerId owner, String driverName, String name) {
         var header = file.directBuffer(0, FileHeaderDescriptor.HEADER_LENGTH);
         String wrong = FileHeaderDescriptor.verify(header, type);
-        if (wrong == null) {
-            OwnerId seen = new OwnerId(
-                header.getLong(FileHeaderDescriptor.OWNER_HIGH_OFFSET),
-                header.getLong(FileHeaderDescriptor.OWNER_LOW_OFFSET));
-            if (!seen.equals(owner)) {
-                wrong = "the file belongs to driver " + seen + ", expected " + owner;
-            }
-        }
         if (wrong != null) {
             file.close();
             throw new FabricException(FabricErrno.EIO, "file " + name + " of driver " + driverName + ": " + wrong);
+        }
+        OwnerId seen = new OwnerId(
+            header.getLong(FileHeaderDescriptor.OWNER_HIGH_OFFSET),
+            header.getLong(FileHeaderDescriptor.OWNER_LOW_OFFSET));
+        if (!seen.equals(owner)) {
+            file.close();
+            // a driver that starts in the directory of one that has ended gives its files the same names
+            throw new FabricException(FabricErrno.ECONNRESET,
+                "file " + name + " of driver " + driverName + ": the file belongs to driver " + seen + ", expected "
+                    + owner + ", which has ended meanwhile",
+                "The endpoints of the driver that is there now can be reached by the next send.");
         }
     }
 
