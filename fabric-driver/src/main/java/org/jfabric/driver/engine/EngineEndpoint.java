@@ -90,7 +90,9 @@ public final class EngineEndpoint extends EndpointPort {
             if (sender.sendShort(flags, buf, len, destAddr, tag, context)) {
                 return 0;
             }
-            engine.leaveQuick();
+            if ((flags & Flags.LENT) == 0 || closed || !sender.isConnected(destAddr)) {
+                engine.leaveQuick();
+            }
             // an embedding client may keep the port after the endpoint is closed
             return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {

@@ -241,6 +241,15 @@ final class Sender {
         shortSends.forget();
     }
 
+    /**
+     * Whether a message to a destination can leave without work for a link, but perhaps for the engine: a channel with
+     * frames is up.
+     */
+    boolean isConnected(long destAddr) {
+        Peer peer = peers.peer(destAddr);
+        return peer != null && peer.frames() != null;
+    }
+
     /** Sends a message that needs no record; returns false if the caller must call {@link #send} instead. */
     boolean sendShort(long flags, long buf, long len, long destAddr, long tag, long context) {
         return shortSends.send(flags, buf, len, destAddr, tag, context);

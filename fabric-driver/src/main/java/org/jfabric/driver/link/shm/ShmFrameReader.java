@@ -166,7 +166,7 @@ final class ShmFrameReader {
 
     /**
      * Processes plain messages with as few steps as possible: the fields are read at the offsets of the codec. Records
-     * of remote memory access between them are processed as well.
+     * of remote memory access and of announced messages between them are processed as well.
      *
      * @param limit largest number of records.
      * @return number of records processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.
@@ -232,11 +232,12 @@ final class ShmFrameReader {
     private static boolean isBeside(long word) {
         int shortType = (int) word >>> SHORT_TYPE_SHIFT;
         int type = (int) (word >>> 32);
-        return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT || type == STAMP
+        return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT || type == ANNOUNCE || type == FINISH
+            || type == STAMP
             : shortType == SHORT_WRITE || shortType == PLACED;
     }
 
-    /** Executes a record of remote memory access, or a time stamp; false if the connection has ended. */
+    /** Executes a record that {@link #isBeside} accepts; false if the connection has ended. */
     private boolean takeBeside(RecordConsumer records) {
         int offset = records.offset();
         int length = records.length();
@@ -245,6 +246,8 @@ final class ShmFrameReader {
         boolean taken = records.shortType() != 0
             ? remoteReader.onShort(records.shortType(), records.shortInfo(), length, records.address(offset))
             : records.type() == STAMP ? onStamp(offset, length)
+            : records.type() == ANNOUNCE ? onAnnounce(offset, length)
+            : records.type() == FINISH ? onFinish(offset, length)
             : remoteReader.onFrame(records.type(), offset, length, records.address(offset));
         if (taken && connection.state() == ShmConnection.UP) {
             records.releaseFar();
