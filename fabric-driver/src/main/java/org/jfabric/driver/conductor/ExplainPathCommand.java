@@ -68,6 +68,7 @@ final class ExplainPathCommand extends Command {
         if (address != null) {
             state = endpoint.peerState(address);
             reaching.addAll(endpoint.reaching(address));
+            obstacles.putAll(endpoint.refusals(address));
             obstacles.putAll(endpoint.obstacles(address));
         }
     }
@@ -79,7 +80,7 @@ final class ExplainPathCommand extends Command {
      * @param endpoint  whose links are considered.
      * @param address   of a peer.
      * @param reaching  as {@link EngineEndpoint#reaching}.
-     * @param obstacles as {@link EngineEndpoint#obstacles}.
+     * @param obstacles as {@link EngineEndpoint#obstacles}, and {@link EngineEndpoint#refusals}.
      * @return in the order of the driver's links.
      */
     static List<Verdict> verdicts(

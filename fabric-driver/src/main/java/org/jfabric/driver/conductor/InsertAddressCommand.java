@@ -2,7 +2,6 @@ package org.jfabric.driver.conductor;
 
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
 import org.jfabric.driver.engine.EngineEndpoint;
@@ -14,7 +13,6 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.IbUdName;
 import org.jfabric.info.PeerPath;
-import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
 
 /**
@@ -38,7 +36,6 @@ final class InsertAddressCommand extends Command {
     private long fiAddr;
     /** An endpoint with this vector, none of which has a link to the address; else null. */
     private EngineEndpoint unreaching;
-    private Map<String, Reason> obstacles = Map.of();
 
     /**
      * Decodes the command.
@@ -114,7 +111,7 @@ final class InsertAddressCommand extends Command {
     private void insert(List<EngineEndpoint> users, int thread) {
         EngineEndpoint last = null;
         for (EngineEndpoint user : users) {
-            if (!user.reaching(resolved).isEmpty()) {
+            if (user.reaches(resolved)) {
                 last = null;
                 break;
             }
@@ -123,14 +120,14 @@ final class InsertAddressCommand extends Command {
         long result = last == null ? vector.table(thread).insert(resolved) : 0;
         if (thread == 0) {
             unreaching = last;
-            obstacles = last == null ? Map.of() : last.obstacles(resolved);
             fiAddr = result;
         }
     }
 
     private FabricException unreachable() {
         PeerPath none = new PeerPath("", unreaching.settings().address(), resolved, PeerPath.State.DOWN,
-            ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of(), obstacles));
+            ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of(),
+                unreaching.obstacles(resolved)));
         return new FabricException(FabricErrno.EADDRNOTAVAIL,
             "no link of the endpoint reaches the address: " + none.explain().stripTrailing(),
             "Insert an address that a link of the endpoint reaches, or open the endpoint with a match of its link.");

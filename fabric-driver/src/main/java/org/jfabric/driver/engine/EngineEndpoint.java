@@ -549,13 +549,35 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Why links are not used for a peer that has an address for each of its links.
+     * Whether one of the links reaches an address. Any thread of the driver.
+     *
+     * @param address of a peer, inserted or not.
+     * @return true if a connection can be tried.
+     */
+    public boolean reaches(String address) {
+        PeerWays choice = peers.choice();
+        List<String> candidates = choice == null ? List.of(address) : choice.choose(address);
+        return candidates.stream().anyMatch(each -> ways.stream().anyMatch(way -> way.reaches(each)));
+    }
+
+    /**
+     * Why links cannot be tried for a peer that has an address for each of its links. Any thread of the driver.
      *
      * @param address of a peer, inserted or not.
      * @return reasons by name of the link; empty for other addresses.
      */
     public Map<String, Reason> obstacles(String address) {
-        return peers.obstacles(address);
+        return peers.choice() == null ? Map.of() : peers.choice().obstacles(address);
+    }
+
+    /**
+     * Why links that were tried for such a peer are not used.
+     *
+     * @param address of a peer.
+     * @return reasons by name of the link.
+     */
+    public Map<String, Reason> refusals(String address) {
+        return peers.choice() == null ? Map.of() : peers.choice().refusals(address);
     }
 
     PeerTable peers() {

@@ -2,12 +2,10 @@ package org.jfabric.driver.engine;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Reason;
 import org.jfabric.layout.ViewDescriptor;
 
 /**
@@ -117,9 +115,9 @@ final class PeerTable {
         return choice == null ? List.of(address) : choice.addresses(address);
     }
 
-    /** Why links are not used for a peer that has an address for each of its links. */
-    Map<String, Reason> obstacles(String address) {
-        return choice == null ? Map.of() : choice.obstacles(address);
+    /** The choice among several addresses of a peer; null unless the endpoint has an address for each link. */
+    PeerWays choice() {
+        return choice;
     }
 
     /** The {@code fi_addr} of an address, which may be one of several of a peer. */

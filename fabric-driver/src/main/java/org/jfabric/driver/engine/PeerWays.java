@@ -3,7 +3,6 @@ package org.jfabric.driver.engine;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jfabric.driver.link.BestChoice;
@@ -22,7 +21,8 @@ import org.jfabric.info.Reason;
  * </pre>
  *
  * <p>Each address is a {@link Peer} of its own, and all those of an endpoint have its {@code fi_addr} as source. A
- * message never asks here: the table of peers has the {@link Peer} of each {@code fi_addr}. Owner: progress agent.
+ * message never asks here: the table of peers has the {@link Peer} of each {@code fi_addr}. Owner: progress agent, unless a
+ * method says otherwise.
  */
 final class PeerWays {
     private final BestName own;
@@ -90,7 +90,7 @@ final class PeerWays {
      */
     List<String> addresses(String name) {
         Entry entry = byName.get(name);
-        return entry != null ? entry.addresses : BestName.isName(name) ? choose(name) : List.of(name);
+        return entry != null ? entry.addresses : choose(name);
     }
 
     /** The address that sends to a peer go to now; the name itself if no link reaches it. */
@@ -136,35 +136,53 @@ final class PeerWays {
     }
 
     /**
-     * Why links are not used for a peer.
+     * The errors of connections that were tried.
+     *
+     * @param name any address.
+     * @return reason by name of the link.
+     */
+    Map<String, Reason> refusals(String name) {
+        Map<String, Reason> refusals = new HashMap<>();
+        Entry entry = byName.get(name);
+        for (Way way : entry == null ? List.<Way>of() : ways) {
+            int tried = entry.addresses.indexOf(address(BestName.parse(name), way));
+            if (tried >= 0 && entry.refusals[tried] != 0 && way.reaches(entry.addresses.get(tried))) {
+                refusals.put(way.link().name(), new Reason("connection to " + entry.addresses.get(tried),
+                    FabricErrno.name(entry.refusals[tried]), "one that the peer accepts",
+                    "See the logs of both drivers"));
+            }
+        }
+        return refusals;
+    }
+
+    /**
+     * Why links cannot be tried for a peer. Any thread.
      *
      * @param name any address.
      * @return reason by name of the link; empty for addresses of one link.
      */
     Map<String, Reason> obstacles(String name) {
-        Map<String, Reason> obstacles = new LinkedHashMap<>();
-        if (!BestName.isName(name)) {
-            return obstacles;
-        }
-        BestName peer = BestName.parse(name);
-        Entry entry = byName.get(name);
-        for (Way way : ways) {
-            String link = way.link().name();
-            Reason obstacle = BestChoice.obstacle(own, peer, link);
-            String address = address(peer, way);
-            int tried = entry == null ? -1 : entry.addresses.indexOf(address);
+        Map<String, Reason> obstacles = new HashMap<>();
+        BestName peer = BestName.isName(name) ? BestName.parse(name) : null;
+        for (Way way : peer == null ? List.<Way>of() : ways) {
+            Reason obstacle = BestChoice.obstacle(own, peer, way.link().name());
             if (obstacle != null) {
-                obstacles.put(link, obstacle);
-            } else if (tried >= 0 && entry.refusals[tried] != 0) {
-                obstacles.put(link, new Reason("connection to " + address,
-                    FabricErrno.name(entry.refusals[tried]), "one that the peer accepts",
-                    "See the logs of both drivers"));
+                obstacles.put(way.link().name(), obstacle);
             }
         }
         return obstacles;
     }
 
-    private List<String> choose(String name) {
+    /**
+     * The addresses of a peer that can be tried, whether it was inserted or not. Any thread.
+     *
+     * @param name any address.
+     * @return the best one first; of a name of one link itself.
+     */
+    List<String> choose(String name) {
+        if (!BestName.isName(name)) {
+            return List.of(name);
+        }
         BestName peer = BestName.parse(name);
         List<String> addresses = new ArrayList<>();
         for (Way way : ways) {

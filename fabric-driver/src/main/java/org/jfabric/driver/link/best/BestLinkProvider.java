@@ -189,6 +189,11 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         List<String> links = links(hints, driverName, config);
         List<Reason> all = new ArrayList<>();
         all.add(new Reason("links, the best one first", String.join(", ", links), "one that both endpoints have", ""));
+        LinkProvider socket = socket(hints, driverName, config);
+        if (socket != null) {
+            // its protection, and its bounds
+            all.addAll(socket.verdict(forOther(hints), driverName, config).reasons());
+        }
         if (BestName.isName(hints.destAddr())) {
             BestName peer = BestName.parse(hints.destAddr());
             BestName own = name(links, "ep", driverName, config, null);

@@ -102,6 +102,16 @@ class BestPathTest {
         assertEquals("tcp", toElsewhere.linkName());
     }
 
+    @Test
+    void shouldRefuseAPeerWithoutACommonLink() {
+        FabricNode peer = nodes.node(nodes.launch(nodes.newFolder(), "beta", "jfabric.link.enabled=loopback,shm"));
+        FabricException refused = assertThrows(FabricException.class, () -> a.av.insert(peer.endpoint.name()));
+        assertEquals(FabricErrno.EADDRNOTAVAIL, refused.errno());
+        assertTrue(refused.getMessage().contains("tcp: rejected; links of the peer: seen shm, needed tcp"),
+            refused::getMessage);
+        assertTrue(refused.getMessage().contains("shm: rejected; folder of the peer's driver"), refused::getMessage);
+    }
+
     /** Condition, value seen and value needed of a link's verdict. */
     private static String begin(PeerPath path, String link) {
         Verdict verdict =
