@@ -148,7 +148,7 @@ public record BestName(String folder, String driver, String endpoint, Map<String
         String shown = text.length() > MAX_LENGTH ? text.substring(0, 64) + "..." : text;
         return new FabricException(FabricErrno.EINVAL,
             "\"" + shown.replaceAll("[^\\x20-\\x7e]", "?") + "\" is no address of a best endpoint",
-            "Write " + SCHEME + "<16 hexadecimal digits>/<driver>/<endpoint>;<link>;<link>=<address>, as Endpoint.name()"
-                + " returns it, at most " + MAX_LENGTH + " characters.");
+            "Write " + SCHEME + "<16 hexadecimal digits>/<driver>/<endpoint>;<link>;<link>=<address>, as"
+                + " Endpoint.name() returns it, at most " + MAX_LENGTH + " characters.");
     }
 }

@@ -21,8 +21,8 @@ import org.jfabric.info.Reason;
  * </pre>
  *
  * <p>Each address is a {@link Peer} of its own, and all those of an endpoint have its {@code fi_addr} as source. A
- * message never asks here: the table of peers has the {@link Peer} of each {@code fi_addr}. Owner: progress agent, unless a
- * method says otherwise.
+ * message never asks here: the table of peers has the {@link Peer} of each {@code fi_addr}. Owner: progress agent,
+ * unless a method says otherwise.
  */
 final class PeerWays {
     private final BestName own;

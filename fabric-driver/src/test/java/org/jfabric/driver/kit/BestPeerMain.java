@@ -11,7 +11,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 
-/** An endpoint of link best in a process of its own: says its name, hears that of the peer, and sends back a message. */
+/** An endpoint of link best in a process of its own: says its name, hears that of the peer, sends back a message. */
 public final class BestPeerMain {
     /** Bytes of the message. */
     public static final int LENGTH = 64;

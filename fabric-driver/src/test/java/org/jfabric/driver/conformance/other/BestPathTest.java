@@ -280,7 +280,7 @@ class BestPathTest {
         exchange(b, again);
     }
 
-    /** Peers with one link only are reached by the address of that link, and reach the endpoint by its address there. */
+    /** Peers with one link are reached by the address of that link, and reach the endpoint by its address there. */
     @Test
     void shouldReachEndpointsOfASingleLink() {
         FabricDriver beta = nodes.launch("beta");
@@ -373,7 +373,8 @@ class BestPathTest {
         InfoResult result = a.fabric.info(hints.linkName("best"));
         assertTrue(result.matches().isEmpty());
         Verdict verdict = result.verdicts().getLast();
-        assertTrue(verdict.reasons().stream().anyMatch(each -> each.condition().endsWith(condition)), verdict::toString);
+        assertTrue(
+            verdict.reasons().stream().anyMatch(each -> each.condition().endsWith(condition)), verdict::toString);
     }
 
     @Test
