@@ -95,6 +95,32 @@ class BestPathProcessTest {
         }
     }
 
+    /** Endpoints of other progress threads are reached by shm or within the driver, whichever thread they are on. */
+    @Test
+    void shouldReachEndpointsOnEachThread() {
+        Path base = TestDirectory.create();
+        String[] options = {"jfabric.tcp.interface=lo", "jfabric.threading.mode=DEDICATED",
+            "jfabric.threading.progressThreads=2"};
+        try (DriverProcess driver = DriverProcess.start(base.resolve("own"), options);
+            DriverProcess other = DriverProcess.start(base.resolve("other"), options);
+            FabricNode first = node(driver.directory(), null); FabricNode second = node(driver.directory(), null);
+            FabricNode third = node(other.directory(), null); FabricNode fourth = node(other.directory(), null)) {
+            List<FabricNode> all = List.of(first, second, third, fourth);
+            for (FabricNode from : all) {
+                for (FabricNode to : all) {
+                    long toTo = from.av.insert(to.endpoint.name());
+                    if (from != to) {
+                        exchange(from, to, toTo, to.av.insert(from.endpoint.name()));
+                    }
+                    String link = from.fabric.driverName().equals(to.fabric.driverName()) ? "loopback" : "shm";
+                    assertEquals(link, from.endpoint.path(toTo).linkName(), from.endpoint.path(toTo)::explain);
+                }
+            }
+        } finally {
+            TestDirectory.delete(base);
+        }
+    }
+
     private static FabricNode node(Path directory, FabricListener listener) {
         FabricConfig config = new FabricConfig().directory(directory);
         if (listener != null) {
