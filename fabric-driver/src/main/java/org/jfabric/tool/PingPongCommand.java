@@ -39,8 +39,8 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--link",
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
-        description = "loopback: both use one driver. shm, best, tcp, tls, tlsrxm, verbs: each has its own driver; best:"
-            + " the best link that both have; verbs: reliable datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
+        description = "loopback: both use one driver. shm, best, tcp, tls, tlsrxm, verbs: each has its own driver;"
+            + " best: the best link that both have; verbs: reliable datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
