@@ -40,7 +40,8 @@ final class PingPongCommand implements Callable<Integer> {
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
         description = "loopback: both use one driver. shm, best, tcp, tls, tlsrxm, verbs: each has its own driver;"
-            + " best: the best link that both have; verbs: reliable datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
+            + " best: the best link that both have; verbs: reliable datagrams of RDMA devices."
+            + " Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
