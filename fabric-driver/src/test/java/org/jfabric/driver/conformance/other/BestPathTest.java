@@ -208,6 +208,46 @@ class BestPathTest {
         exchange(b, toB);
     }
 
+    /** Two endpoints play one: each has the address by one link of a peer. */
+    @Test
+    void shouldKeepReceivesFromAPeerUntilItsLastLinkIsDown() {
+        FabricDriver beta = nodes.launch("beta");
+        FabricNode byShm = nodes.node(beta, "shm", FabricPair.usualHints());
+        FabricNode byTcp = nodes.node(beta, "tcp", FabricPair.usualHints());
+        long peer = a.av.insert(oneOf(byShm, byTcp).toString());
+        BestName own = BestName.parse(a.endpoint.name());
+        transfer(byShm, a, byShm.av.insert(own.way("shm")), LENGTH, peer);
+        transfer(byTcp, a, byTcp.av.insert(own.way("tcp")), LENGTH, peer);
+        assertEquals(0, a.endpoint.trecv(a.memory.address(), LENGTH, peer, 7, 0, 1));
+        byTcp.fabric.close();
+        a.assertQuiet(1000);
+        assertEquals(0, byShm.endpoint.tsend(byShm.memory.address(), LENGTH, 0, 7, 2));
+        a.await(1);
+        byShm.await(2);
+        assertEquals(0, a.endpoint.trecv(a.memory.address(), LENGTH, peer, 7, 0, 1));
+        byShm.fabric.close();
+        assertNotEquals(0, a.await().err(), "the last link is down");
+    }
+
+    /** The driver of the peer answers by shm, but the endpoint is not there. */
+    @Test
+    void shouldTakeTheNextLinkIfTheEndpointIsNotThere() {
+        FabricDriver beta = nodes.launch("beta");
+        FabricNode byShm = nodes.node(beta, "shm", FabricPair.usualHints());
+        FabricNode byTcp = nodes.node(beta, "tcp", FabricPair.usualHints());
+        long peer = a.av.insert(oneOf(byShm, byTcp).toString());
+        byShm.fabric.close();
+        transfer(a, byTcp, peer);
+        assertEquals("tcp", a.endpoint.path(peer).linkName());
+        assertTrue(begin(a.endpoint.path(peer), "shm").contains("seen FI_ECONNREFUSED"));
+    }
+
+    private BestName oneOf(FabricNode byShm, FabricNode byTcp) {
+        String name = byShm.endpoint.name();
+        return new BestName(BestName.parse(a.endpoint.name()).folder(), byShm.fabric.driverName(),
+            name.substring(name.lastIndexOf('/') + 1), Map.of("shm", "", "tcp", byTcp.endpoint.name()));
+    }
+
     @Test
     void shouldFailIfNoLinkConnects() {
         FabricDriver beta = nodes.launch("beta");
