@@ -72,7 +72,7 @@ class EnumCodesTest {
                 UNSPEC=0 RDMA_CM_IB_RC=1 IWARP=2 IB_UD=3 PSMX=4 UDP=5 SOCK_TCP=6 MXM=7 IWARP_RDM=8 IB_RDM=9 GNI=10
                 RXM=11 RXD=12 MLX=13 NETWORKDIRECT=14 PSMX2=15 SHM=16 MRAIL=17 RSTREAM=18 RDMA_CM_IB_XRC=19 EFA=20
                 PSMX3=21 RXM_TCP=22 OPX=23 CXI=24 XNET=25 COLL=26 UCX=27 JFABRIC_LOOPBACK=-0x7fffb5ff
-                JFABRIC_SHM=-0x7fffb5fe
+                JFABRIC_SHM=-0x7fffb5fe JFABRIC_BEST=-0x7fffb5fd
                 """),
             Arguments.of(TrafficClass.values(), (IntFunction<TrafficClass>) TrafficClass::of,
                 (ToIntFunction<TrafficClass>) TrafficClass::code, """

@@ -100,7 +100,10 @@ public enum Protocol {
     JFABRIC_LOOPBACK(0x8000_4a01),
 
     /** Between JFabric drivers of one host through shared memory; provider specific. */
-    JFABRIC_SHM(0x8000_4a02);
+    JFABRIC_SHM(0x8000_4a02),
+
+    /** The best of several links for each peer, with the protocol of that link; provider specific. */
+    JFABRIC_BEST(0x8000_4a03, AddressFormat.ADDR_STR, Flags.MATCH_COMPLETE);
 
     /** The bit of a code that marks a provider-specific protocol: the sign bit of the int. */
     public static final int PROVIDER_SPECIFIC = 0x8000_0000;

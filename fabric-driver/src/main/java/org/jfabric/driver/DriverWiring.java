@@ -420,6 +420,9 @@ final class DriverWiring implements AutoCloseable {
     private List<Link> open(List<LinkProvider> providers, DriverLinkServices services, Undo undo) {
         List<Link> links = new ArrayList<>();
         for (LinkProvider provider : providers) {
+            if (provider.joinsLinks()) {
+                continue;
+            }
             Link link = provider.open(services, config);
             undo.push(link::close);
             links.add(link);

@@ -7,6 +7,7 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
@@ -41,7 +42,7 @@ final class LinkProviders {
      * The providers of the links to be opened.
      *
      * @param config the enabled links.
-     * @return the preferred one first; only the pinned one if one is pinned.
+     * @return the preferred one first, and the choice among them last; only the pinned one if one is pinned.
      * @throws FabricException {@code FI_ENODEV} if an enabled link does not exist.
      */
     static List<LinkProvider> enabled(LinkConfig config) {
@@ -55,6 +56,9 @@ final class LinkProviders {
         List<LinkProvider> enabled = new ArrayList<>();
         for (String name : config.isPinned() ? List.of(config.pin()) : config.enabled()) {
             ALL.stream().filter(provider -> provider.name().equals(name)).forEach(enabled::add);
+        }
+        if (!config.isPinned()) {
+            enabled.add(new BestLinkProvider(enabled));
         }
         return enabled;
     }

@@ -39,8 +39,9 @@ final class PingPongCommand implements Callable<Integer> {
         names = "--link",
         paramLabel = "LINK",
         defaultValue = PingPongPlan.SHM,
-        description = "loopback: both use one driver. shm, tcp, tls, tlsrxm, verbs: each has its own driver; verbs:"
-            + " reliable datagrams of RDMA devices. Default: ${DEFAULT-VALUE}.")
+        description = "loopback: both use one driver. shm, best, tcp, tls, tlsrxm, verbs: each has its own driver;"
+            + " best: the best link that both have; verbs: reliable datagrams of RDMA devices."
+            + " Default: ${DEFAULT-VALUE}.")
     private String link;
 
     @Option(
@@ -106,8 +107,8 @@ final class PingPongCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         oneOf("--link", link, List.of(
-            PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.TCP, PingPongPlan.TLS, PingPongPlan.TLS_RXM,
-            PingPongPlan.VERBS));
+            PingPongPlan.LOOPBACK, PingPongPlan.SHM, PingPongPlan.BEST, PingPongPlan.TCP, PingPongPlan.TLS,
+            PingPongPlan.TLS_RXM, PingPongPlan.VERBS));
         oneOf("--mode", mode, List.of(PingPongPlan.EMBEDDED, PingPongPlan.DAEMON));
         for (long sizeBytes : sizes) {
             inRange("--size", sizeBytes, 0, LARGEST_BYTES);

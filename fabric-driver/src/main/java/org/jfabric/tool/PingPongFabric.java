@@ -245,7 +245,7 @@ public final class PingPongFabric implements AutoCloseable {
 
     private static DriverConfig.Builder builder(Path directory, ThreadingMode mode, String link) {
         DriverConfig.Builder config = DriverConfig.builder().directory(directory).threadingMode(mode);
-        if (!LinkConfig.ENABLED.defaultValue().contains(link)) {
+        if (!LinkConfig.ENABLED.defaultValue().contains(link) && !link.equals(PingPongPlan.BEST)) {
             config.set(LinkConfig.ENABLED, List.of(link));
         }
         return config;

@@ -18,6 +18,7 @@ import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning, List<Member> processes) {
     static final String LOOPBACK = "loopback";
     static final String SHM = "shm";
+    static final String BEST = "best";
     static final String TCP = "tcp";
     static final String TLS = "tls";
     static final String TLS_RXM = "tlsrxm";
@@ -44,8 +45,8 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     /**
      * Plans the processes.
      *
-     * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #TCP}, {@link #TLS}, {@link #TLS_RXM} or
-     *                       {@link #VERBS}.
+     * @param link           {@link #LOOPBACK}, {@link #SHM}, {@link #BEST}, {@link #TCP}, {@link #TLS},
+     *                       {@link #TLS_RXM} or {@link #VERBS}.
      * @param mode           {@link #EMBEDDED} or {@link #DAEMON}.
      * @param sizes          payloads in bytes, at least one.
      * @param availableCores cores that this process and its children may use.

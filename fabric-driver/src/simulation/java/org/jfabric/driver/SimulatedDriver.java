@@ -8,6 +8,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.SimulatedEngine;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.tcp.SimulatedNetwork;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
@@ -40,6 +41,7 @@ public final class SimulatedDriver {
                 case TcpLinkProvider.NAME -> network.provider();
                 case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
                 case UdpLinkProvider.NAME -> datagrams.provider();
+                case BestLinkProvider.NAME -> new BestLinkProvider(providers);
                 default -> provider;
             });
         }

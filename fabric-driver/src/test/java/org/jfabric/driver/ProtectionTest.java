@@ -19,7 +19,7 @@ class ProtectionTest {
     private static final String ALL = "loopback,shm,tcp,rxm,tls,tlsrxm,udp,dtls,verbs,verbsrxm,verbsud";
 
     private static List<LinkProvider> providers(DriverConfig config) {
-        return LinkProviders.enabled(config.link());
+        return LinkProviders.enabled(config.link()).stream().filter(each -> !each.joinsLinks()).toList();
     }
 
     private static DriverConfig config(String policy) {
@@ -59,6 +59,19 @@ class ProtectionTest {
             }
         }
         assertTrue(plain >= 2, "plain links: " + plain);
+    }
+
+    /** An endpoint with several links has the protection of the one that leaves the host. */
+    @Test
+    void shouldEncryptAmongTheBestLinksWhereTlsIsRequired() {
+        Info hints = new Info().linkName("best");
+        for (String policy : List.of("OPTIONAL", "REQUIRED")) {
+            DriverConfig config = config(policy);
+            LinkProvider best = LinkProviders.enabled(config.link()).getLast();
+            List<String> links = best.links(hints, "driver", config);
+            assertEquals(policy.equals("REQUIRED") ? "without" : "tcp",
+                links.contains("tcp") ? "tcp" : "without", links::toString);
+        }
     }
 
     /** The sockets of such endpoints are the client's, so that the driver cannot encrypt their bytes. */

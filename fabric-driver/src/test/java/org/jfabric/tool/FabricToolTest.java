@@ -21,7 +21,7 @@ class FabricToolTest {
             + " number with KiB, MiB or GiB.",
         "pingpong --count 0; Invalid value for option '--count': 0 is not from 1 to 10000000000.",
         "pingpong --count 1.5; Invalid value for option '--count': '1.5' is not a long.",
-        "pingpong --link efa; Invalid value for option '--link': \"efa\" is not one of loopback, shm, tcp, tls,"
+        "pingpong --link efa; Invalid value for option '--link': \"efa\" is not one of loopback, shm, best, tcp, tls,"
             + " tlsrxm, verbs.",
         "pingpong --mode both; Invalid value for option '--mode': \"both\" is not one of embedded, daemon.",
         "pingpong --link; Missing required parameter for option '--link' (LINK).",

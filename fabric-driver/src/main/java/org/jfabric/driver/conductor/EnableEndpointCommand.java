@@ -16,6 +16,7 @@ import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.progress.ProgressThread;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.driver.resource.SystemCounter;
+import org.jfabric.info.BestName;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -290,7 +291,8 @@ final class EnableEndpointCommand extends Command {
             passive.beingTaken(true);
             return passive.name();
         }
-        String wanted = request.endpointName();
+        String source = request.hints().srcAddr();
+        String wanted = BestName.isName(source) ? BestName.parse(source).endpoint() : request.endpointName();
         sharesName = request.requestId() != 0 && session().passiveEndpoints().values().stream()
             .anyMatch(each -> wanted.equals(each.name()));
         return wanted.isEmpty() || request.requestId() != 0 && !sharesName
@@ -324,7 +326,7 @@ final class EnableEndpointCommand extends Command {
 
     private void make() throws Exception {
         if (binder != null) {
-            boundAddress = binder.bind(request.hints(), context().config());
+            boundAddress = binder.bind(request.hints(), settings.address(), context().config());
             settings = boundAddress == null ? settings : settings.with(boundAddress);
         }
         if (!session().isEmbedded()) {

@@ -48,7 +48,9 @@ record EndpointLinks(LinkProvider first, List<String> names, Info offer) {
         LinkProvider first = first(context, hints, wanted);
         EndpointLinks links = new EndpointLinks(
             first, new ArrayList<>(), first.info(hints, context.driverName(), context.config()));
-        if (first.usesSocketNames()) {
+        if (first.joinsLinks()) {
+            links.names.addAll(first.links(hints, context.driverName(), context.config()));
+        } else if (first.usesSocketNames()) {
             // two links cannot listen at one socket
             links.names.add(first.name());
         } else {

@@ -1,14 +1,15 @@
 package org.jfabric.driver.conductor;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jfabric.codec.control.ExplainPathDecoder;
 import org.jfabric.driver.config.LinkConfig;
-import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -25,6 +26,7 @@ final class ExplainPathCommand extends Command {
     private String address;
     private int state;
     private final List<String> reaching = new ArrayList<>();
+    private final Map<String, Reason> obstacles = new HashMap<>();
 
     /**
      * Decodes the command.
@@ -44,8 +46,7 @@ final class ExplainPathCommand extends Command {
         if (endpoint == null) {
             EndpointResource resource = session().requireEndpoint(endpointId);
             endpoint = resource.endpoint();
-            Engine engine = context().threads().get(resource.thread()).engine();
-            onThread(resource.thread(), () -> inspect(engine));
+            onThread(resource.thread(), this::inspect);
             return Step.AGAIN;
         }
         if (address == null) {
@@ -54,7 +55,7 @@ final class ExplainPathCommand extends Command {
                 : new FabricException(FabricErrno.EINVAL, "fi_addr " + fiAddr + " is not in the address vector",
                     "Insert the peer's address first.");
         }
-        for (Verdict verdict : verdicts(context(), endpoint, address, reaching)) {
+        for (Verdict verdict : verdicts(context(), endpoint, address, reaching, obstacles)) {
             session().proxy().infoVerdict(correlationId(), verdict);
         }
         session().proxy().pathReady(correlationId(), state, reaching.isEmpty() ? "" : reaching.getFirst(),
@@ -62,46 +63,40 @@ final class ExplainPathCommand extends Command {
         return Step.ENDED;
     }
 
-    private void inspect(Engine engine) {
+    private void inspect() {
         address = endpoint.destination(fiAddr);
         if (address != null) {
             state = endpoint.peerState(address);
-            reaching.addAll(reaching(engine, endpoint, address));
+            reaching.addAll(endpoint.reaching(address));
+            obstacles.putAll(endpoint.refusals(address));
+            obstacles.putAll(endpoint.obstacles(address));
         }
-    }
-
-    /**
-     * The links of an endpoint that reach an address. Progress thread.
-     *
-     * @param engine   of that thread.
-     * @param endpoint open.
-     * @param address  of a peer.
-     * @return names, the preferred one first.
-     */
-    static List<String> reaching(Engine engine, EngineEndpoint endpoint, String address) {
-        return engine.links(endpoint.linkNames()).stream()
-            .filter(link -> link.reaches(endpoint.settings().address(), address)).map(Link::name).toList();
     }
 
     /**
      * A verdict on every link of the driver.
      *
-     * @param context  the parts of the driver that commands use.
-     * @param endpoint whose links are considered.
-     * @param address  of a peer.
-     * @param reaching as {@link #reaching(Engine, EngineEndpoint, String)}.
+     * @param context   the parts of the driver that commands use.
+     * @param endpoint  whose links are considered.
+     * @param address   of a peer.
+     * @param reaching  as {@link EngineEndpoint#reaching}.
+     * @param obstacles as {@link EngineEndpoint#obstacles}, and {@link EngineEndpoint#refusals}.
      * @return in the order of the driver's links.
      */
     static List<Verdict> verdicts(
-        ConductorContext context, EngineEndpoint endpoint, String address, List<String> reaching) {
-        return context.providers().stream()
-            .map(provider -> verdict(context, provider, endpoint, address, reaching)).toList();
+        ConductorContext context, EngineEndpoint endpoint, String address, List<String> reaching,
+        Map<String, Reason> obstacles) {
+        return context.providers().stream().filter(provider -> !provider.joinsLinks())
+            .map(provider -> verdict(context, provider, endpoint, address, reaching, obstacles)).toList();
     }
 
     private static Verdict verdict(
         ConductorContext context, LinkProvider provider, EngineEndpoint endpoint, String address,
-        List<String> reaching) {
+        List<String> reaching, Map<String, Reason> obstacles) {
         String name = provider.name();
+        if (obstacles.containsKey(name)) {
+            return rejected(name, obstacles.get(name));
+        }
         if (!endpoint.linkNames().contains(name)) {
             return rejected(name, new Reason("links of the endpoint", String.join(", ", endpoint.linkNames()), name,
                 "Open the endpoint with a match of this link; an endpoint has links of one kind of address"));
@@ -110,12 +105,14 @@ final class ExplainPathCommand extends Command {
         if (!reaching.contains(name)) {
             return reach.chosen() ? rejected(name, unreached(endpoint.settings().address(), address)) : reach;
         }
-        List<String> enabled = context.config().link().enabled();
-        Reason order = new Reason("first link that reaches " + address, reaching.getFirst(), name,
-            name.equals(reaching.getFirst()) ? "Used for that, in the order of " + LinkConfig.ENABLED.name() + " ("
-                + String.join(", ", enabled) + ")"
-                : "Put it first in " + LinkConfig.ENABLED.name() + ", or open the endpoint with a match of it");
         boolean chosen = name.equals(reaching.getFirst());
+        Reason order = BestName.isName(address)
+            ? new Reason("best link that connects to " + address, reaching.getFirst(), name,
+                chosen ? "" : "Open the endpoint with a match of it, to use no other")
+            : new Reason("first link that reaches " + address, reaching.getFirst(), name,
+                chosen ? "Used for that, in the order of " + LinkConfig.ENABLED.name() + " ("
+                    + String.join(", ", context.config().link().enabled()) + ")"
+                    : "Put it first in " + LinkConfig.ENABLED.name() + ", or open the endpoint with a match of it");
         return new Verdict(name, chosen, chosen ? reach.score() : 0, List.of(order));
     }
 

@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
-import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -109,10 +109,9 @@ final class InsertAddressCommand extends Command {
      * links, and so comes to the same result.
      */
     private void insert(List<EngineEndpoint> users, int thread) {
-        Engine engine = context().threads().get(thread).engine();
         EngineEndpoint last = null;
         for (EngineEndpoint user : users) {
-            if (!ExplainPathCommand.reaching(engine, user, resolved).isEmpty()) {
+            if (user.reaches(resolved)) {
                 last = null;
                 break;
             }
@@ -127,7 +126,8 @@ final class InsertAddressCommand extends Command {
 
     private FabricException unreachable() {
         PeerPath none = new PeerPath("", unreaching.settings().address(), resolved, PeerPath.State.DOWN,
-            ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of()));
+            ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of(),
+                unreaching.obstacles(resolved)));
         return new FabricException(FabricErrno.EADDRNOTAVAIL,
             "no link of the endpoint reaches the address: " + none.explain().stripTrailing(),
             "Insert an address that a link of the endpoint reaches, or open the endpoint with a match of its link.");
@@ -141,6 +141,10 @@ final class InsertAddressCommand extends Command {
         }
         if (IbUdName.isName(address)) {
             resolved = IbUdName.parse(address).toString();
+            return;
+        }
+        if (BestName.isName(address)) {
+            resolved = BestName.parse(address).toString();
             return;
         }
         if (HostNames.isHost(address)) {
@@ -165,7 +169,8 @@ final class InsertAddressCommand extends Command {
      * @throws FabricException {@code FI_EINVAL}.
      */
     static void require(String address) {
-        if (SocketName.isName(address) || HostNames.isHost(address) || IbUdName.isName(address)) {
+        if (SocketName.isName(address) || HostNames.isHost(address) || IbUdName.isName(address)
+            || BestName.isName(address)) {
             return;
         }
         String driver = FabricName.driverOf(address);

@@ -16,6 +16,7 @@ import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.IbUdName;
@@ -200,6 +201,9 @@ public final class ServiceNames {
         if (IbUdName.isName(address)) {
             return IbUdName.parse(address).toString();
         }
+        if (BestName.isName(address)) {
+            return BestName.parse(address).toString();
+        }
         String endpoint = driver.equals(FabricName.driverOf(address)) ? FabricName.endpointOf(address) : null;
         return FabricName.of(driver, endpoint != null && FabricName.isValidPart(endpoint) ? endpoint : name);
     }
@@ -212,7 +216,7 @@ public final class ServiceNames {
         }
         // checked as the other driver's mapped files are: regular, of this user, no link, and no pipe that would block
         try (MappedFile file = MappedFile.open(dirFd, fileName, true, 1)) {
-            return file.lengthBytes() > FabricName.MAX_LENGTH
+            return file.lengthBytes() > BestName.MAX_LENGTH
                 ? "" : file.directBuffer(0, (int) file.lengthBytes())
                     .getStringWithoutLengthAscii(0, (int) file.lengthBytes());
         } catch (NativeCallException ex) {

@@ -1,6 +1,8 @@
 package org.jfabric.driver.engine;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
@@ -16,9 +18,11 @@ import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.driver.resource.StageTimes;
+import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Reason;
 import org.jfabric.layout.MetricLabel;
 
 /**
@@ -30,9 +34,9 @@ public final class EngineEndpoint extends EndpointPort {
     private final EndpointSettings settings;
     private final EngineSession session;
     private final Engine engine;
-    private final List<Link> links;
+    private final List<Way> ways;
     private final AddressTable addresses;
-    private final LocalEndpoint local = new Local();
+    private final LocalEndpoint local;
     private final PeerTable peers;
     private final Sender sender;
     /** Its own, or that of a shared receive context. */
@@ -62,10 +66,13 @@ public final class EngineEndpoint extends EndpointPort {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
-        this.links = links;
+        this.local = new Local(settings.address(), settings.bound());
+        BestName name = BestName.isName(settings.address()) ? BestName.parse(settings.address()) : null;
+        this.ways = links.stream().map(link -> new Way(link, name == null ? local : new Local(
+            settings.bound().address(link.name()), settings.bound().of(link.name())))).toList();
         this.addresses = addresses;
         this.peers = new PeerTable(
-            addresses, links, local, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
+            addresses, ways, name, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
         boolean isReceiveContext = completions.receive() == null;
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
@@ -429,7 +436,7 @@ public final class EngineEndpoint extends EndpointPort {
      */
     public long join(String address, BoundAddress group) {
         if (group != null) {
-            links.forEach(link -> link.join(local, group));
+            ways.forEach(way -> way.link().join(way.local(), group));
         }
         return addresses.insert(address);
     }
@@ -443,9 +450,9 @@ public final class EngineEndpoint extends EndpointPort {
      */
     public void join(GroupName group, long flags, GroupHandler handler) {
         engine.leaveQuick();
-        for (Link link : links) {
-            if (link.namesGroups() && !closed) {
-                link.join(local, group, flags, handler);
+        for (Way way : ways) {
+            if (way.link().namesGroups() && !closed) {
+                way.link().join(way.local(), group, flags, handler);
                 return;
             }
         }
@@ -464,7 +471,7 @@ public final class EngineEndpoint extends EndpointPort {
     public long number(GroupName group) {
         long fiAddr = addresses.insert(group.address());
         if (fiAddr < 0) {
-            links.forEach(link -> link.leave(local, group.address()));
+            ways.forEach(way -> way.link().leave(way.local(), group.address()));
         }
         return fiAddr;
     }
@@ -478,7 +485,7 @@ public final class EngineEndpoint extends EndpointPort {
         String address = addresses.address(fiAddr);
         if (address != null) {
             engine.leaveQuick();
-            links.forEach(link -> link.leave(local, address));
+            ways.forEach(way -> way.link().leave(way.local(), address));
         }
     }
 
@@ -497,7 +504,7 @@ public final class EngineEndpoint extends EndpointPort {
      * @return names, the preferred one first.
      */
     public List<String> linkNames() {
-        return links.stream().map(Link::name).distinct().toList();
+        return ways.stream().map(way -> way.link().name()).distinct().toList();
     }
 
     /** Reports a rare event of this endpoint. */
@@ -517,12 +524,62 @@ public final class EngineEndpoint extends EndpointPort {
 
     /** The name of the first link that reaches a peer, as a channel is opened. */
     String linkTo(String address) {
-        for (Link link : links) {
-            if (link.reaches(settings.address(), address)) {
-                return link.name();
+        for (Way way : ways) {
+            if (way.reaches(address)) {
+                return way.link().name();
             }
         }
-        return links.isEmpty() ? "none" : links.getFirst().name();
+        return ways.isEmpty() ? "none" : ways.getFirst().link().name();
+    }
+
+    /**
+     * The links that reach an address.
+     *
+     * @param address of a peer, inserted or not.
+     * @return names; the first one is used, or the one that is used after the first could not be connected.
+     */
+    public List<String> reaching(String address) {
+        List<String> names = new ArrayList<>();
+        for (String each : peers.addresses(address)) {
+            ways.stream().filter(way -> way.reaches(each)).map(way -> way.link().name()).forEach(names::add);
+        }
+        String used = linkTo(peers.current(address));
+        if (names.remove(used)) {
+            names.addFirst(used);
+        }
+        return names;
+    }
+
+    /**
+     * Whether one of the links reaches an address. Any thread of the driver.
+     *
+     * @param address of a peer, inserted or not.
+     * @return true if a connection can be tried.
+     */
+    public boolean reaches(String address) {
+        PeerWays choice = peers.choice();
+        List<String> candidates = choice == null ? List.of(address) : choice.choose(address);
+        return candidates.stream().anyMatch(each -> ways.stream().anyMatch(way -> way.reaches(each)));
+    }
+
+    /**
+     * Why links cannot be tried for a peer that has an address for each of its links. Any thread of the driver.
+     *
+     * @param address of a peer, inserted or not.
+     * @return reasons by name of the link; empty for other addresses.
+     */
+    public Map<String, Reason> obstacles(String address) {
+        return peers.choice() == null ? Map.of() : peers.choice().obstacles(address);
+    }
+
+    /**
+     * Why links that were tried for such a peer are not used.
+     *
+     * @param address of a peer.
+     * @return reasons by name of the link.
+     */
+    public Map<String, Reason> refusals(String address) {
+        return peers.choice() == null ? Map.of() : peers.choice().refusals(address);
     }
 
     PeerTable peers() {
@@ -570,8 +627,8 @@ public final class EngineEndpoint extends EndpointPort {
     void open() {
         addresses.bind(peers);
         if (connection == null) {
-            for (Link link : links) {
-                link.attach(local);
+            for (Way way : ways) {
+                way.link().attach(way.local());
             }
         }
         peers.introduceAll();
@@ -613,8 +670,8 @@ public final class EngineEndpoint extends EndpointPort {
         ended = true;
         notePendingFault();
         if (connection == null) {
-            for (Link link : links) {
-                link.detach(local);
+            for (Way way : ways) {
+                way.link().detach(way.local());
             }
         } else if (settings.bound() != null) {
             settings.bound().close();
@@ -652,6 +709,14 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     private final class Local extends LocalEndpoint {
+        private final String address;
+        private final BoundAddress boundAddress;
+
+        Local(String address, BoundAddress boundAddress) {
+            this.address = address;
+            this.boundAddress = boundAddress;
+        }
+
         @Override
         public String name() {
             return settings.name();
@@ -659,7 +724,7 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public String address() {
-            return settings.address();
+            return address;
         }
 
         @Override
@@ -669,7 +734,7 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public BoundAddress bound() {
-            return settings.bound();
+            return boundAddress;
         }
 
         @Override
@@ -689,7 +754,7 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public boolean knows(String remoteAddress) {
-            return addresses.find(ContextName.endpoint(remoteAddress)) != Peer.UNKNOWN_SOURCE;
+            return peers.source(ContextName.endpoint(remoteAddress)) != Peer.UNKNOWN_SOURCE;
         }
 
         @Override
@@ -738,6 +803,12 @@ public final class EngineEndpoint extends EndpointPort {
         public void connect(Peer peer) {
             engine.leaveQuick();
             peers.connect(peer);
+        }
+
+        @Override
+        public boolean connectElsewhere(Peer peer, int errno) {
+            engine.leaveQuick();
+            return peers.connectElsewhere(peer, errno);
         }
 
         @Override

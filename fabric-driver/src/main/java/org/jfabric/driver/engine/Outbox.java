@@ -443,6 +443,27 @@ final class Outbox {
         }
     }
 
+    /**
+     * Hands all sends to the outbox of another way to the same endpoint, in their order. None has begun.
+     *
+     * @param other gets them behind its own.
+     * @param peer  whose outbox that is.
+     */
+    void moveTo(Outbox other, Peer peer) {
+        while (!pending.isEmpty()) {
+            TransmitOperation operation = pending.first();
+            long sampledNs = operation.sampledNs;
+            remove(operation);
+            operation.sampledNs = sampledNs;
+            operation.peer = peer;
+            other.pending.addLast(operation);
+            other.waiting++;
+            other.waitingAccesses += operation.isRemote() ? 1 : 0;
+        }
+        isWaiting = false;
+        clearBackPressure();
+    }
+
     void failAll(int errno) {
         while (!owned.isEmpty()) {
             TransmitOperation operation = owned.first();

@@ -574,8 +574,22 @@ final class Peer extends ChannelHandler {
 
     @Override
     public void onDown(int errno) {
-        fail(errno);
+        if (state != CONNECTING || !context.connectElsewhere(this, errno)) {
+            fail(errno);
+        }
         forgetIfUnused();
+    }
+
+    /** Hands the sends to another way to the same endpoint. This one has no channel, and nothing was sent by it. */
+    void moveSendsTo(Peer other) {
+        context.onFailing(channel);
+        down();
+        pulls.clearControl();
+        acknowledgements.clear();
+        remote.clear();
+        outbox.moveTo(other.outbox, other);
+        held.end();
+        context.onFailed();
     }
 
     @Override

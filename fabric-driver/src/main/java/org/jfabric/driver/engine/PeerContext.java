@@ -68,6 +68,15 @@ abstract class PeerContext {
     abstract void connect(Peer peer);
 
     /**
+     * Hands what waits for a peer to another of its addresses.
+     *
+     * @param peer  that could not be connected; nothing was sent to it.
+     * @param errno positive fabric errno.
+     * @return false if there is no other: the peer has failed.
+     */
+    abstract boolean connectElsewhere(Peer peer, int errno);
+
+    /**
      * Asks for {@link Peer#flush()} in this or the next cycle.
      *
      * @param peer with something to do.

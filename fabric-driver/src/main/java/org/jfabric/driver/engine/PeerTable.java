@@ -4,8 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.ContextName;
-import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.ViewDescriptor;
 
@@ -16,8 +15,9 @@ import org.jfabric.layout.ViewDescriptor;
  */
 final class PeerTable {
     private final AddressTable addresses;
-    private final List<Link> links;
-    private final LocalEndpoint local;
+    private final List<Way> ways;
+    /** The choice among several addresses of a peer; null unless the endpoint has an address for each link. */
+    private final PeerWays choice;
     private final PeerContext context;
     private final LinkFailure failure = new LinkFailure();
     private final PeerList known = new PeerList();
@@ -34,17 +34,17 @@ final class PeerTable {
      * A table without peers.
      *
      * @param addresses     the address vector.
-     * @param links         links of the endpoint, the preferred one first.
-     * @param local         the endpoint as links see it.
+     * @param ways          links of the endpoint, the preferred one first.
+     * @param own           address of the endpoint for all links, or null if each link has the same.
      * @param context       services of the endpoint for its peers.
      * @param namesContexts whether destinations may name receive contexts.
      */
     PeerTable(
-        AddressTable addresses, List<Link> links, LocalEndpoint local, PeerContext context, boolean namesContexts) {
+        AddressTable addresses, List<Way> ways, BestName own, PeerContext context, boolean namesContexts) {
         this.namesContexts = namesContexts;
         this.addresses = addresses;
-        this.links = links;
-        this.local = local;
+        this.ways = ways;
+        this.choice = own == null ? null : new PeerWays(own, ways);
         this.context = context;
     }
 
@@ -101,8 +101,29 @@ final class PeerTable {
      * @return one of {@code PEER_*} of {@link ViewDescriptor}.
      */
     int state(String address) {
-        Peer peer = known.find(address);
+        Peer peer = known.find(current(address));
         return peer == null ? ViewDescriptor.PEER_DOWN : state(peer);
+    }
+
+    /** The address of a peer by the link that sends go by. */
+    String current(String address) {
+        return choice == null ? address : choice.current(address);
+    }
+
+    /** The addresses of a peer that can be tried, the best one first. */
+    List<String> addresses(String address) {
+        return choice == null ? List.of(address) : choice.addresses(address);
+    }
+
+    /** The choice among several addresses of a peer; null unless the endpoint has an address for each link. */
+    PeerWays choice() {
+        return choice;
+    }
+
+    /** The {@code fi_addr} of an address, which may be one of several of a peer. */
+    int source(String endpointAddress) {
+        int source = addresses.find(endpointAddress);
+        return source == Peer.UNKNOWN_SOURCE && choice != null ? choice.source(endpointAddress) : source;
     }
 
     /**
@@ -115,7 +136,7 @@ final class PeerTable {
         Peer peer = known.find(address);
         if (peer == null) {
             String endpoint = ContextName.endpoint(address);
-            peer = new Peer(address, addresses.find(endpoint), context);
+            peer = new Peer(address, source(endpoint), context);
             known.add(peer);
             hasContexts |= !endpoint.equals(address);
         }
@@ -133,13 +154,51 @@ final class PeerTable {
             peer.fail(FabricErrno.ENOTCONN);
             return;
         }
-        for (Link link : links) {
-            if (link.reaches(peer.address())) {
-                peer.connecting(link.connect(local, peer.address(), peer));
+        String first = choice == null ? null : choice.again(peer.address());
+        if (first == null || first.equals(peer.address())) {
+            dial(peer);
+        } else {
+            moveTo(first, peer);
+        }
+    }
+
+    private void dial(Peer peer) {
+        for (Way way : ways) {
+            if (way.link().reaches(peer.address())) {
+                peer.connecting(way.link().connect(way.local(), peer.address(), peer));
                 return;
             }
         }
         peer.fail(FabricErrno.EHOSTUNREACH);
+    }
+
+    /**
+     * A peer could not be connected: the sends to it go by the next of its addresses, if it has one.
+     *
+     * @param peer  without a channel; nothing was sent to it.
+     * @param errno with which the attempt has ended.
+     * @return false if the peer has failed.
+     */
+    boolean connectElsewhere(Peer peer, int errno) {
+        String next = choice == null ? null : choice.next(peer.address(), errno);
+        if (next != null) {
+            moveTo(next, peer);
+        }
+        return next != null;
+    }
+
+    private void moveTo(String address, Peer from) {
+        Peer to = inbound(address);
+        if (from.source() >= 0 && from.source() < byFiAddr.length && byFiAddr[from.source()] == from) {
+            byFiAddr[from.source()] = to;
+        }
+        context.sender().forgetDestination();
+        from.moveSendsTo(to);
+        if (to.channel() == null) {
+            dial(to);
+        } else {
+            to.scheduleWaiting();
+        }
     }
 
     /**
@@ -169,15 +228,24 @@ final class PeerTable {
      * @param address of that entry.
      */
     void onInserted(long fiAddr, String address) {
+        if (choice != null) {
+            choice.insert((int) fiAddr, address);
+        }
+        for (String each : addresses(address)) {
+            learn(each, (int) fiAddr);
+        }
+        introduce(address);
+    }
+
+    private void learn(String address, int fiAddr) {
         Peer peer = known.find(address);
         if (peer != null && peer.source() < 0) {
-            peer.source((int) fiAddr);
+            peer.source(fiAddr);
         }
         if (hasContexts) {
-            learnContexts(address, (int) fiAddr);
+            learnContexts(address, fiAddr);
         }
-        context.receiver().learnSource(address, (int) fiAddr);
-        introduce(address);
+        context.receiver().learnSource(address, fiAddr);
     }
 
     private void learnContexts(String address, int fiAddr) {
@@ -190,13 +258,13 @@ final class PeerTable {
     }
 
     /**
-     * Whether another context of a peer's endpoint still reaches this endpoint.
+     * Whether another context of a peer's endpoint, or the peer by another link, still reaches this endpoint.
      *
      * @param down a peer.
-     * @return false if it is no context and has none.
+     * @return false if it is no context and has none, and has one link only.
      */
     boolean isUpElsewhere(Peer down) {
-        if (!hasContexts || down.source() < 0) {
+        if (!hasContexts && choice == null || down.source() < 0) {
             return false;
         }
         for (int i = 0, slots = known.slots(); i < slots; i++) {
@@ -213,14 +281,17 @@ final class PeerTable {
         for (int i = 0, size = addresses.size(); i < size; i++) {
             String address = addresses.address(i);
             if (address != null) {
+                if (choice != null) {
+                    choice.insert(i, address);
+                }
                 introduce(address);
             }
         }
     }
 
     private void introduce(String address) {
-        for (Link link : links) {
-            link.onInserted(local, address);
+        for (Way way : ways) {
+            addresses(address).forEach(each -> way.link().onInserted(way.local(), each));
         }
     }
 
@@ -236,10 +307,14 @@ final class PeerTable {
         if (byContext != null) {
             byContext.clear();
         }
+        if (choice != null) {
+            choice.remove(fiAddr);
+        }
         for (int i = 0, slots = known.slots(); i < slots; i++) {
             Peer peer = known.get(i);
             if (peer != null && peer.source() == fiAddr) {
-                peer.source(Peer.UNKNOWN_SOURCE);
+                // two entries may have an address in common
+                peer.source(choice == null ? Peer.UNKNOWN_SOURCE : source(peer.endpointAddress()));
             }
         }
         context.sender().forgetDestination();
@@ -313,7 +388,7 @@ final class PeerTable {
         if (isContext && !namesContexts) {
             return null;
         }
-        Peer peer = inbound(address);
+        Peer peer = inbound(current(address));
         if (peer.source() < 0) {
             // of a context the entry of its endpoint
             peer.source((int) fiAddr);

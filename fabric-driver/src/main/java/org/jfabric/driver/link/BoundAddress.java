@@ -25,6 +25,26 @@ public abstract class BoundAddress {
     public abstract String address();
 
     /**
+     * The address by one of the endpoint's links.
+     *
+     * @param linkName name of the link.
+     * @return the same as {@link #address()}, unless the endpoint has an address for each link.
+     */
+    public String address(String linkName) {
+        return address();
+    }
+
+    /**
+     * What a link takes ownership of.
+     *
+     * @param linkName name of the link.
+     * @return this object, unless the endpoint has an address for each link; null if that link needs none.
+     */
+    public BoundAddress of(String linkName) {
+        return this;
+    }
+
+    /**
      * Joins a multicast group in addition. Resource thread.
      *
      * @param group multicast address and port.

@@ -117,6 +117,39 @@ public abstract class LinkProvider {
     }
 
     /**
+     * As {@link #bind(Info, DriverConfig)}, for links whose addresses contain the endpoint's name.
+     *
+     * @param wanted     as above.
+     * @param fabricName the endpoint's name within the driver, {@code jfabric://driver/endpoint}.
+     * @param config     as above.
+     * @return as above.
+     */
+    public BoundAddress bind(Info wanted, String fabricName, DriverConfig config) {
+        return bind(wanted, config);
+    }
+
+    /**
+     * Whether this is no link, but a choice among the others: {@link #open} is not called.
+     *
+     * @return false for every link.
+     */
+    public boolean joinsLinks() {
+        return false;
+    }
+
+    /**
+     * The links that an endpoint has, if they are a choice among the others.
+     *
+     * @param hints      as for {@link #verdict}.
+     * @param driverName name of the driver.
+     * @param config     options of the driver.
+     * @return names, the best one first.
+     */
+    public List<String> links(Info hints, String driverName, DriverConfig config) {
+        return List.of(name());
+    }
+
+    /**
      * Largest private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE).
      *
      * @return bytes as {@link ConnectionManager#cmDataBytes()}; 0 if {@link Link#connections()} is null.

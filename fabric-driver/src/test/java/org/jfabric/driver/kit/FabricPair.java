@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jfabric.Endpoint;
@@ -16,6 +17,7 @@ import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.BestName;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
@@ -164,6 +166,11 @@ public final class FabricPair implements AutoCloseable {
     /** An address beside that of an endpoint: valid, and perhaps nobody's. */
     public String neighbour(FabricNode node, int number) {
         String name = node.endpoint.name();
+        if (BestName.isName(name)) {
+            BestName known = BestName.parse(name);
+            return new BestName(known.folder(), known.driver(), known.endpoint() + '-' + number,
+                Map.of("tcp", SocketName.parse(known.way("tcp")).withPort(1 + number).toString())).toString();
+        }
         return setup.isForeign() ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
 

@@ -30,6 +30,8 @@ public final class Network {
         String networkInterface = System.getProperty("jfabric.test.interface", "lo");
         return switch (link) {
             case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
+            // several links under one address, with what tcp has
+            case "best" -> List.of("jfabric.link.enabled=loopback,tcp", "jfabric.tcp.interface=" + networkInterface);
             case "rxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
             case "tls" -> withKeys(

@@ -72,11 +72,16 @@ public enum Setup {
     /** The link of connected endpoints, over which the one of reliable datagrams may go. */
     public String connectedLink() {
         return switch (link) {
-            case "rxm" -> "tcp";
+            case "rxm", "best" -> "tcp";
             case "tlsrxm" -> "tls";
             case "verbsrxm" -> "verbs";
             default -> link;
         };
+    }
+
+    /** The link by which the endpoints of two drivers reach each other. */
+    public String reachingLink() {
+        return link.equals(BestNodes.LINK) ? "tcp" : link;
     }
 
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
@@ -218,7 +223,7 @@ public enum Setup {
 
     /** Whether reliable datagrams go by libfabric's tcp, encrypted or not, without rxm above it. */
     public boolean isStream() {
-        return isStream(link);
+        return isStream(reachingLink());
     }
 
     private static boolean isStream(String name) {

@@ -92,7 +92,7 @@ public final class InfoComparison {
      * @param reasons gets one for each key.
      * @param remedy  why there is none.
      */
-    static void refuseKeys(Info hints, List<Reason> reasons, String remedy) {
+    public static void refuseKeys(Info hints, List<Reason> reasons, String remedy) {
         if (hints.fabricAttr().precedes(1, 5)) {
             return;
         }

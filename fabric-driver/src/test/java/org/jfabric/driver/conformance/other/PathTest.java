@@ -37,12 +37,12 @@ class PathTest {
 
             PeerPath path = pair.a.endpoint.path(pair.toB);
 
-            assertEquals(setup.link, path.linkName(), path::explain);
+            assertEquals(setup.reachingLink(), path.linkName(), path::explain);
             assertEquals(pair.a.endpoint.name(), path.localAddress());
             assertEquals(pair.b.endpoint.name(), path.remoteAddress());
             assertEquals(PeerPath.State.UP, path.state());
             List<Verdict> chosen = path.verdicts().stream().filter(Verdict::chosen).toList();
-            assertEquals(List.of(setup.link), chosen.stream().map(Verdict::linkName).toList(), path::explain);
+            assertEquals(List.of(setup.reachingLink()), chosen.stream().map(Verdict::linkName).toList(), path::explain);
             assertTrue(path.verdicts().size() > 1, path::explain);
             for (Verdict verdict : path.verdicts()) {
                 assertFalse(verdict.reasons().isEmpty(), path::explain);
