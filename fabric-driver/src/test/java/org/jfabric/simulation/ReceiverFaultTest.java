@@ -28,7 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("slow")
 class ReceiverFaultTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final int ACCESSES = 140;
+    private static final int ACCESSES = 60;
     private static final int MESSAGES = 40;
     private static final int RECEIVES = 80;
     private static final int LENGTH = 4000;
@@ -37,6 +37,8 @@ class ReceiverFaultTest {
 
     private String name;
     private boolean isAnnounced;
+    /** Receives are posted, and the fault is to come. */
+    private boolean isPosted;
     private int ended;
     private int failed;
     private int sent;
@@ -74,6 +76,7 @@ class ReceiverFaultTest {
         ended = 0;
         failed = 0;
         sent = 0;
+        isPosted = false;
         Map<String, String> options = Map.of("jfabric.link.enabled", link,
             "jfabric.engine.unexpectedBudgetBytes", "65536", "jfabric.engine.creditWindowBytes", "8192",
             "jfabric.engine.eagerLimitBytes", "1024");
@@ -125,7 +128,8 @@ class ReceiverFaultTest {
         @Override
         public int run() {
             int work = readEnds();
-            if (posted == MESSAGES) {
+            // one brings the connection up
+            if (posted == MESSAGES || isAnnounced && posted == 1 && !isPosted) {
                 return work;
             }
             UnsafeBuffer bytes = memory.buffer();
@@ -158,7 +162,6 @@ class ReceiverFaultTest {
         private final CompletionError error = new CompletionError();
         /** When all has arrived for which there is room. */
         private long postNs;
-        private boolean isPosted;
 
         Receiving(Node node, String link, int accesses) {
             this.node = node;
@@ -174,7 +177,7 @@ class ReceiverFaultTest {
         public int run() {
             long nowNs = node.simulation().nanoTime();
             if (postNs == 0) {
-                postNs = nowNs + (isAnnounced ? 0 : POST_NS);
+                postNs = nowNs + POST_NS;
                 node.wakeAt(postNs);
             }
             if (nowNs < postNs) {
