@@ -26,8 +26,9 @@ final class Causes {
         cause("did not answer in time", true, Fault.Kind.STOP, Fault.Kind.KILL, Fault.Kind.DISK,
             Fault.Kind.DESCRIPTORS),
         // the files of the peer's next life have the names of those that are gone
-        cause("of a peer: the file belongs to driver|ENOENT.*\\.mr", true, Fault.Kind.KILL),
-        cause("an access to shared memory failed|memory whose file was truncated", false, Fault.Kind.MEMORY),
+        cause("of (a peer|driver .*): the file belongs to driver|ENOENT.*\\.mr", true, Fault.Kind.KILL),
+        cause("an access to shared memory failed|memory whose file was truncated|a fault of the simulation occurred",
+            false, Fault.Kind.MEMORY),
         cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("ENOSPC", false, Fault.Kind.DISK));
