@@ -27,7 +27,8 @@ final class Causes {
             Fault.Kind.DESCRIPTORS),
         // the files of the peer's next life have the names of those that are gone
         cause("the file belongs to driver|ENOENT.*\\.mr", true, Fault.Kind.KILL),
-        cause("an access to shared memory failed|memory whose file was truncated", false, Fault.Kind.MEMORY),
+        cause("an access to shared memory failed|memory whose file was truncated|a fault of the simulation occurred",
+            false, Fault.Kind.MEMORY),
         cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("ENOSPC", false, Fault.Kind.DISK));

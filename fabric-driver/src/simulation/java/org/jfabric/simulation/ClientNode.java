@@ -162,7 +162,7 @@ final class ClientNode extends Node {
         if (!isUp()) {
             return;
         }
-        stop(0);
+        resume();
         conductor.abandon();
         end();
     }

@@ -152,6 +152,13 @@ final class Ledger {
         require(message.lengthBytes == lengthBytes, message + " arrived with " + lengthBytes + " bytes");
         message.isReceived = true;
         received++;
+        if (message.toLife != node.life() && node.simulation().nodes().get(message.from) instanceof ClientNode) {
+            // the driver has begun it when its number in the address vector was that of the next life already
+            if (!message.isPending) {
+                messages.remove(id);
+            }
+            return;
+        }
         TreeMap<Long, Long> order = orders.computeIfAbsent(
             pair(message, node.life()), pair -> new TreeMap<>());
         var before = order.lowerEntry(receive);

@@ -245,6 +245,11 @@ public class Node {
         wasStopped |= untilNs > simulation.nanoTime();
     }
 
+    /** Ends all stops. */
+    void resume() {
+        stoppedUntilNs = 0;
+    }
+
     /** Whether a fault has kept it from running. */
     boolean wasStopped() {
         return wasStopped;
@@ -264,7 +269,7 @@ public class Node {
         driver = null;
         fabric = null;
         program = null;
-        stoppedUntilNs = 0;
+        resume();
         simulation.network().kill(address);
         simulation.datagrams().kill(address);
         killed.kill();

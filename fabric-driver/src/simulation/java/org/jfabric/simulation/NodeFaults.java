@@ -36,6 +36,7 @@ final class NodeFaults {
     private long clockJumpMs;
     /** Accesses that succeed before the next one that fails; -1 if none will fail. */
     private long goodAccesses = -1;
+    private boolean hasFailedAccess;
 
     NodeFaults(Simulation simulation, long seed) {
         this.simulation = simulation;
@@ -70,6 +71,8 @@ final class NodeFaults {
     boolean explains(int errno) {
         return errno == FabricErrno.ENOSPC && endsNs.containsKey(Fault.Kind.DISK)
             || errno == FabricErrno.EMFILE && endsNs.containsKey(Fault.Kind.DESCRIPTORS)
+            // what the driver was asked for when an access failed
+            || errno == FabricErrno.EIO && hasFailedAccess
             || endsNs.containsKey(Fault.Kind.CALLS) && IntStream.of(OPEN_ERRNOS).anyMatch(each -> each == errno);
     }
 
@@ -145,6 +148,7 @@ final class NodeFaults {
             return;
         }
         arm(-1);
+        hasFailedAccess = true;
         simulation.note("memory", null, 0, 0);
         throw new InternalError("a fault of the simulation occurred in a recent unsafe memory access operation");
     }

@@ -393,7 +393,7 @@ public final class Simulation implements AutoCloseable {
         faults.clear();
         datagrams.faults(0, 0, 0, 0);
         for (Node node : nodes) {
-            node.stop(0);
+            node.resume();
             node.faults().end();
             for (Node other : nodes) {
                 network.heal(node.address(), other.address());

@@ -17,6 +17,7 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 
@@ -125,16 +126,34 @@ final class Traffic implements Program {
         if (version == ledger.version()) {
             return;
         }
-        version = ledger.version();
+        int newest = ledger.version();
         for (int i = 0; i < known.length; i++) {
-            if (known[i] != ledger.life(i)) {
-                if (known[i] != 0) {
-                    vector.remove(addresses[i]);
-                }
-                known[i] = ledger.life(i);
-                addresses[i] = vector.insert(ledger.name(i));
+            if (known[i] != ledger.life(i) && !learn(i)) {
+                // again in the next step
+                return;
             }
         }
+        version = newest;
+    }
+
+    /** Replaces the address of a node; false if a fault has kept the driver from it. */
+    private boolean learn(int index) {
+        boolean isKnown = known[index] != 0;
+        known[index] = 0;
+        try {
+            if (isKnown) {
+                vector.remove(addresses[index]);
+            }
+            addresses[index] = vector.insert(ledger.name(index));
+        } catch (FabricException failed) {
+            node.simulation().note("not known", node, index, failed.errno());
+            if (!node.faults().explains(failed.errno())) {
+                throw failed;
+            }
+            return false;
+        }
+        known[index] = ledger.life(index);
+        return true;
     }
 
     private int postReceives() {

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -70,6 +71,49 @@ class SimulationTest {
             simulation.run(Duration.ofMillis(10));
             assertTrue(node.isUp());
             assertEquals(2, node.life());
+        }
+    }
+
+    @Test
+    void shouldRunAStoppedNodeAfterTheEndOfAllFaults() {
+        int[] ran = new int[1];
+        try (Simulation simulation = new Simulation(2)) {
+            Node node = simulation.add("a", "loopback", each -> () -> {
+                ran[0]++;
+                return 0;
+            });
+            simulation.start();
+            simulation.faults(List.of(new Fault(1_000_000, Fault.Kind.STOP, 0, 0, 3600 * NS_PER_S)));
+            simulation.run(Duration.ofMillis(10));
+            assertFalse(node.isRunning());
+            int before = ran[0];
+            simulation.run(Duration.ofMillis(10));
+            assertEquals(before, ran[0]);
+            simulation.heal();
+            assertTrue(node.isRunning());
+            simulation.run(Duration.ofMillis(10));
+            assertTrue(ran[0] > before, "it has not run again");
+        }
+    }
+
+    /** A client that was stopped, then killed, runs when it is started again. */
+    @Test
+    void shouldRunAClientThatWasKilledWhileItWasStopped() {
+        int[] ran = new int[1];
+        try (Simulation simulation = new Simulation(2)) {
+            Node host = simulation.add("a", "loopback", each -> () -> 0);
+            Node client = simulation.addClient("c", host, each -> () -> {
+                ran[0]++;
+                return 0;
+            });
+            simulation.start();
+            simulation.faults(List.of(new Fault(1_000_000, Fault.Kind.STOP, 1, 1, 3600 * NS_PER_S),
+                new Fault(2_000_000, Fault.Kind.KILL, 1, 1, 1_000_000)));
+            simulation.run(Duration.ofNanos(2_500_000));
+            int before = ran[0];
+            simulation.run(Duration.ofMillis(10));
+            assertEquals(2, client.life());
+            assertTrue(ran[0] > before, "it has not run again");
         }
     }
 

@@ -276,23 +276,33 @@ final class PeerRemote extends RemoteHandler {
         if (!hasData && !target.reportsAll()) {
             return true;
         }
-        if (!target.reserve()) {
+        if (target.reserve()) {
+            reserved++;
+        } else if (!isAhead(right) || !target.mayReportLate()) {
             holdBack();
             return false;
         }
-        reserved++;
         goesOn();
         return true;
+    }
+
+    /** Whether a write comes ahead of bytes that one of our own operations needs to end. */
+    private boolean isAhead(long right) {
+        return right == Flags.REMOTE_WRITE && peer.channel() != null && peer.channel().awaitsPeer();
     }
 
     @Override
     public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
         RemoteTarget target = context.remoteTarget();
         if (hasData || target.reportsAll()) {
-            reserved--;
-            target.reportReserved(
-                this, Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0), ranges.totalBytes(),
-                hasData ? data : 0);
+            long flags = Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0);
+            long reported = hasData ? data : 0;
+            if (reserved > 0) {
+                reserved--;
+                target.reportReserved(this, flags, ranges.totalBytes(), reported);
+            } else {
+                target.reportLate(this, flags, ranges.totalBytes(), reported);
+            }
         }
         target.count(ranges, right);
     }

@@ -326,7 +326,19 @@ final class Receiver {
         if ((flags & Flags.LENT) != 0 && mode.takeLent(peer, flags, tag, data, payload)) {
             return;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag, payload.lengthBytes());
+        ReceiveOperation operation;
+        try {
+            operation = arrive(peer, flags, tag, payload.lengthBytes());
+        } catch (InternalError earlier) {
+            // raised before anything was changed; without a record of the message its sender would wait forever
+            announced(peer, flags, tag, data, payload, arrive(peer, flags, tag, payload.lengthBytes()));
+            throw earlier;
+        }
+        announced(peer, flags, tag, data, payload, operation);
+    }
+
+    private void announced(
+        Peer peer, long flags, long tag, long data, RemotePayload payload, ReceiveOperation operation) {
         if (operation != null) {
             operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);

@@ -27,13 +27,23 @@ import org.jfabric.layout.Words;
  *
  * <p>An access is reported if it brings remote CQ data, or if the endpoint has {@code FI_RMA_EVENT}. Its entry takes a
  * slot of the queue's {@link DriverQuota}, because no receive has reserved one. Without a free slot nothing is placed:
- * the peer keeps the bytes and sends them again when it is asked to ({@link PeerRemote}).
+ * the peer keeps the bytes and sends them again when it is asked to ({@link PeerRemote}). On a wire that is not read
+ * meanwhile, answers to our own requests may come behind the write, and the slots be those of messages that need them.
+ * Then the write is placed, and its report follows when there is a slot.
  *
  * <p>Owner: progress agent.
  */
 final class RemoteTarget implements QuotaMember {
     /** Longest piece of a read of memory of a client's process. */
     static final int COPY_BYTES = 64 * 1024;
+
+    /** Most reports that follow later: those of more writes than the socket buffers of both ends hold. */
+    private static final int MAX_LATE = 1 << 17;
+    private static final int SOURCE = 0;
+    private static final int FLAGS = 1;
+    private static final int LENGTH = 2;
+    private static final int DATA = 3;
+    private static final int LATE_WORDS = 4;
 
     private static final int IDLE = -1;
 
@@ -59,6 +69,8 @@ final class RemoteTarget implements QuotaMember {
     /** Null if no slot is ever taken. */
     private final DriverQuota quota;
     private final List<PeerRemote> waiting = new ArrayList<>();
+    /** Reports of writes that were placed without a slot, the oldest first; null before the first one. */
+    private GrowingQueue late;
     private Commit freeCommits;
     /** Slots of the quota for reports of commits that wait. */
     private int slotsTaken;
@@ -436,12 +448,68 @@ final class RemoteTarget implements QuotaMember {
         }
     }
 
+    /** Whether a write may be placed without a slot, to be reported when there is one. */
+    boolean mayReportLate() {
+        return late == null || late.count() < MAX_LATE;
+    }
+
     /** Reports an access for which a slot was reserved. */
     void reportReserved(PeerRemote peer, long flags, long length, long data) {
+        if (hasLate()) {
+            // behind the earlier ones
+            quota.giveBack(1);
+            reportLate(peer, flags, length, data);
+            return;
+        }
         if (quota != null) {
             quota.use();
         }
-        writeReport(peer, flags, length, data);
+        writeReport(source(peer), flags, length, data);
+    }
+
+    /** Reports an access for which no slot was reserved, as soon as there is one. */
+    void reportLate(PeerRemote peer, long flags, long length, long data) {
+        if (late == null) {
+            late = new GrowingQueue(LATE_WORDS);
+        }
+        if (!isWaiting()) {
+            quota.waits();
+        }
+        int report = late.add();
+        late.set(report + SOURCE, source(peer));
+        late.set(report + FLAGS, flags);
+        late.set(report + LENGTH, length);
+        late.set(report + DATA, data);
+        writeLate();
+    }
+
+    private int writeLate() {
+        int work = 0;
+        while (hasLate() && quota.hasFree()) {
+            int report = late.first();
+            quota.takeAndUse();
+            writeReport(late.get(report + SOURCE), late.get(report + FLAGS), late.get(report + LENGTH),
+                late.get(report + DATA));
+            late.removeFirst();
+            endWait();
+            work++;
+        }
+        return work;
+    }
+
+    private boolean hasLate() {
+        return late != null && late.count() != 0;
+    }
+
+    private boolean isWaiting() {
+        return !waiting.isEmpty() || hasLate();
+    }
+
+    /** One that waited for a slot does not wait any more. */
+    private void endWait() {
+        if (!isWaiting()) {
+            quota.waitsNoMore();
+        }
     }
 
     /**
@@ -479,7 +547,7 @@ final class RemoteTarget implements QuotaMember {
 
     /** A peer's access found no slot: {@link PeerRemote#retry()} follows when there may be one. */
     void waitForSlot(PeerRemote peer) {
-        if (waiting.isEmpty()) {
+        if (!isWaiting()) {
             quota.waits();
         }
         waiting.add(peer);
@@ -487,20 +555,18 @@ final class RemoteTarget implements QuotaMember {
 
     /** The peer is down. */
     void forget(PeerRemote peer) {
-        if (waiting.remove(peer) && waiting.isEmpty()) {
-            quota.waitsNoMore();
+        if (waiting.remove(peer)) {
+            endWait();
         }
     }
 
     @Override
     public int retry() {
-        int work = 0;
+        int work = writeLate();
         // those that find none again are added behind the end
         for (int left = waiting.size(); left > 0 && !waiting.isEmpty() && hasSlot(); left--) {
             PeerRemote peer = waiting.remove(0);
-            if (waiting.isEmpty()) {
-                quota.waitsNoMore();
-            }
+            endWait();
             peer.retry();
             work++;
         }
@@ -520,8 +586,9 @@ final class RemoteTarget implements QuotaMember {
         isClosed = true;
         if (quota != null) {
             // the peers have given back what they had reserved
-            quota.close(this, slotsTaken, !waiting.isEmpty());
+            quota.close(this, slotsTaken, isWaiting());
             waiting.clear();
+            late = null;
         }
     }
 
@@ -529,13 +596,17 @@ final class RemoteTarget implements QuotaMember {
         if (quota != null) {
             quota.takeAndUse();
         }
-        writeReport(peer, flags, length, data);
+        writeReport(source(peer), flags, length, data);
     }
 
-    private void writeReport(PeerRemote peer, long flags, long length, long data) {
+    private long source(PeerRemote peer) {
+        return reportsSource ? peer.source() : -1L;
+    }
+
+    private void writeReport(long source, long flags, long length, long data) {
         completions.success(
             completionIndex, quota == null ? 0 : CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0, flags, length,
-            0, data, 0, reportsSource ? peer.source() : -1L);
+            0, data, 0, source);
     }
 
     /** Counts an access once for each region of its ranges. One that changes memory and brings old values is both. */

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageHandler;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.Words;
@@ -235,6 +236,8 @@ final class RxmReader extends ChannelHandler {
             channel.handler().onMessage(
                 flags(address), tag(address), RxmPacket.data(address), address + RxmPacket.HEADER_LENGTH, bytes);
         } else {
+            // the placement of an earlier message must not be taken for that of this one
+            placement.set(Placement.Action.REFUSE, 0, 0, 0);
             placeEager(address, length);
         }
     }
@@ -242,15 +245,32 @@ final class RxmReader extends ChannelHandler {
     private void placeEager(long address, int length) {
         int bytes = length - RxmPacket.HEADER_LENGTH;
         engine.place(flags(address), tag(address), RxmPacket.data(address), bytes, placement);
+        // not before: if an access to memory fails in that call, a packet that waits is tried again
+        waiting = 0;
         switch (placement.action()) {
             case DIRECT, STORE -> {
-                placement.copyFrom(
-                    0, address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()));
-                engine.onPlaced(placement);
+                if (copy(address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()))) {
+                    engine.onPlaced(placement);
+                }
             }
             case PAUSE -> keep(address, length);
             default -> channel.broken("sent a message that cannot be taken");
         }
+    }
+
+    /** Copies a message to its destination; if that memory fails, the message is aborted, and nothing else. */
+    private boolean copy(long address, long bytes) {
+        boolean isCopied = false;
+        try {
+            placement.copyFrom(0, address, bytes);
+            FaultPoint.pass();
+            isCopied = true;
+        } finally {
+            if (!isCopied) {
+                engine.onAborted(placement, FabricErrno.EFAULT);
+            }
+        }
+        return isCopied;
     }
 
     private void onSegment(long address, int length) {
@@ -272,6 +292,7 @@ final class RxmReader extends ChannelHandler {
             assembly.length = RxmPacket.length(address);
             assembly.received = 0;
             assembly.next = 0;
+            assembly.placement.set(Placement.Action.REFUSE, 0, 0, 0);
             if (!begin(assembly, address, length)) {
                 return;
             }
@@ -284,6 +305,8 @@ final class RxmReader extends ChannelHandler {
     private boolean begin(RxmAssembly assembly, long address, int length) {
         engine.place(
             flags(address), tag(address), RxmPacket.data(address), assembly.length, assembly.placement);
+        waiting = 0;
+        waitingAssembly = null;
         switch (assembly.placement.action()) {
             case DIRECT, STORE -> {
                 return true;
@@ -358,15 +381,14 @@ final class RxmReader extends ChannelHandler {
             return 0;
         }
         int length = waiting;
-        waiting = 0;
         if (isAtomicWaiting()) {
+            waiting = 0;
             onAtomic(bounce, length);
         } else if (waitingAssembly == null) {
             // the engine recognises the paused message by its placement
             placeEager(bounce, length);
         } else {
             RxmAssembly assembly = waitingAssembly;
-            waitingAssembly = null;
             if (begin(assembly, bounce, length)) {
                 assemblies.put(assembly.message, assembly);
                 add(assembly, bounce, length - RxmPacket.HEADER_LENGTH);
