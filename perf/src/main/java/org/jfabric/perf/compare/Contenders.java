@@ -49,7 +49,8 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
-        LENT, LENT_READ, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY, AERON_IPC,
+        LENT, LENT_READ, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED,
+        AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
         RXM, LibfabricTool.RXM.id(), UDP, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
