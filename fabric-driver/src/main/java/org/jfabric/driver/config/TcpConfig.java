@@ -147,6 +147,16 @@ public final class TcpConfig {
         .why("Longest payload that is copied to be put together with others; longer ones are written from where they "
             + "are, each by a system call of its own.");
 
+    /** {@code jfabric.tcp.zeroCopyBytes}. */
+    public static final Option<Long> ZERO_COPY_BYTES = Option.bytes("jfabric.tcp.zeroCopyBytes")
+        .defaultsTo(0L)
+        .range(0L, 1L << 30)
+        .why("Shortest payload of a message or remote write that the system sends from where it is, without a copy of "
+            + "its own (MSG_ZEROCOPY; tcp and rxm, not tls); 0 for none. Such an operation completes, and the next one "
+            + "of its connection begins, when the peer's host has acknowledged the bytes. Worth it from about 64k on, "
+            + "on networks with a short way. A connection whose bytes the system copies after all, as within one host, "
+            + "stops it. Payloads up to jfabric.tcp.copyLimitBytes are always copied.");
+
     /** {@code jfabric.tcp.sockets}. */
     public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.tcp.sockets", Sockets.class)
         .defaultsTo(Sockets.NATIVE)
@@ -179,8 +189,8 @@ public final class TcpConfig {
         "tcp", "The tcp link",
         List.of(INTERFACE, CONNECT_TIMEOUT_NS, BACKLOG, GREETING_LIMIT, UNKNOWN_PEER_LIMIT, UNKNOWN_PEERS_PER_HOST,
             UNKNOWN_PEER_TIMEOUT_NS, TAKEOVER, KEEPALIVE_IDLE_NS, KEEPALIVE_INTERVAL_NS, KEEPALIVE_PROBES,
-            USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES, SOCKETS,
-            ACCESS_FILE, PEER_RATE_BYTES, PEER_RATE_MESSAGES));
+            USER_TIMEOUT_NS, PEER_TIMEOUT_NS, READ_AHEAD_BYTES, WRITE_BEHIND_BYTES, COPY_LIMIT_BYTES,
+            ZERO_COPY_BYTES, SOCKETS, ACCESS_FILE, PEER_RATE_BYTES, PEER_RATE_MESSAGES));
 
     /** The system counts the time between its questions in whole seconds. */
     private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
@@ -202,6 +212,7 @@ public final class TcpConfig {
     private final int readAheadBytes;
     private final int writeBehindBytes;
     private final int copyLimitBytes;
+    private final long zeroCopyBytes;
     private final Sockets sockets;
     private final String accessFile;
     private final long peerRateBytes;
@@ -230,6 +241,7 @@ public final class TcpConfig {
         readAheadBytes = Math.toIntExact(source.value(READ_AHEAD_BYTES));
         writeBehindBytes = Math.toIntExact(source.value(WRITE_BEHIND_BYTES));
         copyLimitBytes = Math.toIntExact(source.value(COPY_LIMIT_BYTES));
+        zeroCopyBytes = source.value(ZERO_COPY_BYTES);
         sockets = source.value(SOCKETS);
         accessFile = source.value(ACCESS_FILE);
         peerRateBytes = source.value(PEER_RATE_BYTES);
@@ -372,6 +384,15 @@ public final class TcpConfig {
      */
     public int copyLimitBytes() {
         return copyLimitBytes;
+    }
+
+    /**
+     * Shortest payload that is sent without a copy by the system.
+     *
+     * @return bytes, 0 for none.
+     */
+    public long zeroCopyBytes() {
+        return zeroCopyBytes;
     }
 
     /**

@@ -314,6 +314,7 @@ final class TcpConnection extends Watched {
         handler = channel.handler();
         streams = handler.streamHandler();
         state = UP;
+        link.pin(this);
         link.settled(this);
         link.heat(this);
     }
@@ -346,7 +347,8 @@ final class TcpConnection extends Watched {
                 if ((events & Epoll.EPOLLERR) != 0) {
                     noteFault();
                 }
-                if ((events & (Epoll.EPOLLERR | Epoll.EPOLLHUP)) != 0 && isPaused()) {
+                int ends = Epoll.EPOLLHUP | (fault == 0 && writer.isHeld() ? 0 : Epoll.EPOLLERR);
+                if ((events & ends) != 0 && isPaused()) {
                     // data that is not read yet is lost with the connection
                     lost(fault == 0 ? FabricErrno.ECONNRESET : fault);
                 } else if ((events & Epoll.EPOLLRDHUP) != 0 && isPaused()) {
@@ -611,7 +613,12 @@ final class TcpConnection extends Watched {
             link.rates().give(peerName.inetAddress(), link.nowNs());
         }
         link.remove(this);
-        port.close();
+        if (writer.isHeld()) {
+            // the engine gives the memory back now: nothing that is written there later may reach the peer
+            port.abort();
+        } else {
+            port.close();
+        }
         reader.close();
         writer.close();
     }

@@ -21,6 +21,8 @@ final class TcpCounters {
     private long accessRefused;
     private long insecure;
     private long notAdmitted;
+    private long zeroCopyOff;
+    private long copiedForLack;
     private int logged;
 
     TcpCounters(LinkServices services) {
@@ -83,6 +85,22 @@ final class TcpCounters {
         }
         add(stalled);
         log(error);
+    }
+
+    /** The system has copied sends that were to be sent without a copy; the connection makes no more of them. */
+    void onZeroCopyOff() {
+        if (zeroCopyOff == 0) {
+            zeroCopyOff = services.counterAddress("tcp: connections without zero copy because the system copies");
+        }
+        add(zeroCopyOff);
+    }
+
+    /** The system had no memory for a report, so that bytes were copied. */
+    void onCopiedForLack() {
+        if (copiedForLack == 0) {
+            copiedForLack = services.counterAddress("tcp: writes copied because optmem_max or memlock is used up");
+        }
+        add(copiedForLack);
     }
 
     private void log(Throwable error) {

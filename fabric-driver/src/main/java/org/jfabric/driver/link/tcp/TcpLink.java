@@ -27,6 +27,7 @@ import org.jfabric.driver.link.support.UnknownPeers;
 import org.jfabric.driver.tls.AccessList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
+import org.jfabric.ffi.ZeroCopy;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
@@ -89,6 +90,8 @@ final class TcpLink extends Link {
     /** Outgoing connections that are not answered yet. */
     private final List<TcpConnection> dialing = new ArrayList<>();
     private final TcpCounters counters;
+    /** Room for the system's reports of sends without a copy; null if the option is off. */
+    private final ZeroCopy reports;
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
     private int pollsToCheck;
@@ -117,6 +120,7 @@ final class TcpLink extends Link {
         this.greetings = new Greetings(config.greetingLimit());
         this.counters = new TcpCounters(services);
         this.rates = rates(config);
+        this.reports = config.zeroCopyBytes() == 0 || tls != null ? null : new ZeroCopy();
         this.stallCheckNs = services.nowNs();
     }
 
@@ -293,6 +297,9 @@ final class TcpLink extends Link {
         readPool.close();
         writePool.close();
         vector.close();
+        if (reports != null) {
+            reports.close();
+        }
         if (tls != null) {
             tls.close();
         }
@@ -505,6 +512,13 @@ final class TcpLink extends Link {
     void settled(TcpConnection connection) {
         if (greetings.remove(connection) || dialing.remove(connection)) {
             keepAlive(connection.port());
+        }
+    }
+
+    /** Has a connection send long payloads without a copy, if the option is on and its socket can do so. */
+    void pin(TcpConnection connection) {
+        if (reports != null && connection.port().allowPinned() == 0) {
+            connection.writer().pin(new TcpPins(connection.port(), reports, counters), config.zeroCopyBytes());
         }
     }
 

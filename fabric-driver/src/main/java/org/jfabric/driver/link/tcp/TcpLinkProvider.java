@@ -78,6 +78,11 @@ public final class TcpLinkProvider extends SocketLinkProvider {
                 + ", and the sockets of the JDK have no such option",
                 "Set both to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
+        if (tcp.sockets() == Sockets.NIO && tcp.zeroCopyBytes() > 0) {
+            throw new FabricException(FabricErrno.EINVAL, TcpConfig.ZERO_COPY_BYTES.name() + " is "
+                + tcp.zeroCopyBytes() + ", and the sockets of the JDK have no such sends",
+                "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
+        }
         AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
         return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
             isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config.tls()), access) : null);

@@ -5,6 +5,7 @@ import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.ffi.ZeroCopy;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
@@ -100,6 +101,36 @@ final class TcpNativePort extends TcpPort {
         SocketName local = marks.equals(SocketClass.NONE) ? null : localName();
         if (local != null) {
             marks.apply(fd, local.isIn6());
+        }
+    }
+
+    @Override
+    int allowPinned() {
+        return ZeroCopy.enable(fd);
+    }
+
+    @Override
+    long sendPinned(IoVector vector) {
+        return ZeroCopy.send(fd, vector);
+    }
+
+    @Override
+    long sendBeforePinned(IoVector vector) {
+        return ZeroCopy.sendBefore(fd, vector);
+    }
+
+    @Override
+    boolean nextReport(ZeroCopy report) {
+        return report.next(fd);
+    }
+
+    @Override
+    void abort() {
+        int open = fd;
+        fd = -1;
+        if (open >= 0) {
+            ZeroCopy.resetOnClose(open);
+            Libc.close(open);
         }
     }
 

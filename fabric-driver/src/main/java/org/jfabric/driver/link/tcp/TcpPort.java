@@ -4,6 +4,8 @@ import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
+import org.jfabric.ffi.ZeroCopy;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.SocketName;
 
 /**
@@ -65,6 +67,31 @@ abstract class TcpPort {
 
     /** Marks the packets of a connection that was accepted; what the system refuses leaves them as they were. */
     abstract void mark(SocketClass marks);
+
+    /** Allows {@link #sendPinned}; 0, or a negative errno if this kind of socket has no such sends. */
+    int allowPinned() {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /** As {@link ZeroCopy#send}. */
+    long sendPinned(IoVector vector) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** As {@link #sendVector}, for bytes that {@link #sendPinned} is to follow. */
+    long sendBeforePinned(IoVector vector) {
+        return sendVector(vector);
+    }
+
+    /** Takes the next report of what {@link #sendPinned} has sent; false if there is none. */
+    boolean nextReport(ZeroCopy report) {
+        return false;
+    }
+
+    /** As {@link #close}, but bytes that are not sent yet are dropped, and the connection is reset. */
+    void abort() {
+        close();
+    }
 
     /** Closes both directions and the socket. A second call does nothing. */
     abstract void close();

@@ -22,6 +22,8 @@ import org.jfabric.info.Flags;
  *                   following ones of the cycle are written together, with the next poll
  *   long message    the header is appended; one call writes it and the payload, which is not copied; until the
  *                   system has accepted the rest of the payload, no further message is accepted
+ *   pinned message  a long one that the system does not copy: the header is written, then the payload; no further
+ *                   message is accepted until the system reports that it no longer uses the payload
  *   answers         acknowledgements for the peer's messages and answers to its reads, whenever there is room
  *
  *   buffer  | written | waits ......... | free |  then the rest of the long payload, if there is one
@@ -54,6 +56,16 @@ final class TcpWriter {
     private final PieceList answer = new PieceList();
     private long answerLength;
     private long longSent;
+    /** Sends that are not copied, null without. */
+    private TcpPins pins;
+    /** Shortest payload that is not copied. */
+    private long pinBytes = Long.MAX_VALUE;
+    /** The long message is sent without a copy. */
+    private boolean isPinned;
+    /** All of the pinned message is written, and the system may still use its memory. */
+    private boolean awaitsRelease;
+    /** The peer has acknowledged the pinned message before the system has released it. */
+    private boolean isAckHeld;
     /** The oldest read of the peer waits until the engine has room for its report. */
     private boolean awaitsReport;
     private int acksOwed;
@@ -103,6 +115,7 @@ final class TcpWriter {
         } else {
             longOperation = operation;
             longSent = 0;
+            isPinned = payload >= pinBytes && pins.isOn();
         }
         // behind the copy: if that fails nothing of the message is sent
         tail += header;
@@ -179,7 +192,9 @@ final class TcpWriter {
         long operation = awaited.operation();
         if (longOperation != null && longOperation.id() == operation) {
             // the peer cannot have received a message that is not written completely
-            return false;
+            boolean isReceived = awaitsRelease && !isAckHeld;
+            isAckHeld |= isReceived;
+            return isReceived;
         }
         long levels = awaited.levels();
         awaited.remove();
@@ -213,8 +228,8 @@ final class TcpWriter {
 
     /** Whether {@link #poll()} would write. */
     boolean hasWork() {
-        return !isBlocked && (head != tail || hasLongPayload() || acksOwed != 0
-            || exposed.hasWaiting() && !awaitsReport);
+        return !isBlocked && (head != tail || hasUnsentPayload() || acksOwed != 0
+            || exposed.hasWaiting() && !awaitsReport && !awaitsRelease);
     }
 
     /** Whether a read of the peer waits until the engine has room for its report, so that each poll asks again. */
@@ -231,13 +246,12 @@ final class TcpWriter {
             TransmitOperation begun = longOperation;
             write(connection.isUp());
             work = awaitedReport && awaitsReport ? 0 : 1;
-            if (begun != null && longOperation == null && connection.isUp() && !isAwaitedOfPeerAlone(begun)) {
-                if (begun.isRemote()) {
-                    connection.remote().onEnded(begun.id(), 0);
-                } else {
-                    connection.handler().onSent(begun.id(), 0);
-                }
+            if (begun != null && longOperation == null && connection.isUp()) {
+                report(begun);
             }
+        }
+        if (isPinned) {
+            work += release();
         }
         wroteInCycle = false;
         if (refused && !hasLongPayload() && !isBlocked && !connection.reader().isFull() && connection.isUp()) {
@@ -246,6 +260,52 @@ final class TcpWriter {
             work++;
         }
         return work;
+    }
+
+    private void report(TransmitOperation ended) {
+        if (isAwaitedOfPeerAlone(ended)) {
+            return;
+        }
+        if (ended.isRemote()) {
+            connection.remote().onEnded(ended.id(), 0);
+        } else {
+            connection.handler().onSent(ended.id(), 0);
+        }
+    }
+
+    /** Sends payloads of that length or longer without a copy from now on. */
+    void pin(TcpPins newPins, long fromBytes) {
+        pins = newPins;
+        pinBytes = fromBytes;
+    }
+
+    /** Whether the system may still read memory of a message. */
+    boolean isHeld() {
+        return pins != null && pins.isHeld();
+    }
+
+    /** Takes the system's reports, and ends the pinned message if all of it is written and released. */
+    private int release() {
+        int work = pins.poll();
+        if (!awaitsRelease || pins.isHeld() || !connection.isUp()) {
+            return work;
+        }
+        TransmitOperation ended = longOperation;
+        boolean isAcked = isAckHeld;
+        longOperation = null;
+        isPinned = false;
+        awaitsRelease = false;
+        isAckHeld = false;
+        report(ended);
+        if (isAcked && connection.isUp()) {
+            onAck();
+        }
+        return work + 1;
+    }
+
+    /** Writes of a pinned message its header, or a piece of its payload. */
+    private long writePinned() {
+        return head != tail ? connection.port().sendBeforePinned(vector) : pins.send(vector);
     }
 
     /**
@@ -258,12 +318,12 @@ final class TcpWriter {
         boolean more = true;
         while (more && !isBlocked && connection.isOpen() && connection.failure() == 0) {
             encodeAnswers(inPoll);
-            more = head != tail || hasLongPayload();
+            more = head != tail || hasUnsentPayload();
             if (more && (answered == null || findAnswer())) {
                 long wanted = gather();
-                long written = !hasLongPayload()
+                long written = !hasUnsentPayload()
                     ? connection.port().send(buffer + head, tail - head)
-                    : connection.port().sendVector(vector);
+                    : isPinned ? writePinned() : connection.port().sendVector(vector);
                 UnsafeApi.putLongRelease(null, writesCounter, UnsafeApi.getLong(writesCounter) + 1);
                 advance(written, wanted);
             }
@@ -284,11 +344,15 @@ final class TcpWriter {
     }
 
     private long gather() {
-        if (!hasLongPayload()) {
+        if (!hasUnsentPayload()) {
             return tail - head;
         }
         vector.clear();
         vector.add(buffer + head, tail - head);
+        if (isPinned && head != tail) {
+            // the buffer is used again before the system would release it
+            return tail - head;
+        }
         TransmitOperation operation = longOperation;
         if (operation != null && operation.pieces == null) {
             vector.add(operation.address + longSent, operation.length - longSent);
@@ -313,7 +377,7 @@ final class TcpWriter {
             } else if (written == -TcpSocket.EPIPE && !connection.reader().isPaused()) {
                 // the reader first takes what the peer has sent before its end
                 connection.onUse();
-            } else if (hasLongPayload() && written != -FabricErrno.EAGAIN) {
+            } else if (hasUnsentPayload() && written != -FabricErrno.EAGAIN) {
                 connection.lost(written == -TcpSocket.EPIPE ? FabricErrno.ECONNRESET : (int) -written);
             }
             return;
@@ -322,7 +386,11 @@ final class TcpWriter {
         head += ofBuffer;
         longSent += written - ofBuffer;
         if (longOperation != null && longSent == longOperation.length) {
-            longOperation = null;
+            if (isPinned) {
+                awaitsRelease = true;
+            } else {
+                longOperation = null;
+            }
         } else if (answered != null && longSent == answerLength) {
             RemoteRanges ended = answered;
             answered = null;
@@ -341,7 +409,7 @@ final class TcpWriter {
     }
 
     private void encodeAnswers(boolean inPoll) {
-        while (acksOwed > 0 && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
+        while (acksOwed > 0 && !hasUnsentPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
             TcpHeader.encodeAck(buffer + tail, connection.isBigEndian());
             tail += TcpHeader.BASE_LENGTH;
             acksOwed--;
@@ -396,6 +464,11 @@ final class TcpWriter {
         return longOperation != null || answered != null;
     }
 
+    /** Whether bytes of such a payload are not written yet. */
+    private boolean hasUnsentPayload() {
+        return longOperation != null && !awaitsRelease || answered != null;
+    }
+
     /** Gives the buffer back if it is empty. */
     void relax() {
         if (buffer != 0 && isClear()) {
@@ -406,6 +479,9 @@ final class TcpWriter {
 
     void close() {
         longOperation = null;
+        isPinned = false;
+        awaitsRelease = false;
+        isAckHeld = false;
         answered = null;
         awaitsReport = false;
         acksOwed = 0;
