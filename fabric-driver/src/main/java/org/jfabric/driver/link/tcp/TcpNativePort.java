@@ -120,8 +120,13 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
-    boolean nextReport(ZeroCopy report) {
-        return report.next(fd);
+    int takeReports(ZeroCopy report, TcpPins pins) {
+        int taken = 0;
+        while (pins.isHeld() && report.next(fd)) {
+            pins.onReport(report.first(), report.last(), report.isCopied());
+            taken++;
+        }
+        return taken;
     }
 
     @Override

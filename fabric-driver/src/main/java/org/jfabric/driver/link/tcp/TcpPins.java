@@ -68,12 +68,7 @@ final class TcpPins {
 
     /** Takes the reports that have arrived; returns how many. */
     int poll() {
-        int taken = 0;
-        while (awaited != 0 && port.nextReport(reports)) {
-            onReport(reports.first(), reports.last(), reports.isCopied());
-            taken++;
-        }
-        return taken;
+        return awaited == 0 ? 0 : port.takeReports(reports, this);
     }
 
     /** The system is done with the sends of a range, which may wrap. */

@@ -83,9 +83,14 @@ abstract class TcpPort {
         return sendVector(vector);
     }
 
-    /** Takes the next report of what {@link #sendPinned} has sent; false if there is none. */
-    boolean nextReport(ZeroCopy report) {
-        return false;
+    /**
+     * Passes on the reports about {@link #sendPinned} that have arrived.
+     *
+     * @param report room for one.
+     * @return how many.
+     */
+    int takeReports(ZeroCopy report, TcpPins pins) {
+        return 0;
     }
 
     /** As {@link #close}, but bytes that are not sent yet are dropped, and the connection is reset. */

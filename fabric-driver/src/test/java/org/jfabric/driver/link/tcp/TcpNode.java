@@ -50,7 +50,7 @@ final class TcpNode extends SteppedServices implements AutoCloseable {
         return new TcpNode(TcpLinkProvider.ofTls(), "127.0.0.1", all);
     }
 
-    private TcpNode(TcpLinkProvider provider, String address, String... options) {
+    TcpNode(TcpLinkProvider provider, String address, String... options) {
         DriverConfig.Builder builder = DriverConfig.builder().set("jfabric.tcp.interface", address)
             .set("jfabric.tcp.sockets", sockets.name());
         for (int i = 0; i < options.length; i += 2) {
