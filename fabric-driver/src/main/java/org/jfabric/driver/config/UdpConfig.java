@@ -39,6 +39,15 @@ public final class UdpConfig {
             + "network; what does not fit is dropped on arrival. The kernel gives at most net.core.rmem_max and "
             + "net.core.wmem_max.");
 
+    /** {@code jfabric.udp.busyPollMicros}. */
+    public static final Option<Integer> BUSY_POLL_MICROS = Option.count("jfabric.udp.busyPollMicros")
+        .defaultsTo(0)
+        .range(0, 1_000_000)
+        .why("Microseconds for which a receive without a datagram asks the network card itself, before its interrupt "
+            + "(SO_BUSY_POLL; udp and dtls, sockets NATIVE); 0 leaves it to net.core.busy_read. It takes the time of "
+            + "the progress thread. More than net.core.busy_read needs CAP_NET_ADMIN; without it sockets are not "
+            + "polled. ./fabric info --why says whether it has an effect.");
+
     /** {@code jfabric.udp.sockets}. */
     public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.udp.sockets", Sockets.class)
         .defaultsTo(Sockets.NATIVE)
@@ -69,13 +78,14 @@ public final class UdpConfig {
 
     static final OptionGroup GROUP = new OptionGroup(
         "udp", "The links udp and packet",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, SOCKETS, PEER_RATE_BYTES, PEER_RATE_MESSAGES,
-            RING_BYTES));
+        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, BUSY_POLL_MICROS, SOCKETS, PEER_RATE_BYTES,
+            PEER_RATE_MESSAGES, RING_BYTES));
 
     private final String networkInterface;
     private final int maxMessageBytes;
     private final int batchSize;
     private final int bufferBytes;
+    private final int busyPollMicros;
     private final Sockets sockets;
     private final long peerRateBytes;
     private final int peerRateMessages;
@@ -86,6 +96,7 @@ public final class UdpConfig {
         maxMessageBytes = source.value(MAX_MESSAGE_BYTES);
         batchSize = source.value(BATCH_SIZE);
         bufferBytes = Math.toIntExact(source.value(BUFFER_BYTES));
+        busyPollMicros = source.value(BUSY_POLL_MICROS);
         sockets = source.value(SOCKETS);
         peerRateBytes = source.value(PEER_RATE_BYTES);
         peerRateMessages = source.value(PEER_RATE_MESSAGES);
@@ -126,6 +137,15 @@ public final class UdpConfig {
      */
     public int bufferBytes() {
         return bufferBytes;
+    }
+
+    /**
+     * How long a receive without a datagram polls the network card.
+     *
+     * @return microseconds, 0 for the system's own value.
+     */
+    public int busyPollMicros() {
+        return busyPollMicros;
     }
 
     /**

@@ -77,7 +77,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         reasons.addAll(obstacles);
         reasons.addAll(Protection.refusals(isEncrypted(), config));
         return new Verdict(name, reasons.isEmpty(), score,
-            reasons.isEmpty() ? Protection.describe(isEncrypted(), "DTLS 1.2", List.of()) : reasons);
+            reasons.isEmpty() ? Protection.describe(isEncrypted(), "DTLS 1.2", bounds(config)) : reasons);
     }
 
     @Override

@@ -12,6 +12,9 @@ import org.jfabric.driver.link.LinkServices;
  * <p>Owner: progress agent.
  */
 final class TcpCounters {
+    /** Label of the counter of connections that have stopped sends without a copy. */
+    static final String ZERO_COPY_OFF = "tcp: connections without zero copy because the system copies";
+
     private static final int LOGGED = 64;
 
     private final LinkServices services;
@@ -90,7 +93,7 @@ final class TcpCounters {
     /** The system has copied sends that were to be sent without a copy; the connection makes no more of them. */
     void onZeroCopyOff() {
         if (zeroCopyOff == 0) {
-            zeroCopyOff = services.counterAddress("tcp: connections without zero copy because the system copies");
+            zeroCopyOff = services.counterAddress(ZERO_COPY_OFF);
         }
         add(zeroCopyOff);
     }

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
+import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.TcpConfig;
@@ -16,6 +17,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Protocol;
+import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
 
 /**
@@ -86,6 +88,15 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
         return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
             isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config.tls()), access) : null);
+    }
+
+    @Override
+    public List<Reason> bounds(DriverConfig config) {
+        long fromBytes = config.tcp().zeroCopyBytes();
+        return fromBytes == 0 || isEncrypted ? List.of() : List.of(new Reason("zero copy",
+            "payloads from " + fromBytes + " bytes on; stopped by connections whose bytes the system copies",
+            "peers on other hosts", "The counter \"" + TcpCounters.ZERO_COPY_OFF + "\" of ./fabric stat counts "
+                + "connections that have stopped it; if all do, set " + TcpConfig.ZERO_COPY_BYTES.name() + " to 0"));
     }
 
     @Override

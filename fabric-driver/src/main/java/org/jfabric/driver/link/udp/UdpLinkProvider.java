@@ -3,6 +3,7 @@ package org.jfabric.driver.link.udp;
 import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
@@ -61,6 +62,11 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
      */
     public static UdpLinkProvider ofDtls() {
         return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true, null);
+    }
+
+    @Override
+    public List<Reason> bounds(DriverConfig config) {
+        return config.udp().sockets() == Sockets.NATIVE ? BusyPollVerdict.of(config.udp()) : List.of();
     }
 
     @Override

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.ffi.BusyPoll;
 import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
@@ -32,6 +33,10 @@ final class UdpNativePort extends UdpPort {
         boolean open = false;
         try {
             UdpSocket.buffers(fd, config.bufferBytes(), config.bufferBytes());
+            if (config.busyPollMicros() > 0) {
+                // without the privilege the socket is not polled, which the verdict says
+                BusyPoll.set(fd, config.busyPollMicros());
+            }
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());
             }
