@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.ffi.Epoll;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.test.Deadline;
@@ -210,12 +211,30 @@ class TcpZeroCopyTest {
         assertTrue(left.send(here.channel, 2, 65_536, 2) >= 0);
         // the next poll asks for events first, among them that of the error queue
         left.link.arm();
-        step();
         await(() -> there.messages.size() == 1 && here.sent.size() == 1);
         here.pauses = false;
         await(() -> here.messages.size() == 1);
         assertEquals(0, here.downs);
         assertEquals(1, left.counter(OFF));
+    }
+
+    @Test
+    void shouldNotTakeTheEventOfAReportForAnEnd() {
+        TcpNode left = withheld();
+        TcpNode right = add(new TcpNode());
+        Recorder here = up(left, right);
+        Recorder there = right.handler(left.address());
+        here.pauses = true;
+        assertTrue(right.send(there.channel, 1, 100, 1) >= 0);
+        await(() -> here.channel.isPaused());
+        assertTrue(left.send(here.channel, 2, LENGTH, 2) >= 0);
+        ((TcpChannel) here.channel).connection().onEvents(Epoll.EPOLLERR);
+        await(() -> there.messages.size() == 1);
+        report(0, network.port().sends - 1);
+        await(() -> here.sent.size() == 1);
+        here.pauses = false;
+        await(() -> here.messages.size() == 1);
+        assertEquals(0, here.downs);
     }
 
     @Test
