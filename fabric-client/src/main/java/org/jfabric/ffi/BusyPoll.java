@@ -14,7 +14,6 @@ public final class BusyPoll {
 
     private static final int SOL_SOCKET = 1;
     private static final int SO_BUSY_POLL = 46;
-    private static final int SO_INCOMING_NAPI_ID = 56;
     private static final long LENGTH_WORD = 64;
 
     private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
@@ -44,25 +43,11 @@ public final class BusyPoll {
      * @return microseconds, or a negative errno.
      */
     public static int get(int fd) {
-        return get(fd, SO_BUSY_POLL);
-    }
-
-    /**
-     * The queue of a device that the last packet of a socket came from.
-     *
-     * @param fd open socket.
-     * @return its number; 0 if there is none that can be polled, as on the loopback interface; or a negative errno.
-     */
-    public static int device(int fd) {
-        return get(fd, SO_INCOMING_NAPI_ID);
-    }
-
-    private static int get(int fd, int option) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, 0, 0);
         state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, Integer.BYTES);
         int result = state.intResult(GETSOCKOPT.call(
-            state, fd, SOL_SOCKET, option, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
+            state, fd, SOL_SOCKET, SO_BUSY_POLL, state.scratchAddress, state.scratchAddress + LENGTH_WORD));
         return result < 0 ? result : state.scratch.get(ValueLayout.JAVA_INT, 0);
     }
 }
