@@ -24,6 +24,7 @@ import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.pitest.classinfo.ClassByteArraySource;
@@ -45,6 +46,8 @@ final class PlantDefects {
     private static final Path CLIENT = Path.of("fabric-client/target");
     private static final Path DRIVER = Path.of("fabric-driver/target");
     private static final String LIVES = "lives";
+    /** Before the name of the last search that did not find a defect which others still look for. */
+    private static final String NOT_BY = "not by ";
     private static final int WANTED_PERCENT = 95;
 
     /** Where defects are planted, an equal number in each. The path is that of the packages below the classes. */
@@ -100,13 +103,13 @@ final class PlantDefects {
             @Override
             List<String> command(Defect defect, Path classes) {
                 return tests(
-                    classes, "unit", "--select-package=" + defect.details.getClassName().getPackage(), SLOW_TAGS);
+                    classes, "unit", "--select-package=" + defect.details.getClassName().getPackage(), FAST_TAGS);
             }
         },
         MODULE(900) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                return tests(classes, "unit", defect.room.scan(), SLOW_TAGS);
+                return tests(classes, "unit", defect.room.scan(), FAST_TAGS);
             }
         },
         SIMULATION(60) {
@@ -117,15 +120,27 @@ final class PlantDefects {
                 return command;
             }
         },
-        /** Tests with processes of their own, of the driver: they are those of the client too. */
+        /** Slow tests that concern the class; they are a small part of all, so they run first. */
+        NEAR(1200) {
+            @Override
+            List<String> command(Defect defect, Path classes) {
+                List<String> near = near(defect);
+                return near.isEmpty() ? List.of() : tests(classes, "slow", "--select-class=" + near.getFirst(),
+                    Stream.concat(near.stream().skip(1).map(name -> "--select-class=" + name), Stream.of(SLOW_TAGS))
+                        .toList());
+            }
+        },
+        /** The other tests with processes of their own, of the driver: they are those of the client too. */
         SLOW(2400) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                return tests(classes, "slow", Room.ENGINE.scan(), List.of("--include-tag=slow|hostile|conformance"));
+                return tests(classes, "slow", Room.ENGINE.scan(), Stream.concat(Stream.of(SLOW_TAGS),
+                    near(defect).stream().map(name -> "--exclude-classname=" + Pattern.quote(name))).toList());
             }
         };
 
-        private static final List<String> SLOW_TAGS = List.of(
+        private static final String SLOW_TAGS = "--include-tag=slow|hostile|conformance";
+        private static final List<String> FAST_TAGS = List.of(
             "--exclude-tag=slow", "--exclude-tag=hostile", "--exclude-tag=conformance", "--exclude-tag=compiled");
 
         private final int limitS;
@@ -134,7 +149,48 @@ final class PlantDefects {
             this.limitS = limitS;
         }
 
+        /** Empty if there is nothing to run. */
         abstract List<String> command(Defect defect, Path classes);
+
+        /** The search before this one, as a verdict. */
+        String verdictBefore() {
+            return ordinal() == 0 ? "" : values()[ordinal() - 1].verdictAfter();
+        }
+
+        /** The verdict on a defect that this search has not found. */
+        String verdictAfter() {
+            return ordinal() == values().length - 1 ? LIVES : NOT_BY + name().toLowerCase(Locale.ROOT);
+        }
+
+        /**
+         * Test classes of the driver that refer to the class of the defect, or whose names share a word with its name:
+         * {@code ScalableEndpointTest} is near {@code EndpointLinks}.
+         */
+        private static List<String> near(Defect defect) {
+            String changed = defect.details.getClassName().asInternalName().replaceAll("\\$.*", "");
+            List<String> words = Stream.of(changed.replaceAll(".*/", "").split("(?=[A-Z])"))
+                .map(word -> word.replaceAll("(s|er|or)$", "")).filter(word -> word.length() > 3).toList();
+            Path all = DRIVER.resolve("test-classes");
+            try (Stream<Path> files = Files.walk(all)) {
+                return files.filter(file -> file.toString().endsWith("Test.class"))
+                    .filter(file -> words.stream().anyMatch(file.getFileName().toString()::contains)
+                        || refers(file, changed))
+                    .map(file -> all.relativize(file).toString().replace(".class", "").replace('/', '.'))
+                    .filter(name -> !name.contains("$")).sorted().toList();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Names of classes are text in class files. */
+        private static boolean refers(Path file, String name) {
+            try {
+                return Pattern.compile("(?<![A-Za-z/])L?" + Pattern.quote(name) + "(?![A-Za-z0-9])")
+                    .matcher(Files.readString(file, StandardCharsets.ISO_8859_1)).find();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
 
         private static List<String> tests(Path classes, String phase, String selection, List<String> tags) {
             List<String> command = java(classes, phase);
@@ -256,20 +312,15 @@ final class PlantDefects {
         return chosen;
     }
 
-    /** Which search has found it, and how; or that it lives. */
-    private String judge(Defect defect, Path work) throws IOException, InterruptedException {
+    /** Whether the search has found it, and how. */
+    private String judge(Search search, Defect defect, Path work) throws IOException, InterruptedException {
         Path classes = work.resolve("classes");
         Path mutated = classes.resolve(defect.details.getClassName().asInternalName() + ".class");
         Files.createDirectories(mutated.getParent());
         try {
             Files.write(mutated, mutater.getMutation(defect.details.getId()).getBytes());
-            for (Search search : Search.values()) {
-                String found = search(search, defect, classes, work.resolve("output"));
-                if (found != null) {
-                    return search.name().toLowerCase(Locale.ROOT) + "\t" + found;
-                }
-            }
-            return LIVES + "\t";
+            String found = search(search, defect, classes, work.resolve("output"));
+            return found == null ? search.verdictAfter() + "\t" : search.name().toLowerCase(Locale.ROOT) + "\t" + found;
         } finally {
             Files.deleteIfExists(mutated);
         }
@@ -278,7 +329,12 @@ final class PlantDefects {
     /** Why the search has failed; null if it has not. */
     private static String search(Search search, Defect defect, Path classes, Path output)
         throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(search.command(defect, classes)).directory(defect.room.target.getParent().toFile())
+        List<String> command = search.command(defect, classes);
+        if (command.isEmpty()) {
+            return null;
+        }
+        Process process = new ProcessBuilder(command)
+            .directory(defect.room.target.getParent().toFile())
             .redirectErrorStream(true).redirectOutput(output.toFile()).start();
         boolean ended = process.waitFor(search.limitS, TimeUnit.SECONDS);
         if (!ended) {
@@ -287,8 +343,8 @@ final class PlantDefects {
             return search == Search.SIMULATION ? null : "no end within " + search.limitS + " s";
         }
         int status = process.exitValue();
-        // 2: the package has no tests
-        if (status == 0 || status == 2 && search == Search.PACKAGE) {
+        // 2: there are no such tests
+        if (status == 0 || status == 2 && (search == Search.PACKAGE || search == Search.NEAR)) {
             return null;
         }
         return reason(Files.readString(output, StandardCharsets.UTF_8), status);
@@ -304,11 +360,11 @@ final class PlantDefects {
         return both.strip().replace('\t', ' ').substring(0, Math.min(200, both.strip().length()));
     }
 
-    private void work(BlockingQueue<Defect> queue, Path work) {
+    private void work(Search search, BlockingQueue<Defect> queue, Path work) {
         try {
             for (Defect defect = queue.poll(); defect != null; defect = queue.poll()) {
                 long startNs = System.nanoTime();
-                String verdict = judge(defect, work);
+                String verdict = judge(search, defect, work);
                 long tookS = (System.nanoTime() - startNs) / 1_000_000_000L;
                 synchronized (this) {
                     judged.put(defect.name(), verdict.replaceAll("\t.*", ""));
@@ -343,19 +399,26 @@ final class PlantDefects {
             chosen.forEach(defect -> System.out.println(defect.name() + "\t" + defect));
             return true;
         }
-        BlockingQueue<Defect> queue = new LinkedBlockingQueue<>(chosen);
-        queue.removeIf(defect -> judged.containsKey(defect.name())
-            && !(again && LIVES.equals(judged.get(defect.name()))));
+        for (Defect defect : chosen) {
+            if (again && LIVES.equals(judged.get(defect.name()))) {
+                judged.remove(defect.name());
+            }
+        }
         if (Files.notExists(JUDGED)) {
             requireSound(chosen);
         }
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < jobs; i++) {
-            Path work = WORK.resolve("job" + i);
-            threads.add(Thread.ofPlatform().start(() -> work(queue, work)));
-        }
-        for (Thread thread : threads) {
-            thread.join();
+        // the fast searches first for all, so that a run which is interrupted knows most
+        for (Search search : Search.values()) {
+            BlockingQueue<Defect> queue = new LinkedBlockingQueue<>(chosen);
+            queue.removeIf(defect -> !judged.getOrDefault(defect.name(), "").equals(search.verdictBefore()));
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < jobs; i++) {
+                Path work = WORK.resolve("job" + i);
+                threads.add(Thread.ofPlatform().start(() -> work(search, queue, work)));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
         }
         return report(chosen);
     }
