@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -55,6 +56,31 @@ class EnginePeekTest {
         assertEquals(payload.length, b.next().length());
         b.assertFilled(PLACE, payload.length, 1);
         rest();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCopyWhatIsHereIntoTheBufferOfAPeek(Payload payload) {
+        arrive(payload, 1, PEEK);
+        for (int room : new int[] {8000, payload.length, 100, 1}) {
+            clear();
+            assertEquals(0, b.receive(PEEK, b.buf(PLACE), room, -1, 1, 0, 3));
+            CompletionReader.Entry peeked = b.next();
+            assertEquals(payload.length, peeked.length());
+            boolean isHere = payload == Payload.STORED;
+            int copied = isHere ? Math.min(room, payload.length) : 0;
+            assertEquals(isHere ? b.buf(PLACE) : 0, peeked.buf());
+            b.assertFilled(PLACE, copied, 1);
+            assertEquals(0, UnsafeApi.getByte(b.memory + PLACE + copied));
+        }
+        b.trecv(PLACE, 8000, 1, 2);
+        assertEquals(0, b.next().errno());
+        b.assertFilled(PLACE, payload.length, 1);
+        rest();
+    }
+
+    private void clear() {
+        UnsafeApi.setMemory(b.memory + PLACE, 8000, (byte) 0);
     }
 
     @ParameterizedTest

@@ -41,6 +41,8 @@ final class Engines {
     int slabLimitBytes;
     int slabLeastBytes;
     long slabLentLimitBytes;
+    /** Receives are those of a shared receive context, which each node has for its endpoint. */
+    boolean shared;
 
     private final LinkMaker maker;
 
@@ -107,6 +109,8 @@ final class Engines {
         final int twinIndex;
         long slab;
         EngineEndpoint endpoint;
+        /** Null if the endpoint has receives of its own. */
+        EngineEndpoint receives;
         int posted;
         int regionReleases;
         int twinReleases;
@@ -156,9 +160,12 @@ final class Engines {
             if (bound != null) {
                 endpointSettings = endpointSettings.with(bound);
             }
+            receives = !shared ? null : engine.addEndpoint(
+                session, endpointSettings, List.of(), addresses, EndpointCompletions.NONE, null);
             endpoint = engine.addEndpoint(
-                session, endpointSettings, List.of(maker.linkName()), addresses, completions.writer,
-                completions.writer);
+                session, endpointSettings, List.of(maker.linkName()), addresses,
+                new EndpointCompletions(completions.writer, completions.writer, EndpointCounters.NONE, false),
+                receives);
         }
 
         long fiAddr(Node other) {
@@ -223,6 +230,10 @@ final class Engines {
         }
 
         int receive(long flags, long buf, long length, long from, long tag, long ignore, long context) {
+            if (receives != null) {
+                // the driver takes the slot of its entry
+                return receives.receive(flags, buf, length, from, tag, ignore, context);
+            }
             int result = endpoint.receive(flags, buf, length, from, tag, ignore, context);
             posted += result == 0 ? 1 : 0;
             return result;
