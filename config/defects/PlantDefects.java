@@ -130,9 +130,8 @@ final class PlantDefects {
             @Override
             List<String> command(Defect defect, Path classes) {
                 List<String> near = near(defect);
-                return near.isEmpty() ? List.of() : tests(
-                    classes, "slow", ANY_TEST, "--select-class=" + near.getFirst(), Stream.concat(near.stream().skip(1).map(name -> "--select-class=" + name),
-                        Stream.of("--exclude-tag=compiled")).toList());
+                return near.isEmpty() ? List.of() : tests(classes, "slow", ANY_TEST, "--exclude-tag=compiled",
+                    near.stream().map(name -> "--select-class=" + name).toList());
             }
         },
         /** The other tests with processes of their own, of the driver: they are those of the client too. */
