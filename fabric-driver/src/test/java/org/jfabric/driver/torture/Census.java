@@ -20,7 +20,7 @@ record Census(long descriptors, long mappings, long threads) {
             Stream<String> maps = Files.lines(process.resolve("maps"))) {
             return new Census(
                 descriptors.filter(each -> !target(each).endsWith(".jar")).count(),
-                maps.filter(each -> each.contains(" /") && !each.contains(".so") && !each.contains(".jar")).count(),
+                maps.filter(Census::isCounted).count(),
                 threads.filter(each -> !name(each).matches("C[12] CompilerThre.*|G1.*|Sweeper.*|Attach Listener"))
                     .count());
         } catch (IOException e) {
@@ -34,8 +34,21 @@ record Census(long descriptors, long mappings, long threads) {
             || threads > earlier.threads + slack ? earlier + " grew to " + this : null;
     }
 
-    /** Where each descriptor leads, for messages. */
-    static String descriptors(long pid) {
+    private static boolean isCounted(String mapping) {
+        return mapping.contains(" /") && !mapping.contains(".so") && !mapping.contains(".jar");
+    }
+
+    /** What a process has, for messages: where each descriptor leads, and the file of each mapping that is counted. */
+    static String details(long pid) {
+        try (Stream<String> maps = Files.lines(Path.of("/proc", Long.toString(pid), "maps"))) {
+            return "descriptors " + descriptors(pid) + ", mappings "
+                + maps.filter(Census::isCounted).map(each -> each.substring(each.indexOf(" /") + 1)).sorted().toList();
+        } catch (IOException e) {
+            return e.toString();
+        }
+    }
+
+    private static String descriptors(long pid) {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
             return descriptors.map(Census::target).sorted().toList().toString();
         } catch (IOException e) {

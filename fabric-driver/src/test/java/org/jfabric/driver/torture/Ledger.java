@@ -152,6 +152,11 @@ final class Ledger implements AutoCloseable {
         file.putLongVolatile(READS_COMPARED, file.getLong(READS_COMPARED) + 1);
     }
 
+    /** Whether any operation has succeeded, so that there was a connection. */
+    boolean hasConfirmed() {
+        return delivered() + additionsConfirmed() + writesConfirmed() + readsCompared() > 0;
+    }
+
     /** Numbers of messages that were confirmed and not received. */
     List<Long> lost() {
         List<Long> lost = new ArrayList<>();

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,5 +111,73 @@ class TortureJudgeTest {
         canaries.lose();
         canaries.step();
         assertTrue(faults.getFirst().contains("of another owner was closed"), faults::toString);
+    }
+
+    @Test
+    void shouldNotKeepALedgerOfEachConversation() throws IOException {
+        Expected expected = new Expected();
+        for (int i = 0; i < 20; i++) {
+            expected.listen(i, Ledger.open(folder, i));
+        }
+        String kept = Census.details(ProcessHandle.current().pid());
+        for (int i = 0; i < 20; i++) {
+            boolean isKept = i >= 20 - Expected.KEPT;
+            assertEquals(isKept, kept.contains(Ledger.path(folder, i).toString()), "ledger " + i + ": " + kept);
+            assertEquals(isKept, expected.get(i) != null, "conversation " + i);
+        }
+        expected.get(19).ledger.onReceived(4);
+        try (Ledger sender = Ledger.open(folder, 19)) {
+            assertEquals(1, sender.received());
+        }
+    }
+
+    @Test
+    void shouldExcuseAConnectionThatAStopMadeFail() {
+        Set<Integer> during = Set.of(4, 5);
+        assertTrue(World.excuses(List.of(), Set.of()));
+        assertTrue(World.excuses(List.of("failed 4 FI_ETIMEDOUT"), during));
+        assertTrue(World.excuses(List.of("failed 4 FI_ETIMEDOUT", "failed 5 FI_ECONNRESET"), during));
+        assertFalse(World.excuses(List.of("failed 4 FI_ECONNRESET"), during), "no attempt has reached its limit");
+        assertFalse(World.excuses(List.of("failed 6 FI_ETIMEDOUT"), during), "no stop overlapped it");
+        assertFalse(World.excuses(List.of("failed 4 FI_ETIMEDOUT", "failed 5 FI_EIO"), during));
+    }
+
+    @Test
+    void shouldExcuseOnlyAttemptsThatAStopLongerThanTheirLimitOverlapped() throws IOException {
+        try (Ledger ledger = Ledger.open(folder, 1)) {
+            Conversation conversation = new Conversation(1, null, null, ledger);
+            ledger.onPosted();
+            assertTrue(conversation.isExcusedBy(Conversation.CONNECT_TIMEOUT_NS));
+            assertFalse(conversation.isExcusedBy(Conversation.CONNECT_TIMEOUT_NS - 1));
+            ledger.onDelivered(0);
+            assertFalse(conversation.isExcusedBy(Conversation.CONNECT_TIMEOUT_NS), "there was a connection");
+        }
+        try (Ledger ledger = Ledger.open(folder, 2)) {
+            ledger.onCompared();
+            assertFalse(new Conversation(2, null, null, ledger).isExcusedBy(Conversation.CONNECT_TIMEOUT_NS));
+        }
+    }
+
+    @Test
+    void shouldNameTheLongestDelayOfASleeperInAPeriod() {
+        long ms = 1_000_000;
+        try (Sleeper sleeper = new Sleeper()) {
+            assertEquals(0, sleeper.latest(0, 1_000 * ms));
+            sleeper.woke(100 * ms, 102 * ms);
+            assertEquals(0, sleeper.latest(0, 1_000 * ms), "so late is each thread");
+            sleeper.woke(100 * ms, 130 * ms);
+            sleeper.woke(200 * ms, 220 * ms);
+            assertEquals(30 * ms, sleeper.latest(0, 1_000 * ms));
+            assertEquals(20 * ms, sleeper.latest(150 * ms, 1_000 * ms));
+            assertEquals(5 * ms, sleeper.latest(0, 105 * ms), "only a part of it was in that period");
+            assertEquals(0, sleeper.latest(140 * ms, 190 * ms));
+        }
+    }
+
+    @Test
+    void shouldAskForTheHeapAgainWhileItIsTooLarge() {
+        Iterator<Long> falling = List.of(30L, 20L, 10L).iterator();
+        Fleet.requireHeap("one", falling::next, 10, () -> "");
+        assertFalse(falling.hasNext());
     }
 }

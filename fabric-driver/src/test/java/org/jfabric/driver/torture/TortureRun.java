@@ -33,6 +33,7 @@ final class TortureRun implements AutoCloseable {
     private final long seed;
     private final PrintStream out;
     private final Tally tally = new Tally();
+    private final Sleeper sleeper = Sleeper.start();
     /** Of all directories of drivers. */
     private final Path root;
     private final boolean isDiskSmall;
@@ -93,6 +94,10 @@ final class TortureRun implements AutoCloseable {
 
     Tally tally() {
         return tally;
+    }
+
+    Sleeper sleeper() {
+        return sleeper;
     }
 
     Path base() {
@@ -252,6 +257,7 @@ final class TortureRun implements AutoCloseable {
     /** Also of a run that is interrupted: all processes of it end, and their directories are deleted. */
     @Override
     public synchronized void close() {
+        sleeper.close();
         spare.forEach(TestProcess::close);
         spare.clear();
         if (fleet != null) {

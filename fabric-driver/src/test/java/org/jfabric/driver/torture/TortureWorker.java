@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -56,7 +55,6 @@ final class TortureWorker {
     private static final long TAGS = 3;
     private static final long IDLE_NS = 50_000;
     private static final long PACE = SENDS;
-    private static final int KEPT = 4 * RECEIVES;
 
     /** What is sent to one receiver. */
     private static final class Outgoing {
@@ -81,32 +79,9 @@ final class TortureWorker {
         }
     }
 
-    /** What is received from one sender. */
-    private static final class Incoming {
-        final Ledger ledger;
-        /** Of the last messages: when the receive that took each was posted. */
-        final TreeMap<Long, Long> receives = new TreeMap<>();
-
-        Incoming(Ledger ledger) {
-            this.ledger = ledger;
-        }
-
-        /** Entries may come in any order; but an earlier message takes a receive that was posted earlier. */
-        String onMatched(long number, long receive) {
-            receives.put(number, receive);
-            Map.Entry<Long, Long> before = receives.lowerEntry(number);
-            Map.Entry<Long, Long> after = receives.higherEntry(number);
-            if (receives.size() > KEPT) {
-                receives.pollFirstEntry();
-            }
-            return before != null && before.getValue() > receive || after != null && after.getValue() < receive
-                ? "message " + number + " took receive " + receive + ", between " + before + " and " + after : null;
-        }
-    }
-
     private final Queue<String> commands = new ConcurrentLinkedQueue<>();
     private final Map<Integer, Outgoing> outgoing = new HashMap<>();
-    private final Map<Integer, Incoming> incoming = new HashMap<>();
+    private final Expected expected = new Expected();
     private final long[] receives = new long[RECEIVES];
     private final Outgoing[] sends = new Outgoing[SENDS];
     private final long[] numbers = new long[SENDS];
@@ -195,7 +170,7 @@ final class TortureWorker {
             case "open" -> open(words);
             case "listen" -> {
                 int conversation = Integer.parseInt(words[1]);
-                incoming.put(conversation, new Incoming(Ledger.open(folder, conversation)));
+                expected.listen(conversation, Ledger.open(folder, conversation));
                 if (area.isThere()) {
                     RemoteArea.clear(areaMemory, conversation);
                 }
@@ -477,7 +452,7 @@ final class TortureWorker {
         }
         String fault = Payload.fault(memory, offset, entry.len());
         int conversation = fault == null ? Payload.conversation(memory, offset) : 0;
-        Incoming from = incoming.get(conversation);
+        Expected.Incoming from = expected.get(conversation);
         if (fault == null && from == null) {
             fault = "a message of conversation " + conversation + ", which is not expected";
         }

@@ -83,6 +83,8 @@ final class ShmConnection extends ResidentRing {
     private boolean written;
     /** The socket has ended: the rest of the ring is read, then the connection ends too. */
     private boolean ended;
+    /** Position behind which the peer cannot have written before its end; 0 before that. */
+    private long lastEnd;
     /** An application could not read a lent message, because the file was truncated. */
     private boolean cut;
 
@@ -378,16 +380,21 @@ final class ShmConnection extends ResidentRing {
     }
 
     /**
-     * Reads the records that the peer sent before its end. After a fault of memory that does not belong to the
-     * connection, the next step continues, after the progress agent has recovered the current operation.
+     * Reads the records that the peer sent before its end, which are at most those that the ring has room for: nothing
+     * clears a dead peer's ring, so that one without an end would be read round and round. After a fault of memory that
+     * does not belong to the connection, the next step continues, after the progress agent has recovered the current
+     * operation.
      */
     private void readToEnd() {
+        if (lastEnd == 0) {
+            lastEnd = reader.position() + files.peerRingLength();
+        }
         try {
             int read;
             do {
                 read = reader.poll(Integer.MAX_VALUE);
                 FaultPoint.pass();
-            } while (state == UP && read > 0);
+            } while (state == UP && read > 0 && reader.position() - lastEnd < 0);
         } catch (InternalError e) {
             onFault(e);
         }

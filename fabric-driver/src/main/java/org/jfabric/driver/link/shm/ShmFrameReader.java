@@ -261,6 +261,11 @@ final class ShmFrameReader {
         return -1 - count;
     }
 
+    /** How many bytes of records were read, padding included. */
+    long position() {
+        return consumer.position();
+    }
+
     /** Whether records are waiting. */
     boolean hasMore() {
         return consumer.poll() != RecordConsumer.EMPTY;

@@ -19,6 +19,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.codec.wire.CloseDecoder;
 import org.jfabric.codec.wire.RemoteAnnounceEncoder;
 import org.jfabric.codec.wire.RemoteGrantEncoder;
 import org.jfabric.codec.wire.RemoteReadEncoder;
@@ -33,6 +34,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -213,6 +215,28 @@ class ShmHostileRemoteTest {
         write(ID, KEY, 0, 8, 0, 8, 0);
         assertEquals("0 false 0 0", answer());
         assertEquals(0x7777_7777_7777_7777L, open.buffer().getLong(0));
+    }
+
+    /** Each record of the ring is valid, and behind the last one comes the first one. */
+    @Test
+    @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldNotReadTheRingOfADeadDriverRoundAndRound() {
+        ShmConnection connection = mallory.link.connection(victim.endpoint.name());
+        UnsafeBuffer ring = connection.ring();
+        long word = RecordRingDescriptor.word(RecordRingDescriptor.RECORD_ALIGNMENT, CloseDecoder.TEMPLATE_ID);
+        ring.setMemory(0, ring.capacity(), (byte) 0x7F);
+        for (int at = 0; at < ring.capacity(); at += RecordRingDescriptor.RECORD_ALIGNMENT) {
+            ring.putLong(at, word);
+        }
+        connection.broken("leaves");
+        mallory.services.errors.clear();
+        // it comes to an end, and the driver serves the next one
+        for (int i = 0; i < 100; i++) {
+            driver.cycle();
+        }
+        mallory.take();
+        connect();
+        assertGoOn();
     }
 
     @ParameterizedTest
