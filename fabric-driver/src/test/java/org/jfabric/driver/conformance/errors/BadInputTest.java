@@ -36,6 +36,7 @@ class BadInputTest {
     private static final int EBADFLAGS = -FabricErrno.EBADFLAGS;
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
     private static final long SEND_FLAGS = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE
+        | Flags.LENT
         | Flags.INJECT | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
         | Flags.MATCH_COMPLETE;
     private static final long PEEK_FLAGS = Flags.PEEK | Flags.CLAIM | Flags.DISCARD;
