@@ -64,15 +64,12 @@ class ZeroCopyPageTest {
     }
 
     @Test
-    void shouldLendASliceToEveryReader() {
+    void shouldLendASlice() {
         ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
         UnsafeBuffer memory = examples.sample.memory().buffer();
         memory.putLong(0, 0x1E47);
         examples.receive(1);
-        examples.receive(1);
-        long self = examples.peer;
-        assertEquals(0, examples.publish(examples.sample.memory().address(0), 8, new long[] {self, self}, 6));
-        examples.sample.await(6, entry -> { });
+        assertEquals(0, examples.publish(examples.sample.memory().address(0), 8, new long[] {examples.peer}, 6));
         examples.sample.await(6, entry -> { });
         assertEquals(0x1E47, memory.getLong(1024));
     }
