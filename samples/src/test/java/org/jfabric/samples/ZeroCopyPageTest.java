@@ -63,17 +63,6 @@ class ZeroCopyPageTest {
         assertEquals(-FabricErrno.ENODATA, examples.sendText("", 2));
     }
 
-    @Test
-    void shouldLendASlice() {
-        ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
-        UnsafeBuffer memory = examples.sample.memory().buffer();
-        memory.putLong(0, 0x1E47);
-        examples.receive(1);
-        assertEquals(0, examples.publish(examples.sample.memory().address(0), 8, new long[] {examples.peer}, 6));
-        examples.sample.await(6, entry -> { });
-        assertEquals(0x1E47, memory.getLong(1024));
-    }
-
     private static void send(ZeroCopyReceiveExamples examples, int kind, String text, int length) {
         UnsafeBuffer memory = examples.memory.buffer();
         memory.putInt(PAYLOAD, kind);
