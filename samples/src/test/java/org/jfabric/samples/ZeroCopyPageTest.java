@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -61,6 +62,21 @@ class ZeroCopyPageTest {
         examples.sample.await(2, entry -> { });
         assertEquals("shorter than what was claimed", memory.getStringWithoutLengthAscii(1024, 29));
         assertEquals(-FabricErrno.ENODATA, examples.sendText("", 2));
+    }
+
+    @Test
+    void shouldLendASliceToEveryReader() {
+        ZeroCopyExamples examples = new ZeroCopyExamples(fabric);
+        UnsafeBuffer memory = examples.sample.memory().buffer();
+        memory.putLong(0, 0x1E47);
+        examples.receive(1);
+        examples.receive(1);
+        long[] readers = {examples.peer, examples.peer};
+        assertEquals(0, examples.publish(examples.sample.memory().address(0), 8, readers, 6));
+        List<Long> ended = new ArrayList<>();
+        examples.sample.await(4, entry -> ended.add(entry.opContext()));
+        assertEquals(List.of(1L, 1L, 6L, 6L), ended.stream().sorted().toList());
+        assertEquals(0x1E47, memory.getLong(1024));
     }
 
     private static void send(ZeroCopyReceiveExamples examples, int kind, String text, int length) {
