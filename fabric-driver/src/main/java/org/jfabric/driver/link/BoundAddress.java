@@ -35,7 +35,7 @@ public abstract class BoundAddress {
     }
 
     /**
-     * What a link takes ownership of.
+     * The object that a link takes ownership of.
      *
      * @param linkName name of the link.
      * @return this object, unless the endpoint has an address for each link; null if that link needs none.

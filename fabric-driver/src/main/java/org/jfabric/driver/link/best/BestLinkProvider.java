@@ -155,11 +155,12 @@ public final class BestLinkProvider extends ReliableLinkProvider {
 
     @Override
     public Verdict verdict(Info hints, String driverName, DriverConfig config) {
-        List<Reason> reasons = new ArrayList<>(super.verdict(hints, driverName, config).reasons());
         if (!NAME.equals(hints.linkName()) && !NAME.equals(hints.fabricAttr().provName())) {
-            reasons.add(new Reason("link name", "none", NAME,
-                "Name the link in the hints: its endpoints have several links and an address of their own"));
+            // whoever does not ask for it pays for no comparison
+            return new Verdict(NAME, false, SCORE, List.of(new Reason("link name", "none", NAME,
+                "Name the link in the hints: its endpoints have several links and an address of their own")));
         }
+        List<Reason> reasons = new ArrayList<>(super.verdict(hints, driverName, config).reasons());
         if (hints.epAttr().type() == EndpointType.MSG) {
             reasons.add(new Reason("ep_attr.type", "FI_EP_RDM", "FI_EP_MSG",
                 "Ask for the link of the connection, or for reliable datagrams"));

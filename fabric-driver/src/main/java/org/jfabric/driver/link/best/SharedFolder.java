@@ -29,7 +29,7 @@ final class SharedFolder {
      *
      * @param folder that exists.
      * @return 16 hexadecimal digits.
-     * @throws FabricException {@code FI_EIO} if the system does not tell.
+     * @throws FabricException {@code FI_EIO} if the system does not say.
      */
     static String of(Path folder) {
         try {
