@@ -52,6 +52,16 @@ class FaultsTest {
         assertTrue(recorded > ACCESSES, recorded + " errors were recorded");
     }
 
+    /** An access fails in a control call: an object is opened, or an address is inserted. */
+    @ParameterizedTest
+    @ValueSource(longs = {172, 278})
+    void shouldAskTheDriverAgainForWhatAFailedAccessHasRefused(long seed) {
+        Simulate.Plan plan = Simulate.plan(seed, SHORT, "rxm", Simulate.PLAIN);
+        Simulate.Result result = Simulate.run(seed, SHORT, plan.with(
+            new Faults().add(Fault.Kind.MEMORY, PER_SECOND, 500_000).draw(seed, plan.nodes(), SHORT.toNanos())));
+        assertTrue(result.faults().get(Fault.Kind.MEMORY) > 0);
+    }
+
     /** The other end of a connection to itself has read a part of a message when a call for its own end fails. */
     @Test
     void shouldReceiveFromItselfAfterAConnectionToItselfIsLost() {
