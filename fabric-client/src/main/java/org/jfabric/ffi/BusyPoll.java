@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
  * Busy polling of sockets: a receive without data asks the queue of the network device itself, before the device's
  * interrupt ({@code SO_BUSY_POLL}).
  *
- * <p>Any thread may call.
+ * <p>Source: socket(7), SO_BUSY_POLL. Any thread may call.
  */
 public final class BusyPoll {
     /** Result of {@link #set}, negated: more than {@code net.core.busy_read} needs CAP_NET_ADMIN. */

@@ -15,6 +15,8 @@ import org.agrona.UnsafeApi;
  *   sock_extended_err  0 errno u32 | 4 origin u8 | 5 type u8 | 6 code u8 | 8 first u32 | 12 last u32
  * </pre>
  *
+ * <p>Source: Linux, Documentation/networking/msg_zerocopy.rst; recvmsg(2), MSG_ERRQUEUE; socket(7), SO_LINGER.
+ *
  * <p>Owner: one thread. Only the constructor and failing sends allocate.
  */
 public final class ZeroCopy implements AutoCloseable {

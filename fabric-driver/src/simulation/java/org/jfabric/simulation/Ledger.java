@@ -3,6 +3,7 @@ package org.jfabric.simulation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.info.FabricErrno;
 
@@ -123,14 +124,14 @@ final class Ledger {
     void onEntry(Node node, long id, int errno) {
         Message message = messages.get(id);
         require(message != null && message.isPending && message.from == node.index()
-            && message.fromLife == node.life(), "node " + node + " got a second or foreign entry for message " + id
+            && message.fromLife == node.life(), () -> "node " + node + " got a second or foreign entry for message " + id
             + ", " + message);
-        require(errno == 0 || !isHealthy, message + " ended with " + FabricErrno.name(errno)
+        require(errno == 0 || !isHealthy, () -> message + " ended with " + FabricErrno.name(errno)
             + " when all faults were over");
-        require(errno == 0 || FabricErrno.name(errno).indexOf(' ') < 0, message + " ended with "
+        require(errno == 0 || FabricErrno.name(errno).indexOf(' ') < 0, () -> message + " ended with "
             + FabricErrno.name(errno) + ", which is not documented");
         require(errno == 0 || node.simulation().harm().explains(message.from, message.to),
-            message + " ended with " + FabricErrno.name(errno) + ", and no fault has harmed either");
+            () -> message + " ended with " + FabricErrno.name(errno) + ", and no fault has harmed either");
         message.isPending = false;
         message.isSent = errno == 0;
         failed += errno == 0 ? 0 : 1;
@@ -147,9 +148,9 @@ final class Ledger {
             require(id > 0 && id <= lastId, "message " + id + " was never sent");
             return;
         }
-        require(!message.isReceived, message + " was received twice");
-        require(message.to == node.index(), message + " arrived at node " + node);
-        require(message.lengthBytes == lengthBytes, message + " arrived with " + lengthBytes + " bytes");
+        require(!message.isReceived, () -> message + " was received twice");
+        require(message.to == node.index(), () -> message + " arrived at node " + node);
+        require(message.lengthBytes == lengthBytes, () -> message + " arrived with " + lengthBytes + " bytes");
         message.isReceived = true;
         received++;
         if (message.toLife != node.life() && node.simulation().nodes().get(message.from) instanceof ClientNode) {
@@ -163,9 +164,9 @@ final class Ledger {
             pair(message, node.life()), pair -> new TreeMap<>());
         var before = order.lowerEntry(receive);
         var after = order.higherEntry(receive);
-        require(before == null || before.getValue() < id, message + " came behind message "
+        require(before == null || before.getValue() < id, () -> message + " came behind message "
             + (before == null ? 0 : before.getValue()));
-        require(after == null || after.getValue() > id, message + " came before message "
+        require(after == null || after.getValue() > id, () -> message + " came before message "
             + (after == null ? 0 : after.getValue()));
         order.put(receive, id);
         if (order.size() > REMEMBERED) {
@@ -221,6 +222,13 @@ final class Ledger {
     static void require(boolean holds, String otherwise) {
         if (!holds) {
             throw new AssertionError(otherwise);
+        }
+    }
+
+    /** For every message: to put the text together takes longer than the comparison. */
+    private static void require(boolean holds, Supplier<String> otherwise) {
+        if (!holds) {
+            throw new AssertionError(otherwise.get());
         }
     }
 }

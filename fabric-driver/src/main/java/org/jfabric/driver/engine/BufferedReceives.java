@@ -166,7 +166,7 @@ final class BufferedReceives extends ReceiveMode {
     boolean takeLent(Peer peer, long flags, long tag, long data, RemotePayload payload) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         ReceiveOperation posted = isTagged ? (ReceiveOperation) tagged.findPosted(tag, peer.source()) : null;
-        if (isTagged && posted == null || isBlocked() || !hasRoom(isTagged) || !lentCells.accepts(peer, payload)) {
+        if (isTagged && posted == null || isBlocked() || !hasRoom(isTagged) || !lentCells.reserve(peer, payload)) {
             return false;
         }
         if (!peer.held().announced()) {
@@ -607,7 +607,7 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     private void take(TagMatcher matcher, StoredMessage message, ReceiveOperation posted) {
-        if (message.isLent && lentCells.accepts(message.peer, message.payload)) {
+        if (message.isLent && lentCells.reserve(message.peer, message.payload)) {
             ReceiveOperation operation = open(posted, message.peer, 0);
             WaitingMessages.describe(operation, message);
             lentCells.open(operation.cell, message.peer, message.payload);

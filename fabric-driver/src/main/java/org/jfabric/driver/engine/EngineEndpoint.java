@@ -97,6 +97,7 @@ public final class EngineEndpoint extends EndpointPort {
             if (sender.sendShort(flags, buf, len, destAddr, tag, context)) {
                 return 0;
             }
+            // a lent message writes a record at most, or waits for its peer, which the quick poll serves too
             if ((flags & Flags.LENT) == 0 || closed || !sender.isConnected(destAddr)) {
                 engine.leaveQuick();
             }

@@ -41,10 +41,10 @@ final class LentCells {
     }
 
     /**
-     * Whether the client may be shown a message where it lies; false where only a copy is possible, or where the peer
-     * has lent as much as it may.
+     * Counts a message that the client will be shown where it lies. Returns false, and counts nothing, where only a copy
+     * is possible, or where the peer has lent as much as it may.
      */
-    boolean accepts(Peer peer, RemotePayload payload) {
+    boolean reserve(Peer peer, RemotePayload payload) {
         if (payload.count() != 1 || payload.regionNumber(0) == RemotePayload.NO_REGION || peer.frames() == null) {
             return false;
         }
@@ -53,7 +53,7 @@ final class LentCells {
             && peer.held().lend(payload.lengthBytes(), limitBytes);
     }
 
-    /** Writes into a cell where the message is that {@link #accepts} has accepted. */
+    /** Writes into a cell where the message is that {@link #reserve} has accepted. */
     void open(SlabCell cell, Peer peer, RemotePayload payload) {
         byte[] directory = peer.frames().regionDirectory();
         long place = cell.address;

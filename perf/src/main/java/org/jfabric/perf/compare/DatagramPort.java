@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
-import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
@@ -22,7 +21,6 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
-import org.jfabric.tool.ToolException;
 
 /**
  * A driver in mode INVOKER with a datagram endpoint. Receives are posted ahead, all at one place, and
@@ -124,7 +122,7 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
             return true;
         }
         if (result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
         return false;
     }
@@ -133,7 +131,7 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     public void poll() {
         int result = queue.poll(this, POLL_LIMIT);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
     }
 
@@ -157,20 +155,10 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
                 return;
             }
             if (result != 0) {
-                throw refused(result);
+                throw Refusal.of(queue, result);
             }
             posted++;
         }
-    }
-
-    private ToolException refused(int result) {
-        if (result == -FabricErrno.EAVAIL) {
-            CompletionError error = new CompletionError();
-            queue.readErr(error, 0);
-            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
-        }
-        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
-            + FabricErrno.describe(-result) + ").");
     }
 
     @Override

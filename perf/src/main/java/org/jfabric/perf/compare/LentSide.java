@@ -5,7 +5,6 @@ import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
-import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
@@ -133,7 +132,7 @@ final class LentSide implements Side, Port, CompletionHandler {
             return true;
         }
         if (result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
         return false;
     }
@@ -142,7 +141,7 @@ final class LentSide implements Side, Port, CompletionHandler {
     public void poll() {
         int result = queue.poll(this, POLL_LIMIT);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
     }
 
@@ -193,16 +192,6 @@ final class LentSide implements Side, Port, CompletionHandler {
             throw new ToolException("Message " + received + " differs from what was lent (" + message
                 + ", first difference at " + position + "); this is a defect of JFabric, please report it.");
         }
-    }
-
-    private ToolException refused(int result) {
-        if (result == -FabricErrno.EAVAIL) {
-            CompletionError error = new CompletionError();
-            queue.readErr(error, 0);
-            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
-        }
-        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
-            + FabricErrno.describe(-result) + ").");
     }
 
     @Override

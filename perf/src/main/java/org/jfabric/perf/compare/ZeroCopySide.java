@@ -6,7 +6,6 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
-import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
@@ -144,7 +143,7 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
             return true;
         }
         if (result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
         return false;
     }
@@ -153,7 +152,7 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
     public void poll() {
         int result = queue.pollMessages(this, this, POLL_LIMIT);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw refused(result);
+            throw Refusal.of(queue, result);
         }
     }
 
@@ -209,16 +208,6 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
                 + buffer.capacity() + " bytes, first difference at " + position
                 + "); this is a defect of JFabric, please report it.");
         }
-    }
-
-    private ToolException refused(int result) {
-        if (result == -FabricErrno.EAVAIL) {
-            CompletionError error = new CompletionError();
-            queue.readErr(error, 0);
-            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
-        }
-        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
-            + FabricErrno.describe(-result) + ").");
     }
 
     @Override

@@ -249,9 +249,8 @@ final class RxmReader extends ChannelHandler {
         waiting = 0;
         switch (placement.action()) {
             case DIRECT, STORE -> {
-                if (copy(address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()))) {
-                    engine.onPlaced(placement);
-                }
+                copy(address + RxmPacket.HEADER_LENGTH, Math.min(bytes, placement.lengthBytes()));
+                engine.onPlaced(placement);
             }
             case PAUSE -> keep(address, length);
             default -> channel.broken("sent a message that cannot be taken");
@@ -259,18 +258,14 @@ final class RxmReader extends ChannelHandler {
     }
 
     /** Copies a message to its destination; if that memory fails, the message is aborted, and nothing else. */
-    private boolean copy(long address, long bytes) {
-        boolean isCopied = false;
+    private void copy(long address, long bytes) {
         try {
             placement.copyFrom(0, address, bytes);
             FaultPoint.pass();
-            isCopied = true;
-        } finally {
-            if (!isCopied) {
-                engine.onAborted(placement, FabricErrno.EFAULT);
-            }
+        } catch (InternalError failed) {
+            engine.onAborted(placement, FabricErrno.EFAULT);
+            throw failed;
         }
-        return isCopied;
     }
 
     private void onSegment(long address, int length) {

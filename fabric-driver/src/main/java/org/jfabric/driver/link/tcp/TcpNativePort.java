@@ -131,12 +131,10 @@ final class TcpNativePort extends TcpPort {
 
     @Override
     void abort() {
-        int open = fd;
-        fd = -1;
-        if (open >= 0) {
-            ZeroCopy.resetOnClose(open);
-            Libc.close(open);
+        if (fd >= 0) {
+            ZeroCopy.resetOnClose(fd);
         }
+        close();
     }
 
     @Override

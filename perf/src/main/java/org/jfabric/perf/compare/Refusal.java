@@ -1,0 +1,28 @@
+package org.jfabric.perf.compare;
+
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionQueue;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.tool.ToolException;
+
+/** Why a side of JFabric cannot go on. */
+final class Refusal {
+    private Refusal() {
+    }
+
+    /**
+     * Describes the result of a call.
+     *
+     * @param queue  that was read; its error entry is taken if the result says that there is one.
+     * @param result negative fabric errno.
+     */
+    static ToolException of(CompletionQueue queue, int result) {
+        if (result == -FabricErrno.EAVAIL) {
+            CompletionError error = new CompletionError();
+            queue.readErr(error, 0);
+            return new ToolException("A transfer failed with " + FabricErrno.name(error.err()) + ".");
+        }
+        return new ToolException("A transfer was refused with " + FabricErrno.name(-result) + " ("
+            + FabricErrno.describe(-result) + ").");
+    }
+}
