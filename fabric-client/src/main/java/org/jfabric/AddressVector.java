@@ -218,8 +218,8 @@ public final class AddressVector implements Fid {
     /**
      * Removes an address; operations that name it afterwards end with an error entry.
      *
-     * <p>An operation that was posted before names the number, too. If the driver has not begun it, and the next address
-     * that is inserted gets the number, it goes to that one. So read the entries of all operations first.
+     * <p>An operation that was posted before names the number, too. If the driver has not begun it, and the next
+     * address that is inserted gets the number, it goes to that one. So read the entries of all operations first.
      *
      * @param fiAddr its number.
      * @throws FabricException {@link FabricErrno#EINVAL} if there is no such number, {@link FabricErrno#EOPBADSTATE} if

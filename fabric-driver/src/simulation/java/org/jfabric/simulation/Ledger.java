@@ -124,8 +124,8 @@ final class Ledger {
     void onEntry(Node node, long id, int errno) {
         Message message = messages.get(id);
         require(message != null && message.isPending && message.from == node.index()
-            && message.fromLife == node.life(), () -> "node " + node + " got a second or foreign entry for message " + id
-            + ", " + message);
+            && message.fromLife == node.life(),
+            () -> "node " + node + " got a second or foreign entry for message " + id + ", " + message);
         require(errno == 0 || !isHealthy, () -> message + " ended with " + FabricErrno.name(errno)
             + " when all faults were over");
         require(errno == 0 || FabricErrno.name(errno).indexOf(' ') < 0, () -> message + " ended with "

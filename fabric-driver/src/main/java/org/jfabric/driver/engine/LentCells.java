@@ -41,8 +41,8 @@ final class LentCells {
     }
 
     /**
-     * Counts a message that the client will be shown where it lies. Returns false, and counts nothing, where only a copy
-     * is possible, or where the peer has lent as much as it may.
+     * Counts a message that the client will be shown where it lies. Returns false, and counts nothing, where only a
+     * copy is possible, or where the peer has lent as much as it may.
      */
     boolean reserve(Peer peer, RemotePayload payload) {
         if (payload.count() != 1 || payload.regionNumber(0) == RemotePayload.NO_REGION || peer.frames() == null) {
