@@ -182,11 +182,14 @@ class FeedTest implements FeedHandler {
         }
         open(from, to);
         sendAndReceive(1000);
+        // a daemon that does not get a processor lets its queue fill, and its path is left out of some messages
+        long before = from[1].taken();
+        assertEquals(1000, before + from[1].skipped());
         daemons.kill("alpha");
         sendAndReceive(1000);
         assertEquals(2000, received.cardinality());
         assertEquals(0, lost);
-        assertEquals(2000, from[1].taken());
+        assertEquals(before + 1000, from[1].taken());
         assertTrue(to[0].lastErrno() != 0, () -> to[0] + ", last " + to[0].lastErrno());
         assertTrue(from[0].lastErrno() != 0, () -> from[0] + ", last " + from[0].lastErrno());
     }
