@@ -118,7 +118,7 @@ final class PlantDefects {
             @Override
             List<String> command(Defect defect, Path classes) {
                 List<String> command = java(classes, "");
-                command.addAll(List.of("org.jfabric.simulation.Simulate", "--seeds", "1000000"));
+                command.addAll(List.of("org.jfabric.simulation.SimulateCommand", "--seeds", "1000000"));
                 return command;
             }
         },

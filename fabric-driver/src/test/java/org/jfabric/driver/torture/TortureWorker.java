@@ -54,6 +54,7 @@ final class TortureWorker {
     private static final int SEND_CONTEXT = 1_000;
     private static final long TAGS = 3;
     private static final long IDLE_NS = 50_000;
+    private static final long LONGEST_REFUSAL_NS = 5_000_000_000L;
     private static final long PACE = SENDS;
 
     /** What is sent to one receiver. */
@@ -99,6 +100,9 @@ final class TortureWorker {
     /** Whose accesses are outstanding, or were last. */
     private Outgoing accessing;
     private volatile String gone;
+    /** The first operation that was answered with FI_EOPBADSTATE, null if there was none; and when. */
+    private String refused;
+    private long refusedNs;
     private long posted;
     private boolean isGone;
     private boolean isSettling;
@@ -299,6 +303,7 @@ final class TortureWorker {
 
     private boolean step() {
         try {
+            checkRefusal();
             boolean worked = readSome();
             if (gone != null && !worked) {
                 onGone();
@@ -371,20 +376,43 @@ final class TortureWorker {
             numbers[slot] = number;
             to.outstanding++;
             to.ledger.onPosted();
-        } else if (result != -FabricErrno.EAGAIN && gone == null && node.fabric.isOpen()) {
-            say("fault a send was answered with " + FabricErrno.name(-result));
-            to.hasFailed = true;
+        } else if (result != -FabricErrno.EAGAIN) {
+            to.hasFailed |= isFault("a send", result);
         }
         return result == 0;
     }
 
     private boolean access(Outgoing to) {
         int result = to.accesses.post();
-        if (result < 0 && gone == null && node.fabric.isOpen()) {
-            say("fault an access was answered with " + FabricErrno.name(-result));
-            to.hasFailed = true;
+        if (result < 0) {
+            to.hasFailed |= isFault("an access", result);
         }
         return result > 0;
+    }
+
+    /** Whether an operation that was not taken is a fault. Calls are refused before the listener hears of the end. */
+    private boolean isFault(String operation, int result) {
+        if (gone != null || !node.fabric.isOpen()) {
+            return false;
+        }
+        if (result == -FabricErrno.EOPBADSTATE) {
+            if (refused == null) {
+                refused = operation;
+                refusedNs = System.nanoTime();
+            }
+            return false;
+        }
+        say("fault " + operation + " was answered with " + FabricErrno.name(-result));
+        return true;
+    }
+
+    /** The end of the driver must explain a refusal, and soon. */
+    private void checkRefusal() {
+        if (refused != null && gone == null && node.fabric.isOpen()
+            && System.nanoTime() - refusedNs > LONGEST_REFUSAL_NS) {
+            say("fault " + refused + " was answered with FI_EOPBADSTATE, and the driver has not ended");
+            refused = null;
+        }
     }
 
     private boolean readSome() {
@@ -477,8 +505,8 @@ final class TortureWorker {
         int result = cell.isReliable()
             ? node.endpoint.trecv(address, Payload.LONGEST, -1L, random.nextInt(4), TAGS, slot)
             : node.endpoint.recv(address, Payload.LONGEST, -1L, slot);
-        if (result != 0 && gone == null && node.fabric.isOpen()) {
-            say("fault a receive was answered with " + FabricErrno.name(-result));
+        if (result != 0) {
+            isFault("a receive", result);
         }
     }
 }
