@@ -36,8 +36,8 @@ import org.pitest.mutationtest.engine.gregor.config.GregorEngineFactory;
 
 /**
  * Plants defects in compiled classes, one at a time, and runs tests and the simulation until one of them fails. The
- * operators and the bytecode are PIT's. PIT itself is not used to run the tests, because it knows neither the simulation
- * nor tests in several processes.
+ * operators and the bytecode are PIT's. PIT itself is not used to run the tests, because it knows neither the
+ * simulation nor tests in several processes.
  */
 final class PlantDefects {
     private static final Path WORK = Path.of("target/defects");
@@ -108,10 +108,13 @@ final class PlantDefects {
                     FAST_TAGS);
             }
         },
-        MODULE(900) {
+        /** Tests of the driver that concern the class, fast and slow ones: they are a small part of all. */
+        NEAR(1200) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                return tests(classes, "unit", ANY_TEST, defect.room.scan(), FAST_TAGS);
+                List<String> near = near(defect);
+                return near.isEmpty() ? List.of() : tests(classes, "slow", ANY_TEST, "--exclude-tag=compiled",
+                    near.stream().map(name -> "--select-class=" + name).toList());
             }
         },
         SIMULATION(60) {
@@ -122,16 +125,10 @@ final class PlantDefects {
                 return command;
             }
         },
-        /**
-         * Tests of the driver that concern the class, fast and slow ones: they are a small part of all, so they
-         * run first. Fast tests of the driver have not run for a class of the client yet.
-         */
-        NEAR(1200) {
+        MODULE(900) {
             @Override
             List<String> command(Defect defect, Path classes) {
-                List<String> near = near(defect);
-                return near.isEmpty() ? List.of() : tests(classes, "slow", ANY_TEST, "--exclude-tag=compiled",
-                    near.stream().map(name -> "--select-class=" + name).toList());
+                return tests(classes, "unit", ANY_TEST, defect.room.scan(), FAST_TAGS);
             }
         },
         /** The other tests with processes of their own, of the driver: they are those of the client too. */
@@ -216,6 +213,10 @@ final class PlantDefects {
     private int jobs = 1;
     private boolean again;
     private boolean lists;
+    /** The only defect to be judged, null for all. */
+    private String named;
+    /** The tests that judge it. */
+    private List<String> tests = List.of();
 
     private PlantDefects(String[] args) throws IOException {
         for (int i = 0; i < args.length; i++) {
@@ -225,6 +226,8 @@ final class PlantDefects {
                 case "--jobs" -> jobs = Integer.parseInt(args[++i]);
                 case "--again" -> again = true;
                 case "--list" -> lists = true;
+                case "--defect" -> named = args[++i];
+                case "--tests" -> tests = List.of(args[++i].split(","));
                 default -> throw new IllegalArgumentException("unknown: " + args[i]);
             }
         }
@@ -337,9 +340,11 @@ final class PlantDefects {
     private static String search(Search search, Defect defect, Path classes, Path output)
         throws IOException, InterruptedException {
         List<String> command = search.command(defect, classes);
-        if (command.isEmpty()) {
-            return null;
-        }
+        return command.isEmpty() ? null : run(search, command, defect, output);
+    }
+
+    private static String run(Search search, List<String> command, Defect defect, Path output)
+        throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
             .directory(defect.room.target.getParent().toFile())
             .redirectErrorStream(true).redirectOutput(output.toFile()).start();
@@ -356,6 +361,10 @@ final class PlantDefects {
         if (status == 0 || status == 2 && (search == Search.PACKAGE || search == Search.NEAR)) {
             return null;
         }
+        if (search != Search.SIMULATION && status != 1) {
+            // not a failed test: the tests could not be run
+            throw new IllegalStateException("status " + status + ", see " + output.toAbsolutePath());
+        }
         return reason(Files.readString(output, StandardCharsets.UTF_8), status);
     }
 
@@ -367,6 +376,26 @@ final class PlantDefects {
             .findFirst().orElse("status " + status);
         String both = test.replaceAll(".*className = '([^']*)', methodName = '([^']*)'.*", "$1.$2") + " " + cause;
         return both.strip().replace('\t', ' ').substring(0, Math.min(200, both.strip().length()));
+    }
+
+    /** Judges one defect by the named tests; what they do not find remains as it was judged. */
+    private boolean judgeByTests(List<Defect> chosen) throws IOException, InterruptedException {
+        Defect defect = chosen.stream().filter(each -> each.name().equals(named)).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("not among the chosen ones: " + named));
+        Path work = WORK.resolve("job-of-" + ProcessHandle.current().pid());
+        Path classes = work.resolve("classes");
+        Path mutated = classes.resolve(defect.details.getClassName().asInternalName() + ".class");
+        Files.createDirectories(mutated.getParent());
+        Files.write(mutated, mutater.getMutation(defect.details.getId()).getBytes());
+        List<String> selected = tests.stream().map(name -> "--select-class=" + name).toList();
+        List<String> command = Search.tests(classes, "slow", Search.ANY_TEST, "--exclude-tag=compiled", selected);
+        String found = run(Search.SLOW, command, defect, work.resolve("output"));
+        System.out.println((found == null ? "not found: " : "found by " + found + ": ") + defect);
+        if (found != null) {
+            Files.writeString(JUDGED, defect.name() + "\tnamed\t" + found + "\t\t" + defect + "\n",
+                StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        }
+        return found != null;
     }
 
     private void work(Search search, BlockingQueue<Defect> queue, Path work) {
@@ -407,6 +436,9 @@ final class PlantDefects {
         if (lists) {
             chosen.forEach(defect -> System.out.println(defect.name() + "\t" + defect));
             return true;
+        }
+        if (named != null) {
+            return judgeByTests(chosen);
         }
         for (Defect defect : chosen) {
             if (again && LIVES.equals(judged.get(defect.name()))) {

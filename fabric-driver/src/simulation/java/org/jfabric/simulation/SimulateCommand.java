@@ -17,11 +17,11 @@ public final class SimulateCommand {
     private static final List<String> VALUES = List.of(
         "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--traffic",
         "--only");
-    private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events");
+    private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events", "--leaks");
     private static final String USAGE = "usage: simulate [--seed S] [--seeds N | --real-minutes V]"
         + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|udp|loopback]"
         + " [--traffic plain|soak|clients] [--only N,N] [--shrink] [--quiet]"
-        + " [--events]";
+        + " [--events] [--leaks]";
 
     /**
      * What the command line asks for.
@@ -37,9 +37,10 @@ public final class SimulateCommand {
      * @param only      numbers of the faults that occur, null for all.
      * @param shrinks   whether faults that a failure does not need are dropped.
      * @param isQuiet   whether there is no line for a seed that does not fail.
+     * @param findsLeaks whether each seed that leaves something is named.
      */
     private record Options(long seed, long seeds, long endNs, Duration duration, int jobs, double kills, String link,
-        String traffic, String only, boolean shrinks, boolean isQuiet) {
+        String traffic, String only, boolean shrinks, boolean isQuiet, boolean findsLeaks) {
         static Options of(String[] args) {
             Map<String, String> values = new HashMap<>();
             for (int i = 0; i < args.length; i++) {
@@ -62,7 +63,8 @@ public final class SimulateCommand {
                 Integer.parseInt(values.getOrDefault("--jobs", "1")),
                 Double.parseDouble(values.getOrDefault("--kills", "0")), values.get("--link"),
                 values.get("--traffic"), values.get("--only"),
-                values.containsKey("--shrink"), values.containsKey("--quiet"));
+                values.containsKey("--shrink"), values.containsKey("--quiet"),
+                values.containsKey("--leaks"));
         }
 
         /** The arguments that repeat a seed. */
@@ -126,10 +128,10 @@ public final class SimulateCommand {
         printTotals((System.nanoTime() - startNs) / 1e9);
         Leaks after = before.await();
         // a run that has failed ends at once, and may leave something
-        if (bad == 0 && !after.equals(before)) {
-            System.out.println("LEAK: before " + before + ", afterwards " + after);
+        if (bad == 0) {
+            printLeaks("all", before, after);
         }
-        return bad == 0 && after.equals(before);
+        return bad == 0 && after.isLike(before);
     }
 
     private void runSeeds() {
@@ -138,7 +140,27 @@ public final class SimulateCommand {
             if (seed - options.seed >= options.seeds) {
                 return;
             }
-            run(seed);
+            if (options.findsLeaks) {
+                runForLeaks(seed);
+            } else {
+                run(seed);
+            }
+        }
+    }
+
+    private void runForLeaks(long seed) {
+        Leaks before = Leaks.count();
+        run(seed);
+        try {
+            printLeaks("seed " + seed, before, before.await());
+        } catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void printLeaks(String where, Leaks before, Leaks after) {
+        if (!after.isLike(before)) {
+            System.out.println("LEAK of " + where + ": before " + before + ", afterwards " + after);
         }
     }
 

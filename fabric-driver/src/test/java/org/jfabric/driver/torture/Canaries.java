@@ -31,7 +31,6 @@ final class Canaries {
     private final Consumer<String> faults;
     private final SplittableRandom random = new SplittableRandom(ProcessHandle.current().pid());
     private final List<Canary> canaries = new ArrayList<>();
-    private int made;
 
     Canaries(Path folder, Consumer<String> faults) {
         this.folder = folder;
@@ -75,9 +74,9 @@ final class Canaries {
     }
 
     private Canary open() throws IOException {
-        Path path = folder.resolve("canary-" + ProcessHandle.current().pid() + '-' + made++);
-        FileChannel channel = FileChannel.open(
-            path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        // an earlier process that was killed may have had the same number and left such a file
+        Path path = Files.createTempFile(folder, "canary-", "");
+        FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try (Stream<Path> descriptors = Files.list(DESCRIPTORS)) {
             Path descriptor = descriptors.filter(each -> path.equals(target(each))).findFirst()
                 .orElseThrow(() -> new IOException("the descriptor of " + path + " was closed at once"));

@@ -27,6 +27,7 @@ final class Contenders {
     static final String TCP = "jfabric-tcp";
     static final String RXM = "jfabric-rxm";
     static final String UDP = "jfabric-udp";
+    static final String UDP_SMALL_BATCHES = "jfabric-udp-batch-15";
     static final String PACKET = "jfabric-packet";
     /** Of the older build that is named on the command line. */
     static final String BASELINE = "jfabric-baseline";
@@ -53,7 +54,7 @@ final class Contenders {
         AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
-        RXM, LibfabricTool.RXM.id(), UDP, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
         HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
@@ -109,7 +110,7 @@ final class Contenders {
             new JvmContender.Definition(RXM, "JFabric, embedded INVOKER, rxm over tcp", jfabric,
                 pair(SideKind.JFABRIC_RXM), all, ANY_SIZE, 2, true),
             new JvmContender.Definition(UDP, "JFabric, embedded INVOKER, datagrams over udp", jfabric,
-                pair(SideKind.JFABRIC_UDP), exchange, DatagramPort.MOST_BYTES, 2, true),
+                pair(SideKind.JFABRIC_UDP), Set.of(Pass.EXCHANGE, Pass.STREAM), DatagramPort.MOST_BYTES, 2, true),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
                 pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
@@ -136,6 +137,9 @@ final class Contenders {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         List<JvmContender.Definition> definitions = throughTwoDaemons(jfabric);
         definitions.addAll(List.of(
+            new JvmContender.Definition(UDP_SMALL_BATCHES, "JFabric, the same in batches too short to be joined",
+                jfabric, pair(SideKind.JFABRIC_UDP), Set.of(Pass.STREAM), DatagramPort.MOST_BYTES, 2, true,
+                new Launch(List.of("-Djfabric.udp.batchSize=15"), null, true), null),
             new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
                 pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
                 isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),

@@ -30,12 +30,19 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     /** Longest message: what the link takes by default is one frame of an Ethernet. */
     static final int MOST_BYTES = 1472;
 
+    /** Receives that are posted ahead of an exchange. */
+    static final int FEW = 64;
+    /** Distance of places in memory, of which each has one message. */
+    static final int PLACE_BYTES = 1536;
+
     private static final int POLL_LIMIT = 4;
-    private static final int QUEUE_SIZE = 64;
     private static final long SEND = 1;
     private static final long RECEIVE = 2;
 
     private final int sizeBytes;
+    private final int receives;
+    /** Places that receives are posted at in turn, 1 for all at one place. */
+    private final int places;
     private final FabricDriver driver;
     private final Fabric fabric;
     private final CompletionQueue queue;
@@ -57,9 +64,13 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
      * @param directory of the driver.
      * @param service   name to publish.
      * @param sizeBytes of the messages.
+     * @param receives  that are posted ahead.
+     * @param places    in the memory of either direction, 1 or as many as receives.
      */
-    DatagramPort(String link, Path directory, String service, int sizeBytes) {
+    DatagramPort(String link, Path directory, String service, int sizeBytes, int receives, int places) {
         this.sizeBytes = sizeBytes;
+        this.receives = receives;
+        this.places = places;
         driver = FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(directory)
             .threadingMode(ThreadingMode.INVOKER)
@@ -68,13 +79,13 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
         fabric = driver.fabric();
         Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).linkName(link);
         hints.epAttr().type(EndpointType.DGRAM);
-        hints.txAttr().size(QUEUE_SIZE);
-        hints.rxAttr().size(QUEUE_SIZE);
+        hints.txAttr().size(receives);
+        hints.rxAttr().size(receives);
         Domain domain = fabric.domain(fabric.info(hints).best());
-        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
+        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * receives));
         addresses = domain.openAddressVector(new AddressVectorAttr());
-        sendRegion = domain.allocate(MOST_BYTES);
-        receiveRegion = domain.allocate(MOST_BYTES);
+        sendRegion = domain.allocate((long) places * PLACE_BYTES);
+        receiveRegion = domain.allocate((long) places * PLACE_BYTES);
         sendAddress = sendRegion.address(0);
         receiveAddress = receiveRegion.address(0);
         endpoint = domain.openEndpoint(domain.info());
@@ -106,6 +117,11 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
         return receiveRegion;
     }
 
+    /** Memory of the message with that number. */
+    long placeOf(long message) {
+        return message % places * PLACE_BYTES;
+    }
+
     /** Bytes of the message received last. */
     long lastLength() {
         return lastLength;
@@ -113,10 +129,15 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
 
     @Override
     public boolean trySend() {
-        int result = endpoint.send(sendAddress, sizeBytes, peer, SEND);
+        return trySend(0);
+    }
+
+    /** As {@link #trySend()}, from that place in the memory. */
+    boolean trySend(long place) {
+        int result = endpoint.send(sendAddress + place, sizeBytes, peer, SEND);
         if (result == 0) {
             // while the message is on its way
-            if (posted - received < QUEUE_SIZE) {
+            if (posted - received < receives) {
                 postReceives();
             }
             return true;
@@ -149,8 +170,8 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     }
 
     private void postReceives() {
-        while (posted - received < QUEUE_SIZE) {
-            int result = endpoint.recv(receiveAddress, sizeBytes, FabricAddress.ADDR_UNSPEC, RECEIVE);
+        while (posted - received < receives) {
+            int result = endpoint.recv(receiveAddress + placeOf(posted), sizeBytes, FabricAddress.ADDR_UNSPEC, RECEIVE);
             if (result == -FabricErrno.EAGAIN) {
                 return;
             }

@@ -4,10 +4,13 @@ import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.ToolException;
 
 /**
- * One of two processes that exchange datagrams. A message that was lost would end the pass: on the loopback interface
- * with one message under way none is.
+ * One of two processes that exchange datagrams, or bursts of datagrams of which each is answered by one. A message that
+ * was lost would end the pass: on the loopback interface none is as long as the receiver has room for a burst.
  */
 final class DatagramSide implements Side {
+    /** Messages of a burst: of 1 KiB they are 64 KiB. */
+    private static final int BURST = 64;
+
     private final SideSettings settings;
     private final DatagramPort port;
     private final PortLoops loops;
@@ -21,7 +24,10 @@ final class DatagramSide implements Side {
      */
     DatagramSide(SideSettings settings, String link) {
         this.settings = settings;
-        port = new DatagramPort(link, settings.ownDirectory(), settings.role().text(), settings.sizeBytes());
+        boolean isExchange = settings.pass() == Pass.EXCHANGE || settings.pass() == Pass.VERIFY;
+        int receives = isExchange ? DatagramPort.FEW : 2 * BURST;
+        port = new DatagramPort(link, settings.ownDirectory(), settings.role().text(), settings.sizeBytes(), receives,
+            settings.pass() == Pass.VERIFY_STREAM ? receives : 1);
         loops = new PortLoops(port);
     }
 
@@ -46,9 +52,76 @@ final class DatagramSide implements Side {
                 loops.exchangePong(count);
                 yield 0;
             }
+            case STREAM -> {
+                long beginNs = System.nanoTime();
+                for (long done = 0; done < count; done += BURST) {
+                    if (begins) {
+                        sendBurst(Math.min(BURST, count - done));
+                    } else {
+                        takeBurst(Math.min(BURST, count - done));
+                    }
+                }
+                yield System.nanoTime() - beginNs;
+            }
             case VERIFY -> begins ? verifyPing(count) : verifyPong(count);
+            case VERIFY_STREAM -> {
+                for (long done = 0; done < count; done += BURST) {
+                    long until = Math.min(count, done + BURST);
+                    if (begins) {
+                        sendFilledBurst(done, until);
+                    } else {
+                        compareBurst(done, until);
+                    }
+                }
+                yield count;
+            }
             default -> throw new IllegalArgumentException(pass.name());
         };
+    }
+
+    private void sendBurst(long count) {
+        for (long i = 0; i < count; i++) {
+            send();
+        }
+        await(1);
+    }
+
+    private void takeBurst(long count) {
+        await(count);
+        send();
+    }
+
+    private void sendFilledBurst(long from, long until) {
+        for (long message = from; message < until; message++) {
+            long place = port.placeOf(message);
+            PingPongContents.fill(
+                port.sendRegion().segment().asSlice(place, settings.sizeBytes()), settings.sizeBytes(), message);
+            while (!port.trySend(place)) {
+                port.poll();
+            }
+        }
+        await(1);
+    }
+
+    private void compareBurst(long from, long until) {
+        await(until - from);
+        for (long message = from; message < until; message++) {
+            compareAt(port.placeOf(message), message);
+        }
+        send();
+    }
+
+    private void send() {
+        while (!port.trySend()) {
+            port.poll();
+        }
+    }
+
+    private void await(long count) {
+        awaited += count;
+        while (port.received() < awaited) {
+            port.poll();
+        }
     }
 
     private long verifyPing(long count) {
@@ -69,18 +142,18 @@ final class DatagramSide implements Side {
 
     private void send(long message) {
         PingPongContents.fill(port.sendRegion().segment(), settings.sizeBytes(), message);
-        while (!port.trySend()) {
-            port.poll();
-        }
+        send();
     }
 
     private void compare(long message) {
-        awaited++;
-        while (port.received() < awaited) {
-            port.poll();
-        }
+        await(1);
+        compareAt(0, message);
+    }
+
+    private void compareAt(long place, long message) {
         long position = port.lastLength() != settings.sizeBytes() ? port.lastLength()
-            : PingPongContents.mismatch(port.receiveRegion().segment(), settings.sizeBytes(), message);
+            : PingPongContents.mismatch(port.receiveRegion().segment().asSlice(place, settings.sizeBytes()),
+                settings.sizeBytes(), message);
         if (position >= 0) {
             throw new ToolException("Datagram " + message + " arrived with " + port.lastLength()
                 + " bytes and differs from what was sent at " + position

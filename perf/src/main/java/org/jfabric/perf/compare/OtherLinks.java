@@ -31,7 +31,8 @@ final class OtherLinks implements AutoCloseable {
             use(fabric, directory, settings, link);
         }
         String directory = NAME + "-udp-" + settings.role().text();
-        datagrams = new DatagramPort("udp", settings.directory().resolve(directory), NAME, settings.sizeBytes());
+        datagrams = new DatagramPort("udp", settings.directory().resolve(directory), NAME, settings.sizeBytes(),
+            DatagramPort.FEW, 1);
         datagrams.connect(directory, NAME);
         PortLoops loops = new PortLoops(datagrams);
         loops.exchangePing(MESSAGES);

@@ -12,6 +12,8 @@ final class Targets {
     static final int SIZE = 64;
 
     private static final int MIB = 1 << 20;
+    /** Of a datagram in a burst. */
+    private static final int DATAGRAM = 1024;
 
     /** The cell that is counted once, after the rounds. */
     static final Cell COLLECTED = new Cell(Contenders.INVOKER, Pass.COLLECTED, SIZE);
@@ -191,6 +193,12 @@ final class Targets {
         targets.add(new Target("half round trip of 64 bytes by packet sockets against two loops over udp sockets",
             cell(Contenders.PACKET, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 0.6, 0.6));
+        targets.add(new Target("bandwidth of bursts of 64 KiB over udp against batches too short to be joined",
+            cell(Contenders.UDP, Pass.STREAM, DATAGRAM), Metric.BANDWIDTH,
+            cell(Contenders.UDP_SMALL_BATCHES, Pass.STREAM, DATAGRAM), 5, Double.NaN));
+        targets.add(new Target("bandwidth of 1 MiB there and back over tcp against libfabric",
+            cell(Contenders.TCP, Pass.EXCHANGE, MIB), Metric.EXCHANGE_BANDWIDTH,
+            cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, MIB), 1.2, Double.NaN));
     }
 
     /** Targets that were met before and must stay met. */
