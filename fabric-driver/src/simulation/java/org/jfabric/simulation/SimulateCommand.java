@@ -14,6 +14,8 @@ import java.util.stream.Stream;
 /** {@code ./fabric simulate}: runs seeds on one or several threads, and prints a line for each and totals. */
 public final class SimulateCommand {
     private static final long NS_PER_S = 1_000_000_000L;
+    /** The collector returns the memory of killed processes, and does not see how much of it is outside of the heap. */
+    private static final int SEEDS_PER_COLLECTION = 16;
     private static final List<String> VALUES = List.of(
         "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--traffic",
         "--only");
@@ -144,6 +146,9 @@ public final class SimulateCommand {
                 runForLeaks(seed);
             } else {
                 run(seed);
+            }
+            if (seed % SEEDS_PER_COLLECTION == 0) {
+                System.gc();
             }
         }
     }

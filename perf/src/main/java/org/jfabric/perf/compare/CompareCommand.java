@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
         "A round counts for a target only if a cache line came over fast, and as fast before as after it."
     })
 public final class CompareCommand implements ToolCommand {
-    private static final int LARGEST_BYTES = 1 << 20;
+    private static final int LARGEST_BYTES = 1 << 22;
     private static final int MINUTES = 20;
     private static final int MOST_MINUTES = 10_000;
     private static final int SLOWEST_HAND_OVER_NS = 1_000_000;
@@ -47,8 +47,8 @@ public final class CompareCommand implements ToolCommand {
         names = "--sizes",
         paramLabel = "BYTES",
         split = ",",
-        defaultValue = "8,64,1024,4096,65536,1048576",
-        description = "Sizes of messages, 1 to 1048576. Default: ${DEFAULT-VALUE}.")
+        defaultValue = "8,64,1024,4096,65536,1048576,4194304",
+        description = "Sizes of messages, 1 to 4194304. Default: ${DEFAULT-VALUE}.")
     private List<Integer> sizes;
 
     @Option(

@@ -131,7 +131,7 @@ final class Targets {
 
     /** The time of a message does not depend on its length. */
     private void lent() {
-        for (int size : new int[] {65_536, MIB}) {
+        for (int size : new int[] {65_536, MIB, 4 * MIB}) {
             targets.add(new Target("half round trip of " + size / 1024 + " KiB that are lent, against 64 bytes",
                 cell(Contenders.LENT, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP,
                 own(Pass.EXCHANGE, SIZE), 2.0, Double.NaN));
