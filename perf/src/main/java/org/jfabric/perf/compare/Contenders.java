@@ -20,6 +20,7 @@ final class Contenders {
     static final String ZERO_COPY = "jfabric-zero-copy";
     static final String LENT = "jfabric-lent";
     static final String LENT_READ = "jfabric-lent-read";
+    static final String ICEORYX = "iceoryx";
     static final String REMOTE = "jfabric-remote";
     static final String DEDICATED = "jfabric-daemon-dedicated";
     static final String SHARED = "jfabric-daemon-shared";
@@ -50,7 +51,7 @@ final class Contenders {
 
     /** All names, for the command line. */
     static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
-        LENT, LENT_READ, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED,
+        LENT, LENT_READ, ICEORYX, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED,
         AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
@@ -133,7 +134,15 @@ final class Contenders {
         return contenders;
     }
 
-    private static List<JvmContender.Definition> otherSetups(String jfabric) {
+    private static JvmContender.Definition iceoryx() throws InterruptedException {
+        String version = IceoryxLibrary.version();
+        return new JvmContender.Definition(ICEORYX, "iceoryx, messages that are lent, first word read",
+            version == null ? "not installed" : version, with(pair(SideKind.ICEORYX), SideKind.ICEORYX_DAEMON),
+            Set.of(Pass.EXCHANGE), ANY_SIZE, 2, false, Launch.USUAL, version != null ? null
+                : ICEORYX + " is left out: install Debian's iceoryx and libiceoryx-binding-c2.");
+    }
+
+    private static List<JvmContender.Definition> otherSetups(String jfabric) throws InterruptedException {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         List<JvmContender.Definition> definitions = throughTwoDaemons(jfabric);
         definitions.addAll(List.of(
@@ -147,6 +156,7 @@ final class Contenders {
                 pair(SideKind.JFABRIC_LENT), exchange, ANY_SIZE, 2, true),
             new JvmContender.Definition(LENT_READ, "JFabric, the same with every byte read", jfabric,
                 pair(SideKind.JFABRIC_LENT_READ), exchange, ANY_SIZE, 2, true),
+            iceoryx(),
             new JvmContender.Definition(CONNECTION, "JFabric, embedded INVOKER, one connection over tcp", jfabric,
                 pair(SideKind.JFABRIC_CONNECTION), exchange, ANY_SIZE, 2, false),
             new JvmContender.Definition(GATEWAY,

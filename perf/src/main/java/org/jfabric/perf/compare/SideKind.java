@@ -52,6 +52,10 @@ enum SideKind {
     BARE_TCP,
     /** A loop over a socket for datagrams. */
     BARE_UDP,
+    /** iceoryx's daemon, for others. */
+    ICEORYX_DAEMON,
+    /** A process that lends messages by iceoryx. */
+    ICEORYX,
     /** Aeron's media driver, for others. */
     AERON_DRIVER,
     /** A client of it over shared memory. */
@@ -97,6 +101,8 @@ enum SideKind {
             case JFABRIC_GATEWAY -> new GatewaySide(settings, MANY);
             case BARE_TCP -> new BareSide(settings, new BarePort.Tcp(settings));
             case BARE_UDP -> new BareSide(settings, new BarePort.Udp(settings));
+            case ICEORYX_DAEMON -> new IceoryxDaemon();
+            case ICEORYX -> new IceoryxSide(settings);
             case AERON_DRIVER -> new AeronDriver(settings);
             case AERON_IPC -> AeronSide.ipc(settings);
             case AERON_UDP -> AeronSide.udp(settings);

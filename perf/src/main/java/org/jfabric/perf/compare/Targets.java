@@ -12,6 +12,7 @@ final class Targets {
     static final int SIZE = 64;
 
     private static final int MIB = 1 << 20;
+    private static final List<Integer> LENT_SIZES = List.of(65_536, MIB, 4 * MIB);
     /** Of a datagram in a burst. */
     private static final int DATAGRAM = 1024;
 
@@ -131,7 +132,7 @@ final class Targets {
 
     /** The time of a message does not depend on its length. */
     private void lent() {
-        for (int size : new int[] {65_536, MIB, 4 * MIB}) {
+        for (int size : LENT_SIZES) {
             targets.add(new Target("half round trip of " + size / 1024 + " KiB that are lent, against 64 bytes",
                 cell(Contenders.LENT, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP,
                 own(Pass.EXCHANGE, SIZE), 2.0, Double.NaN));
@@ -261,6 +262,13 @@ final class Targets {
             UcxTool.TCP.id(), Contenders.AERON_UDP, Contenders.BASELINE, Contenders.HAND_OVER)) {
             cells.add(cell(beside, Pass.EXCHANGE, SIZE));
         }
+        for (int size : LENT_SIZES) {
+            for (String beside : List.of(Contenders.LENT_READ, Contenders.ICEORYX, Contenders.INVOKER,
+                UcxTool.POSIX.id())) {
+                cells.add(cell(beside, Pass.EXCHANGE, size));
+            }
+        }
+        cells.add(cell(Contenders.ICEORYX, Pass.EXCHANGE, SIZE));
         for (String ucx : List.of(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id())) {
             cells.add(cell(ucx, Pass.PUT, Long.BYTES));
             cells.add(cell(ucx, Pass.PUT, SIZE));
