@@ -189,6 +189,8 @@ public final class Simulate {
             end(simulation, programs, ledger, plan);
             runHealthy(simulation, duration, ledger);
             end(simulation, programs, ledger, plan);
+            // a message whose sender awaits no confirmation may have arrived, and waits for a receive
+            simulation.runUntil(() -> simulation.accounts().isEmpty(), END_LIMIT);
             simulation.check(true);
             if (plan.faults.isEmpty() && ledger.failed != 0) {
                 throw simulation.failure(ledger.failed + " sends have failed without a fault", null);
