@@ -11,6 +11,7 @@ public abstract class ProgressCommand implements Runnable {
     private final Runnable result = this::complete;
     private Inbox conductorInbox;
     private Throwable failure;
+    private InternalError fault;
 
     /** For subclasses. */
     protected ProgressCommand() {
@@ -49,18 +50,32 @@ public abstract class ProgressCommand implements Runnable {
     }
 
     final void execute() {
+        // that of an access before must not interrupt the change
+        takeFault();
         try {
             onProgress();
-            FaultPoint.pass();
         } catch (RuntimeException | Error ex) {
             // the caller must be notified even after an out-of-memory error
             failure = ex;
+            if (ex instanceof InternalError cut) {
+                fault = cut;
+            }
+        }
+        // the change is made and in use: its caller must not unmap what it has made, as after a failure
+        takeFault();
+    }
+
+    private void takeFault() {
+        try {
+            FaultPoint.pass();
+        } catch (InternalError cut) {
+            fault = cut;
         }
     }
 
-    /** Returns the error of an access to a truncated file, or null. */
+    /** Returns the error of an access to a truncated file, before or in the change, or null. */
     final InternalError fault() {
-        return failure instanceof InternalError fault ? fault : null;
+        return fault;
     }
 
     final void complete() {

@@ -1,8 +1,12 @@
 package org.jfabric.driver.progress;
 
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Inbox;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -12,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A change that fails: its conductor is notified, and a memory fault reaches the progress cycle. */
+@Isolated("simulates faults of all threads")
 class ProgressCommandTest {
     private static final int ALL = 10;
 
@@ -64,6 +69,30 @@ class ProgressCommandTest {
         assertEquals(0, change.done);
         assertSame(fault, change.cause);
         assertTrue(progress.isEmpty(), "it is thrown once");
+    }
+
+    /** In front of the change a fault is of an access before, behind it of an access in it: the change is made. */
+    @ParameterizedTest
+    @CsvSource({"1, false", "2, false", "1, true", "2, true"})
+    void shouldHaveMadeTheChangeWhoseFaultIsRaisedBeforeOrBehindIt(int point, boolean direct) {
+        InternalError fault = new InternalError("a fault occurred in an unsafe memory access operation");
+        Thread own = Thread.currentThread();
+        AtomicInteger left = new AtomicInteger(point);
+        FaultPoint.simulate(() -> {
+            if (Thread.currentThread() == own && left.decrementAndGet() == 0) {
+                throw fault;
+            }
+        });
+        Change change = new Change(null);
+        try {
+            new ProgressProxy(progress, conductor, direct).execute(change);
+            assertSame(fault, assertThrows(InternalError.class, () -> progress.drain(ALL)));
+        } finally {
+            FaultPoint.simulate(null);
+        }
+        conductor.drain(ALL);
+        assertEquals(1, change.done);
+        assertEquals(0, change.failed);
     }
 
     @ParameterizedTest

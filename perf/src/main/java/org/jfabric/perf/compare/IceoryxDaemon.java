@@ -1,9 +1,11 @@
 package org.jfabric.perf.compare;
 
-import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -12,47 +14,47 @@ import org.jfabric.tool.ToolException;
  */
 final class IceoryxDaemon implements Side {
     private static final String READY = "RouDi is ready";
-    private static Process daemon;
+    private static CompletableFuture<Void> daemon;
 
     IceoryxDaemon() {
         synchronized (IceoryxDaemon.class) {
             if (daemon == null) {
                 daemon = start();
             }
-        }
-    }
-
-    private static Process start() {
-        try {
-            // it removes its shared memory at TERM, which it also gets when the thread that has started it ends
-            Process started = new ProcessBuilder(List.of("setpriv", "--pdeathsig", "TERM", IceoryxLibrary.DAEMON,
-                "--monitoring-mode", "off", "--log-level", "error")).redirectErrorStream(true).start();
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(started)));
-            BufferedReader output = started.inputReader(StandardCharsets.UTF_8);
-            StringBuilder before = new StringBuilder();
-            for (String line = output.readLine(); line != null; line = output.readLine()) {
-                if (line.contains(READY)) {
-                    Thread rest = new Thread(() -> output.lines().forEach(ignored -> { }), "iceoryx-output");
-                    rest.setDaemon(true);
-                    rest.start();
-                    return started;
-                }
-                before.append(line).append('\n');
+            try {
+                daemon.join();
+            } catch (CompletionException ex) {
+                throw new ToolException(ex.getCause().getMessage());
             }
-            throw new ToolException(IceoryxLibrary.DAEMON + " has ended; only one can run on a host. It wrote:\n"
-                + before);
-        } catch (IOException ex) {
-            throw new ToolException(IceoryxLibrary.DAEMON + " cannot be started: " + ex.getMessage());
         }
     }
 
-    private static void end(Process started) {
-        started.destroy();
-        try {
-            started.waitFor();
-        } catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
+    /** Starts it in a thread that ends with this process: the daemon ends with its thread, and not before. */
+    private static CompletableFuture<Void> start() {
+        CompletableFuture<Void> ready = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            StringBuilder output = new StringBuilder();
+            try {
+                // at TERM it removes its shared memory
+                Process daemon = new ProcessBuilder(List.of("setpriv", "--pdeathsig", "TERM", IceoryxLibrary.DAEMON,
+                    "--monitoring-mode", "off", "--log-level", "error")).redirectErrorStream(true).start();
+                daemon.inputReader(StandardCharsets.UTF_8).lines().forEach(line -> {
+                    if (line.contains(READY)) {
+                        ready.complete(null);
+                    } else if (!ready.isDone()) {
+                        output.append(line).append('\n');
+                    }
+                });
+                ready.completeExceptionally(new ToolException(IceoryxLibrary.DAEMON
+                    + " has ended; only one can run on a host. It wrote:\n" + output));
+            } catch (IOException | UncheckedIOException ex) {
+                ready.completeExceptionally(
+                    new ToolException(IceoryxLibrary.DAEMON + " cannot be started: " + ex.getMessage()));
+            }
+        }, "iceoryx-daemon");
+        thread.setDaemon(true);
+        thread.start();
+        return ready;
     }
 
     @Override

@@ -16,7 +16,11 @@ final class Exchange {
     }
 
     static SideSettings settings(SideRole role, int sizeBytes, Path cell) {
-        return new SideSettings(role, Pass.EXCHANGE, sizeBytes, cell, 0, 0, 0, true);
+        return settings(role, Pass.EXCHANGE, sizeBytes, cell);
+    }
+
+    static SideSettings settings(SideRole role, Pass pass, int sizeBytes, Path cell) {
+        return new SideSettings(role, pass, sizeBytes, cell, 0, 0, 0, true);
     }
 
     /** Two passes, as a timed one follows a warm-up. */

@@ -2,16 +2,19 @@ package org.jfabric.perf.compare;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Both sides of a system in this process, with few messages. */
@@ -42,6 +45,44 @@ class SidesTest {
             side.connect();
             side.cycle();
             assertTrue(side.run(Pass.EXCHANGE, COUNT) > 0);
+        }
+    }
+
+    /** Two whole bursts and a part of one, once with contents that are compared. */
+    @ParameterizedTest
+    @EnumSource(value = Pass.class, names = {"STREAM", "VERIFY_STREAM"})
+    void shouldAnswerEachBurstOfDatagrams(Pass pass) throws Exception {
+        try (Side pong = SideKind.JFABRIC_UDP.open(Exchange.settings(SideRole.PONG, pass, 1024, cell));
+            Side ping = SideKind.JFABRIC_UDP.open(Exchange.settings(SideRole.PING, pass, 1024, cell))) {
+            pong.connect();
+            ping.connect();
+            AtomicBoolean isOver = new AtomicBoolean();
+            CompletableFuture<Long> answered = CompletableFuture.supplyAsync(() -> {
+                long result = pong.run(pass, COUNT);
+                // the last answer leaves with a cycle behind it
+                while (!isOver.get()) {
+                    pong.cycle();
+                }
+                return result;
+            });
+            long result = ping.run(pass, COUNT);
+            isOver.set(true);
+            assertTrue(pass == Pass.VERIFY_STREAM ? result == COUNT : result > 0);
+            assertTrue(pass == Pass.VERIFY_STREAM ? answered.get() == COUNT : answered.get() > 0);
+        }
+    }
+
+    /** The side itself compares the numbers of messages. Debian has the library. */
+    @Test
+    @SuppressWarnings("try")
+    void shouldLendByIceoryx() throws Exception {
+        assumeTrue(IceoryxLibrary.version() != null, "iceoryx is not installed");
+        Side daemon = SideKind.ICEORYX_DAEMON.open(Exchange.settings(SideRole.DRIVER, SIZE, cell));
+        try {
+            Exchange.run(SideKind.ICEORYX, SIZE, cell);
+            Exchange.run(SideKind.ICEORYX, 65_536, folder.resolve("next"));
+        } finally {
+            daemon.close();
         }
     }
 
