@@ -35,6 +35,7 @@ import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -536,6 +537,30 @@ class CopiedMemoryTest {
                 RemoteMemoryPair.errno(() -> pair.b.domain.register(MemorySegment.ofArray(new byte[8]))));
             assertEquals(FabricErrno.EFAULT,
                 RemoteMemoryPair.errno(() -> pair.b.domain.register(at(4096, 8))));
+        }
+    }
+
+    /** In place: nothing is reserved, so what is behind the used bytes need not be there. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = Setup.class, names = "LOOPBACK_EMBEDDED")
+    void shouldTakeFromOneByteToTheGreatestLength(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            long address = arena.allocate(8).address();
+            for (long length : new long[] {1, MemoryRegionDescriptor.MAX_LENGTH}) {
+                MemoryRegion region = pair.b.domain.register(at(address, length), 9);
+                assertEquals(length, region.lengthBytes());
+                pair.a.fill(0, 1, 5);
+                assertEquals(0, pair.b.endpoint.trecv(region.address(0), 1, -1L, 1, 0, 1));
+                assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), 1, pair.toB, 1, 2));
+                assertEquals(1, pair.b.await(1).len());
+                pair.a.await(2);
+                assertEquals(pair.a.memory.buffer().getByte(0), at(address, 1).get(ValueLayout.JAVA_BYTE, 0));
+                region.close();
+            }
+            for (long length : new long[] {0, MemoryRegionDescriptor.MAX_LENGTH + 1}) {
+                assertEquals(FabricErrno.EINVAL,
+                    RemoteMemoryPair.errno(() -> pair.b.domain.register(at(address, length))));
+            }
         }
     }
 

@@ -246,6 +246,27 @@ class EventQueueConformanceTest {
         }
     }
 
+    /** The call waits where the ring has no room, and loses none. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    void shouldInsertMoreAddressesThanTheCommandRingHolds(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());
+            AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
+            vector.bind(queue, 0);
+            String[] names = new String[3000];
+            Arrays.setAll(names, i -> pair.neighbour(pair.b, i));
+            long[] fiAddrs = new long[names.length];
+
+            assertEquals(0, vector.insert(names, fiAddrs, 7, 0));
+
+            assertEquals(1, await(pair, queue));
+            assertEquals(EventType.AV_COMPLETE, entry.type());
+            assertEquals(names.length, entry.data());
+            assertEquals(names.length, Arrays.stream(fiAddrs).distinct().count());
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldRefuseWhatCannotBeBoundOrClosed(Setup setup) {
