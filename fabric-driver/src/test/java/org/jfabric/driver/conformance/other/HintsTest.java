@@ -167,6 +167,19 @@ class HintsTest {
         assertEquals(verdict(fabric.info(new Info()), link), verdict(fabric.info(hints), link));
     }
 
+    /** These defaults of operations are no property of a link, so that no link may refuse them. */
+    @ParameterizedTest(name = "link={0}")
+    @MethodSource("links")
+    @Requirement("REF-001")
+    void shouldAllowEntriesAndInjectionAsDefaultsOfSendsOverEveryLink(String link) {
+        Verdict plain = verdict(fabric.info(new Info()), link);
+        for (long flags : new long[] {Flags.COMPLETION, Flags.INJECT, Flags.COMPLETION | Flags.INJECT}) {
+            Info hints = new Info();
+            hints.txAttr().opFlags(flags);
+            assertEquals(plain, verdict(fabric.info(hints), link), () -> "hints " + hints);
+        }
+    }
+
     @Test
     @Requirement("REF-001")
     void shouldHaveNoDataWhenNoLinkMeetsTheHints() {
