@@ -180,6 +180,17 @@ class HintsTest {
         }
     }
 
+    /** Host and port are resolved before the links are asked. */
+    @Test
+    @Requirement("REF-001")
+    void shouldMatchAHostAndAPortAsTheirSocketAddress() {
+        Info hints = new Info().linkName("tcp");
+        String address = "fi_sockaddr_in://127.0.0.1:20001";
+        assertEquals(address, fabric.info(hints, "127.0.0.1", "20001", 0).best().destAddr());
+        assertEquals(address, fabric.info(hints, "127.0.0.1", "20001", Flags.SOURCE).best().srcAddr());
+        assertEquals(address, fabric.info(hints, address, null, 0).best().destAddr());
+    }
+
     @Test
     @Requirement("REF-001")
     void shouldHaveNoDataWhenNoLinkMeetsTheHints() {
