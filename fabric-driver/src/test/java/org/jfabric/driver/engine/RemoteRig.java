@@ -114,7 +114,8 @@ final class RemoteRig implements AutoCloseable {
             index = session.regions().add(new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> { }));
             driver.engine.addCompletionQueue(completions.writer);
             endpoint = driver.engine.addEndpoint(
-                session, new EndpointSettings(3, name, address, 0, txSize, 64, 64, MEMORY, caps, 8192, false, new byte[0])
+                session,
+                new EndpointSettings(3, name, address, 0, txSize, 64, 64, MEMORY, caps, 8192, false, new byte[0])
                     .strict(isStrict, isStrict),
                 List.of(isShm ? ShmLinkProvider.NAME : LoopbackLinkProvider.NAME), addresses, completions.writer,
                 completions.writer);
