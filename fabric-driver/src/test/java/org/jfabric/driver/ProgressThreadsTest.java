@@ -16,8 +16,11 @@ import java.util.function.BooleanSupplier;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Counter;
 import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventQueue;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.PassiveEndpoint;
 import org.jfabric.ScalableEndpoint;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingConfig;
@@ -31,6 +34,9 @@ import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
+import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
+import org.jfabric.info.EventType;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -375,6 +381,49 @@ class ProgressThreadsTest {
         assertEquals(0, first.endpoint.tsend(first.memory.address(), 8, dest, 1, 6));
         first.await(6);
         assertEquals(5, new QueueReader(other, Thread::yield).await().context());
+    }
+
+    private static EventEntry next(EventQueue events, EventType type) {
+        EventEntry event = new EventEntry();
+        await(type + " in " + events, () -> events.read(event, 0) == 1);
+        assertEquals(type, event.type());
+        return event;
+    }
+
+    /** A request is served by the thread that listens, so that has to be the one of the client's queue. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void shouldAcceptARequestWithTheQueueOfAnEndpointOfTheSecondThread(String link) {
+        FabricDriver alpha = launch("alpha");
+        // takes the first thread
+        node(alpha, "loopback");
+        FabricNode server = node(alpha, link);
+        FabricNode client = node(launch("beta"), link);
+        Info hints = new Info().caps(Flags.MSG | Flags.TAGGED).linkName(link);
+        hints.epAttr().type(EndpointType.MSG);
+        EventQueue served = server.fabric.openEventQueue(new EventQueueAttr());
+        PassiveEndpoint passive = server.fabric.openPassiveEndpoint(server.fabric.info(hints).best(), 0);
+        passive.bind(served, 0);
+        passive.listen();
+
+        EventQueue asked = client.fabric.openEventQueue(new EventQueueAttr());
+        Endpoint asking = client.domain.openEndpoint(client.fabric.info(hints).best());
+        asking.bind(client.cq, Flags.TRANSMIT | Flags.RECV);
+        asking.bind(asked, 0);
+        asking.connect(passive.name());
+        Endpoint accepting = server.domain.openEndpoint(next(served, EventType.CONNREQ).info());
+        accepting.bind(server.cq, Flags.TRANSMIT | Flags.RECV);
+        accepting.bind(served, 0);
+        accepting.accept();
+        next(served, EventType.CONNECTED);
+        next(asked, EventType.CONNECTED);
+
+        assertEquals(0, accepting.recv(server.memory.address(), 8, ANY, 1));
+        assertEquals(0, asking.send(client.memory.address(), 8, 0, 2));
+        client.await(2);
+        server.await(1);
+        passive.close();
+        assertNoErrors();
     }
 
     /** Endpoints come and go under traffic; each operation ends, and the peers that stay still reach each other. */

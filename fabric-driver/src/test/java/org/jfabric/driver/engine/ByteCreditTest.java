@@ -1,11 +1,14 @@
 package org.jfabric.driver.engine;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import java.util.Random;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Both ways in which credit travels lead to the same credit, also where their counts wrap. */
 class ByteCreditTest {
@@ -38,5 +41,23 @@ class ByteCreditTest {
             assertEquals(granted, byBoth.leftBytes(), state);
             assertEquals(granted, byBytes.leftBytes(), state);
         }
+    }
+
+    /** Links hand a message over without asking for a place only if there is room for it, then it must be taken. */
+    @Test
+    void shouldHoldExactlyTheMessagesThatItSaysItCanHold() {
+        ByteCredit credit = new ByteCredit();
+        assertFalse(credit.canHold(0), "nothing is reserved before the channel begins");
+        credit.begin(5 * LINE);
+        assertTrue(credit.canHold(4 * LINE));
+        assertFalse(credit.canHold(4 * LINE + 1));
+        assertTrue(credit.hold(2 * LINE));
+        assertTrue(credit.canHold(LINE));
+        assertFalse(credit.canHold(LINE + 1));
+        assertFalse(credit.hold(LINE + 1));
+        assertTrue(credit.hold(LINE));
+        assertFalse(credit.canHold(0), "all is used");
+        assertEquals(0, credit.left(LINE, credit.epoch()));
+        assertTrue(credit.canHold(LINE));
     }
 }

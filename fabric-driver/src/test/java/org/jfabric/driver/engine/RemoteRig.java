@@ -108,13 +108,14 @@ final class RemoteRig implements AutoCloseable {
         final List<Long> allocated = new ArrayList<>();
         final EngineEndpoint endpoint;
 
-        private Node(String name) {
+        private Node(String name, int txSize) {
             driver = isShm ? new Driver(name) : shared();
             address = FabricName.of(isShm ? name : "rig", name);
             index = session.regions().add(new RegisteredRegion(1, 0x1_0000_0042L, memory, MEMORY, () -> { }));
             driver.engine.addCompletionQueue(completions.writer);
             endpoint = driver.engine.addEndpoint(
-                session, new EndpointSettings(3, name, address, 0, 16, 64, 64, MEMORY, caps, 8192, false, new byte[0])
+                session,
+                new EndpointSettings(3, name, address, 0, txSize, 64, 64, MEMORY, caps, 8192, false, new byte[0])
                     .strict(isStrict, isStrict),
                 List.of(isShm ? ShmLinkProvider.NAME : LoopbackLinkProvider.NAME), addresses, completions.writer,
                 completions.writer);
@@ -192,7 +193,12 @@ final class RemoteRig implements AutoCloseable {
     }
 
     Node add(String name) {
-        Node node = new Node(name);
+        return add(name, 16);
+    }
+
+    /** With so many operations outstanding at most. */
+    Node add(String name, int txSize) {
+        Node node = new Node(name, txSize);
         nodes.add(node);
         return node;
     }

@@ -19,7 +19,10 @@ class RemoteViewTest {
     private static final long INTERVAL_NS = 100_000_000L;
     private static final long KEY = 0xABC;
 
-    private final RemoteRig rig = new RemoteRig(true, 0, false, 64);
+    /** More accesses than there are rows. */
+    private static final int MANY = ViewDescriptor.ROWS + 6;
+
+    private final RemoteRig rig = new RemoteRig(true, 0, false, 2 * MANY);
     private final QueueViews views = new QueueViews();
     private final long memory = UnsafeApi.allocateMemory(ViewDescriptor.FILE_LENGTH);
     private RemoteRig.Node initiator;
@@ -29,7 +32,7 @@ class RemoteViewTest {
 
     @BeforeEach
     void start() {
-        initiator = rig.add("i");
+        initiator = rig.add("i", MANY);
         target = rig.add("t");
         target.expose(KEY, RemoteRig.MEMORY);
         toTarget = initiator.to(target);
@@ -115,5 +118,25 @@ class RemoteViewTest {
         assertEquals(1, seen.sendsCount());
         assertEquals(1, seen.peers().getFirst().waiting());
         assertTrue(seen.peers().getFirst().waitingSinceNs() != 0);
+    }
+
+    /** One row for each key, as long as there are rows: what has none is added up, so that nothing is missing. */
+    @Test
+    void shouldAddUpTheAccessesThatHaveNoRow() {
+        long bytes = 0;
+        for (int i = 0; i < MANY; i++) {
+            post(Flags.WRITE, 100 + i, KEY + i, i);
+            bytes += 100 + i;
+        }
+
+        QueueSnapshot seen = look();
+
+        assertEquals(MANY, seen.accessesCount());
+        assertEquals(ViewDescriptor.ROWS, seen.accesses().size());
+        QueueSnapshot.AccessRow rest = seen.accessesRest();
+        assertEquals(MANY - ViewDescriptor.ROWS, rest.count());
+        long inRows = seen.accesses().stream().mapToLong(QueueSnapshot.AccessRow::bytes).sum();
+        assertEquals(bytes - inRows, rest.bytes());
+        assertTrue(rest.sinceNs() != 0);
     }
 }

@@ -389,6 +389,23 @@ class LentMessagesTest {
         b.assertQuiet(20);
     }
 
+    /** A handler may read a mapped file of its own that becomes shorter: no peer is to blame for that. */
+    @Test
+    void shouldPassAFaultOfOtherMemoryOnAndKeepThePeer() {
+        sendBurst(16);
+        int[] seen = new int[1];
+        InternalError thrown = assertThrows(InternalError.class, () -> poll(message -> {
+            assertShows(message, 16, seen[0]++);
+            if (seen[0] == 1) {
+                throw new InternalError("of the handler's own memory");
+            }
+        }, 16));
+        assertEquals("of the handler's own memory", thrown.getMessage());
+        assertEquals(4, seen[0]);
+        send(24, 5);
+        assertEquals(1, poll(message -> assertShows(message, 24, 5), 16));
+    }
+
     @Test
     void shouldGiveTheRingBackAfterEachCall() {
         // many times its length

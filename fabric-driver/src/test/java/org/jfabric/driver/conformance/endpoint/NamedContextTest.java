@@ -47,6 +47,8 @@ class NamedContextTest {
     private static final int LONG = 100_000;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
     private static final int CONTEXTS = 3;
+    /** More than the receiver has room for without growing. */
+    private static final int MANY_CONTEXTS = 20;
 
     private static FabricPair pair(Setup setup) {
         setup.assumeNames();
@@ -150,6 +152,29 @@ class NamedContextTest {
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 1));
             assertEquals(0, a.tx.getFirst().tsend(pair.a.memory.address(), LENGTH, toB, 1, 2));
             assertEquals(-1, pair.b.await(1).source());
+        }
+    }
+
+    /** Whatever number of contexts the receiver knows when the address is inserted. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    @Requirement({"SEP-001"})
+    void shouldLearnTheSourceOfEachOfManyContexts(Setup setup) {
+        try (FabricPair pair = pair(setup); ScalableSide a = new ScalableSide(pair, pair.a, MANY_CONTEXTS, 1)) {
+            long toB = a.av.insert(pair.b.endpoint.name());
+            for (int i = 0; i < MANY_CONTEXTS; i++) {
+                // before its address is in the vector
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 1));
+                assertEquals(0, a.tx.get(i).tsend(pair.a.memory.address(), LENGTH, toB, 1, 2));
+                assertEquals(-1, pair.b.await(1).source());
+                a.await(a.txCq.get(i), 2);
+                long from = pair.b.av.insert(a.scalable.name());
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, from, 1, 0, 3));
+                assertEquals(0, a.tx.get(i).tsend(pair.a.memory.address(), LENGTH, toB, 1, 2));
+                assertEquals(from, pair.b.await(3).source());
+                a.await(a.txCq.get(i), 2);
+                pair.b.av.remove(from);
+            }
         }
     }
 

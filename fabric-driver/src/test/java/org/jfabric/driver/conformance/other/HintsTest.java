@@ -167,6 +167,30 @@ class HintsTest {
         assertEquals(verdict(fabric.info(new Info()), link), verdict(fabric.info(hints), link));
     }
 
+    /** These defaults of operations are no property of a link, so that no link may refuse them. */
+    @ParameterizedTest(name = "link={0}")
+    @MethodSource("links")
+    @Requirement("REF-001")
+    void shouldAllowEntriesAndInjectionAsDefaultsOfSendsOverEveryLink(String link) {
+        Verdict plain = verdict(fabric.info(new Info()), link);
+        for (long flags : new long[] {Flags.COMPLETION, Flags.INJECT, Flags.COMPLETION | Flags.INJECT}) {
+            Info hints = new Info();
+            hints.txAttr().opFlags(flags);
+            assertEquals(plain, verdict(fabric.info(hints), link), () -> "hints " + hints);
+        }
+    }
+
+    /** Host and port are resolved before the links are asked. */
+    @Test
+    @Requirement("REF-001")
+    void shouldMatchAHostAndAPortAsTheirSocketAddress() {
+        Info hints = new Info().linkName("tcp");
+        String address = "fi_sockaddr_in://127.0.0.1:20001";
+        assertEquals(address, fabric.info(hints, "127.0.0.1", "20001", 0).best().destAddr());
+        assertEquals(address, fabric.info(hints, "127.0.0.1", "20001", Flags.SOURCE).best().srcAddr());
+        assertEquals(address, fabric.info(hints, address, null, 0).best().destAddr());
+    }
+
     @Test
     @Requirement("REF-001")
     void shouldHaveNoDataWhenNoLinkMeetsTheHints() {
