@@ -35,7 +35,6 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
     /** Distance of places in memory, of which each has one message. */
     static final int PLACE_BYTES = 1536;
 
-    private static final int POLL_LIMIT = 4;
     private static final long SEND = 1;
     private static final long RECEIVE = 2;
 
@@ -150,7 +149,7 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
 
     @Override
     public void poll() {
-        int result = queue.poll(this, POLL_LIMIT);
+        int result = queue.poll(this, receives);
         if (result < 0 && result != -FabricErrno.EAGAIN) {
             throw Refusal.of(queue, result);
         }
