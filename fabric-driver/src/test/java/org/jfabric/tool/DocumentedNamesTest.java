@@ -93,7 +93,7 @@ class DocumentedNamesTest {
         commands.put("sample", Set.of("--help"));
         commands.put("jcstress", Set.of("-m", "-t", "-h"));
         commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs",
-            "--kills", "--link", "--traffic", "--shrink", "--only", "--quiet", "--events"));
+            "--kills", "--link", "--traffic", "--shrink", "--only", "--quiet", "--events", "--leaks"));
         return commands;
     }
 
