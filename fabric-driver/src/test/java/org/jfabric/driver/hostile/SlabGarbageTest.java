@@ -43,6 +43,7 @@ class SlabGarbageTest {
     private static final int LIMIT = 1 << 16;
     private static final int LEAST = 16;
     private static final int CELLS = 16;
+    private static final long TAG = 9;
     private static final int LENGTH = 32;
     private static final int RETURN = SlabReturnRequestEncoder.TEMPLATE_ID;
 
@@ -305,6 +306,8 @@ class SlabGarbageTest {
             Fabric.connect(new FabricConfig().directory(DRIVER.directory())), "loopback", hints, 64, 0, () -> { }));
         long self = peer.av.insert(peer.endpoint.name());
         for (int round = 0; round < 12; round++) {
+            // no message has come for this receive when the others lose theirs: it has no cell
+            assertEquals(0, peer.endpoint.trecv(peer.memory.address() + 64, 8, -1L, TAG, 0, 7));
             ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues sender = client.open(name(), "");
             ControlClient.Region region = client.register(REGION_LENGTH);
@@ -328,6 +331,15 @@ class SlabGarbageTest {
             }
             Deadline.awaitParked("the client's end", client::isEnded);
             client.close();
+            assertEquals(0, peer.endpoint.tsend(peer.memory.address(), 8, self, TAG, 8));
+            boolean isSent = false;
+            boolean isReceived = false;
+            while (!isSent || !isReceived) {
+                FabricNode.Entry entry = peer.await();
+                assertEquals(0, entry.err(), entry::toString);
+                isSent |= entry.context() == 8;
+                isReceived |= (entry.flags() & (Flags.TAGGED | Flags.RECV)) == (Flags.TAGGED | Flags.RECV);
+            }
             // more messages than there are cells, one after the other
             for (int i = 0; i < 300; i++) {
                 assertEquals(0, peer.endpoint.send(peer.memory.address(), 8, self, 6));
