@@ -106,11 +106,12 @@ public final class CncView implements AutoCloseable {
     }
 
     /** The files are the driver's user's alone, so only a driver that runs can pass one. */
-    private static MappedFile openPassed(Path directory) {
+    static MappedFile openPassed(Path directory) {
         if (!isRunning(directory)) {
-            throw noDriver(directory, "no process owns its lock, and what is left belongs to user "
-                + FileStatus.of(Libc.AT_FDCWD, directory.toString()).uid() + ", this command runs as user "
-                + Libc.geteuid());
+            FileStatus left = FileStatus.of(Libc.AT_FDCWD, directory.toString());
+            throw noDriver(directory, left == null ? "a driver that has ended meanwhile has removed it"
+                : "no process owns its lock, and what is left belongs to user " + left.uid()
+                    + ", this command runs as user " + Libc.geteuid());
         }
         return DriverFiles.mapCnc(directory, DriverUser.configured(), TIMEOUT_NS);
     }

@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -31,6 +32,15 @@ class CncViewTest {
             }
             assertFalse(CncView.isRunning(directory));
             assertFalse(CncView.isRunning(base.driver("nowhere")));
+        }
+    }
+
+    /** A driver removes its directory at its end, at any moment of a command that reads it. */
+    @Test
+    void shouldSayThatNoDriverRunsIfTheDirectoryIsRemovedMeanwhile() {
+        try (ToolDirectory base = new ToolDirectory()) {
+            ToolException none = assertThrows(ToolException.class, () -> CncView.openPassed(base.driver("removed")));
+            assertTrue(none.getMessage().startsWith("No driver runs in "), none.getMessage());
         }
     }
 }
