@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import org.agrona.UnsafeApi;
 
 /**
- * Packet sockets (AF_PACKET): one kind receives the packets of all interfaces through a ring that is mapped, the other
- * sends packets to the queue of an interface. Both need CAP_NET_RAW.
+ * Packet sockets (AF_PACKET): one kind receives packets through a ring that is mapped, the other sends frames by one
+ * interface. Both need CAP_NET_RAW.
  *
  * <p>A frame of the ring (TPACKET_V2):
  *
@@ -20,16 +20,22 @@ import org.agrona.UnsafeApi;
  *                          | 4 segment length u16 | 6 checksum start u16 | 8 checksum offset u16
  * </pre>
  *
- * <p>Descriptors are non-blocking and close-on-exec; close them with {@link Libc#close(int)}. Packets are sent by
- * {@link UdpSocket#send} with a {@code sockaddr_ll} as name. Any thread may call.
+ * <p>Descriptors are non-blocking and close-on-exec; close them with {@link Libc#close(int)}. Frames are sent by
+ * {@link UdpSocket#send} without a name. Any thread may call.
  */
 public final class PacketSocket {
+    /** The interface of a sender does not exist any more. */
+    public static final int ENXIO = 6;
+    /** Stands for all EtherTypes: only with it a socket sees the packets that leave. */
+    public static final int ETH_P_ALL = 3;
     /** EtherType of IPv4. */
     public static final int ETH_P_IP = 0x0800;
     /** EtherType of IPv6. */
     public static final int ETH_P_IPV6 = 0x86DD;
-    /** Bytes of a {@code sockaddr_ll}. */
-    public static final int NAME_BYTES = 20;
+    /** Number of the loopback interface, which is the same everywhere. */
+    public static final int LOOPBACK_INTERFACE = 1;
+    /** Bytes of an Ethernet header: next hop, own address, EtherType. */
+    public static final int ETHERNET_BYTES = 14;
     /** Status of a frame that the kernel has filled. */
     public static final int STATUS_USER = 1;
     /** Bit of the status: packets were dropped since the last {@link #drops}, because the ring was full. */
@@ -61,12 +67,13 @@ public final class PacketSocket {
     /** Bytes that a frame has in front of the IP header at most, with the headers of Ethernet and VLAN. */
     public static final int FRAME_OVERHEAD_BYTES = 112;
 
+    private static final int NAME_BYTES = 20;
     private static final int AF_INET = 2;
     private static final int AF_PACKET = 17;
-    private static final int SOCK_DGRAM = 2;
     private static final int SOCK_RAW = 3;
     private static final int SOCK_FLAGS = 0x80000 | 0x800;
     private static final int SOL_SOCKET = 1;
+    private static final int SO_ERROR = 4;
     private static final int SO_ATTACH_FILTER = 26;
     private static final int SOL_PACKET = 263;
     private static final int PACKET_RX_RING = 5;
@@ -99,16 +106,19 @@ public final class PacketSocket {
     }
 
     /**
-     * Opens a socket that sends past the queues of the system, and receives nothing.
+     * Opens a socket that sends frames by one interface, past the queues of the system, and receives nothing. The
+     * loopback interface has no queue; there a frame takes the ordinary way, on which receivers see it leave.
      *
-     * @return as {@link #openReceiver}.
+     * @param interfaceIndex number of the interface.
+     * @return as {@link #openReceiver}; {@code -ENODEV} without such an interface.
      */
-    public static int openSender() {
-        int fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+    public static int openSender(int interfaceIndex) {
+        int fd = socket(AF_PACKET, SOCK_RAW, 0);
         if (fd < 0) {
             return fd;
         }
-        int result = setInt(fd, PACKET_QDISC_BYPASS, 1);
+        int result = interfaceIndex == LOOPBACK_INTERFACE ? 0 : setInt(fd, PACKET_QDISC_BYPASS, 1);
+        result = result < 0 ? result : bind(fd, 0, interfaceIndex);
         return result < 0 ? closed(fd, result) : fd;
     }
 
@@ -119,13 +129,16 @@ public final class PacketSocket {
      * @param blockBytes bytes of a block, a multiple of the page size.
      * @param blocks     number of blocks.
      * @param frameBytes bytes of a frame, a multiple of 16; a frame lies in one block.
+     * @param hasLeaving whether packets that leave are of interest.
      * @return 0; {@code -ENOMEM}, {@code -EINVAL}.
      */
-    public static int ring(int fd, int blockBytes, int blocks, int frameBytes) {
+    public static int ring(int fd, int blockBytes, int blocks, int frameBytes, boolean hasLeaving) {
         int result = setInt(fd, PACKET_VERSION, TPACKET_V2);
         result = result < 0 ? result : setInt(fd, PACKET_VNET_HDR, 1);
-        // Linux before 4.20 does not know it; a socket for one EtherType sees no packets that leave in any case
-        setInt(fd, PACKET_IGNORE_OUTGOING, 1);
+        if (!hasLeaving) {
+            // Linux before 4.20 does not know it; a socket for one EtherType sees no packets that leave in any case
+            setInt(fd, PACKET_IGNORE_OUTGOING, 1);
+        }
         if (result < 0) {
             return result;
         }
@@ -157,36 +170,55 @@ public final class PacketSocket {
     }
 
     /**
-     * Receives the packets of one EtherType, of all interfaces.
+     * Receives packets from now on.
      *
-     * @param fd        descriptor.
-     * @param etherType {@link #ETH_P_IP} or {@link #ETH_P_IPV6}.
+     * @param fd             descriptor.
+     * @param etherType      {@link #ETH_P_IP}, {@link #ETH_P_IPV6} or {@link #ETH_P_ALL}.
+     * @param interfaceIndex number of the interface, 0 for all.
      * @return 0 or a negative errno.
      */
-    public static int listen(int fd, int etherType) {
-        CallState state = CallState.current();
-        putName(state.scratchAddress, etherType, 0, 0);
-        return state.intResult(BIND.call(state, fd, state.scratchAddress, NAME_BYTES));
+    public static int listen(int fd, int etherType, int interfaceIndex) {
+        return bind(fd, etherType, interfaceIndex);
     }
 
-    /**
-     * Writes a {@code sockaddr_ll}.
-     *
-     * @param at             address of {@link #NAME_BYTES}.
-     * @param etherType      of the packets.
-     * @param interfaceIndex number of the interface, 0 for all.
-     * @param hardware       address of the next hop, its first byte lowest; 6 bytes.
-     */
-    public static void putName(long at, int etherType, int interfaceIndex, long hardware) {
+    private static int bind(int fd, int etherType, int interfaceIndex) {
+        CallState state = CallState.current();
+        long at = state.scratchAddress;
+        UnsafeApi.setMemory(at, NAME_BYTES, (byte) 0);
         UnsafeApi.putShort(at, (short) AF_PACKET);
         UnsafeApi.putByte(at + 2, (byte) (etherType >>> 8));
         UnsafeApi.putByte(at + 3, (byte) etherType);
         UnsafeApi.putInt(at + 4, interfaceIndex);
-        UnsafeApi.putInt(at + 8, 0);
-        UnsafeApi.putByte(at + 11, (byte) 6);
-        for (int i = 0; i < Long.BYTES; i++) {
-            UnsafeApi.putByte(at + 12 + i, (byte) (hardware >>> 8 * i));
+        return state.intResult(BIND.call(state, fd, at, NAME_BYTES));
+    }
+
+    /**
+     * Writes an Ethernet header.
+     *
+     * @param at        address of {@link #ETHERNET_BYTES}.
+     * @param next      address of the next hop, its first byte lowest; 6 bytes.
+     * @param own       address of the interface, as well.
+     * @param etherType of the packet.
+     */
+    public static void putEthernet(long at, long next, long own, int etherType) {
+        for (int i = 0; i < 6; i++) {
+            UnsafeApi.putByte(at + i, (byte) (next >>> 8 * i));
+            UnsafeApi.putByte(at + 6 + i, (byte) (own >>> 8 * i));
         }
+        UnsafeApi.putByte(at + 12, (byte) (etherType >>> 8));
+        UnsafeApi.putByte(at + 13, (byte) etherType);
+    }
+
+    /**
+     * Takes the error of a socket whose interface was shut down: until then the descriptor counts as readable.
+     *
+     * @param fd receiver.
+     */
+    public static void clearError(int fd) {
+        CallState state = CallState.current();
+        long lengthAt = state.scratchAddress + CallState.STRUCT_OFFSET;
+        UnsafeApi.putInt(lengthAt, Integer.BYTES);
+        GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_ERROR, state.scratchAddress, lengthAt);
     }
 
     /**

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.ffi.PacketSocket;
 import org.jfabric.info.SocketName;
 
 /**
@@ -23,9 +24,14 @@ final class PacketFilter {
     private static final int RETURN = 0x06;
     /** Offsets from here on are counted from the IP header, whatever the device has in front of it. */
     private static final int IP = -0x100000;
-    /** Whether the packet is for this host, for all or for another: a value of the kernel, not of the packet. */
+    /** Whether the packet is for this host, for all, for another, or leaves: a value of the kernel. */
     private static final int PACKET_TYPE = -0x1000 + 4;
     private static final int PACKET_HOST = 0;
+    private static final int PACKET_OUTGOING = 4;
+    /** EtherType, a value of the kernel. */
+    private static final int PROTOCOL = -0x1000;
+    /** Number of the interface, a value of the kernel. */
+    private static final int INTERFACE = -0x1000 + 8;
     private static final int UDP = 17;
     private static final int FRAGMENT_BITS = 0x3fff;
     private static final int IN6_HEADER_BYTES = 40;
@@ -40,23 +46,37 @@ final class PacketFilter {
         return new long[] {instruction(RETURN, 0, 0, 0)};
     }
 
-    /** Takes whole datagrams that are sent to a socket address of this host; the wildcard stands for all of them. */
-    static long[] datagrams(SocketName to) {
+    /** Takes whole datagrams that arrive from other hosts for a socket address; the wildcard stands for all of them. */
+    static long[] arriving(SocketName to) {
         PacketFilter filter = new PacketFilter();
         filter.require(LOAD_WORD, PACKET_TYPE, PACKET_HOST);
+        filter.load(LOAD_WORD, INTERFACE);
+        filter.instructions.add(new long[] {JUMP_EQUAL, PacketSocket.LOOPBACK_INTERFACE, 1});
+        return filter.datagrams(to);
+    }
+
+    /** Takes whole datagrams for a socket address that leave by the loopback interface. */
+    static long[] leaving(SocketName to) {
+        PacketFilter filter = new PacketFilter();
+        filter.require(LOAD_WORD, PACKET_TYPE, PACKET_OUTGOING);
+        filter.require(LOAD_HALF, PROTOCOL, PacketRing.etherType(to.isIn6()));
+        return filter.datagrams(to);
+    }
+
+    private long[] datagrams(SocketName to) {
         if (to.isIn6()) {
-            filter.require(LOAD_BYTE, IP + 6, UDP);
-            filter.requireAddress(to.inetAddress(), IP + 24);
-            filter.require(LOAD_HALF, IP + IN6_HEADER_BYTES + 2, to.port());
+            require(LOAD_BYTE, IP + 6, UDP);
+            requireAddress(to.inetAddress(), IP + 24);
+            require(LOAD_HALF, IP + IN6_HEADER_BYTES + 2, to.port());
         } else {
-            filter.require(LOAD_BYTE, IP + 9, UDP);
-            filter.load(LOAD_HALF, IP + 6);
-            filter.instructions.add(new long[] {JUMP_ANY_BIT, FRAGMENT_BITS, 1});
-            filter.requireAddress(to.inetAddress(), IP + 16);
-            filter.load(LOAD_HEADER_LENGTH, IP);
-            filter.require(LOAD_HALF_INDEXED, IP + 2, to.port());
+            require(LOAD_BYTE, IP + 9, UDP);
+            load(LOAD_HALF, IP + 6);
+            instructions.add(new long[] {JUMP_ANY_BIT, FRAGMENT_BITS, 1});
+            requireAddress(to.inetAddress(), IP + 16);
+            load(LOAD_HEADER_LENGTH, IP);
+            require(LOAD_HALF_INDEXED, IP + 2, to.port());
         }
-        return filter.program();
+        return program();
     }
 
     private void requireAddress(InetAddress address, int offset) {

@@ -4,10 +4,12 @@ package org.jfabric.driver.link.udp;
  * Where frames to a destination go.
  *
  * @param interfaceIndex number of the interface.
- * @param hardware       address of the next hop, its first byte lowest; 0 on the loopback interface.
+ * @param hardware       address of the next hop, its first byte lowest.
+ * @param ownHardware    address of the interface.
  * @param mtuBytes       longest IP packet.
  * @param source         address that the system chooses as source, in the order of networks.
  * @param isStale        whether the kernel has not heard of the next hop for a while.
  */
-record PacketHop(int interfaceIndex, long hardware, int mtuBytes, byte[] source, boolean isStale) {
+record PacketHop(
+    int interfaceIndex, long hardware, long ownHardware, int mtuBytes, byte[] source, boolean isStale) {
 }

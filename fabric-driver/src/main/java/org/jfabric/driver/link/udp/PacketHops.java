@@ -18,11 +18,17 @@ import org.jfabric.info.SocketName;
  *
  * <p>Endpoints of link packet on this host have a sign: a raw socket that is bound to their address, and connected to
  * one that holds their port. The kernel drops frames from one IPv4 address of a host to another one that were not sent
- * by its own sockets, so only endpoints with rings receive frames over the loopback interface.
+ * by its own sockets, so only endpoints with rings receive frames over the loopback interface. These frames name
+ * another next hop than that interface, so that the kernel drops them before it looks up a route.
  */
 final class PacketHops {
-    /** For experiments (RFC 3692). */
-    static final int SIGN_PROTOCOL = 253;
+    /**
+     * For experiments (RFC 3692). Endpoints whose rings see frames arrive over the loopback interface, not leave, had
+     * 253.
+     */
+    static final int SIGN_PROTOCOL = 254;
+    /** Of no interface: it is locally administered, and the kernel gives none. */
+    private static final long NO_HARDWARE = 0xfdfdfdfdfd02L;
 
     private static final Path SIGNS = Path.of("/proc/net/raw");
 
@@ -48,6 +54,7 @@ final class PacketHops {
     private static final int RTN_LOCAL = 2;
     private static final int NDA_DST = 1;
     private static final int NDA_LLADDR = 2;
+    private static final int IFLA_ADDRESS = 1;
     private static final int IFLA_MTU = 4;
     private static final int NUD_REACHABLE = 0x02;
     private static final int NUD_STALE = 0x04;
@@ -82,12 +89,13 @@ final class PacketHops {
                     hops.add(null);
                 } else if (route.header(7) == RTN_LOCAL && !peer.isIn6()) {
                     signs = signs == null ? signs() : signs;
-                    hops.add(hasSign(signs, peer) ? hop(kernel, route, null) : null);
+                    hops.add(hasSign(signs, peer) ? hop(kernel, route, null, NO_HARDWARE) : null);
                 } else if (route.header(7) == RTN_LOCAL) {
-                    hops.add(hop(kernel, route, null));
+                    hops.add(hop(kernel, route, null, 0));
                 } else {
                     Answer neighbour = neighbour(kernel, route, peer);
-                    hops.add(neighbour == null ? null : hop(kernel, route, neighbour));
+                    hops.add(neighbour == null ? null
+                        : hop(kernel, route, neighbour, hardware(neighbour.attribute(NDA_LLADDR))));
                 }
             }
         }
@@ -132,7 +140,7 @@ final class PacketHops {
         return neighbour.bytes.getShort(NLMSG_HEADER_BYTES + 8);
     }
 
-    private static PacketHop hop(Netlink kernel, Answer route, Answer neighbour) {
+    private static PacketHop hop(Netlink kernel, Answer route, Answer neighbour, long hardware) {
         byte[] index = route.attribute(RTA_OIF);
         ByteBuffer request = request(RTM_GETLINK);
         request.put(new byte[4]).put(index).put(new byte[8]);
@@ -142,14 +150,22 @@ final class PacketHops {
             || link.bytes.getShort(NLMSG_HEADER_BYTES + 2) != (neighbour == null ? ARPHRD_LOOPBACK : ARPHRD_ETHER)) {
             return null;
         }
-        long hardware = 0;
-        for (int i = 0; neighbour != null && i < HARDWARE_BYTES; i++) {
-            hardware |= (neighbour.attribute(NDA_LLADDR)[i] & 0xffL) << 8 * i;
+        byte[] own = link.attribute(IFLA_ADDRESS);
+        if (own == null || own.length != HARDWARE_BYTES) {
+            return null;
         }
         byte[] source = route.attribute(RTA_PREFSRC);
         byte[] to = route.attribute(RTA_DST);
-        return new PacketHop(number(index), hardware, number(link.attribute(IFLA_MTU)), source == null ? to : source,
-            neighbour != null && (state(neighbour) & NUD_STALE) != 0);
+        return new PacketHop(number(index), hardware, hardware(own), number(link.attribute(IFLA_MTU)),
+            source == null ? to : source, neighbour != null && (state(neighbour) & NUD_STALE) != 0);
+    }
+
+    private static long hardware(byte[] address) {
+        long hardware = 0;
+        for (int i = 0; i < HARDWARE_BYTES; i++) {
+            hardware |= (address[i] & 0xffL) << 8 * i;
+        }
+        return hardware;
     }
 
     // ---- signs ----

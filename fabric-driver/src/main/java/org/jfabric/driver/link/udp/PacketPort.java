@@ -4,7 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
@@ -38,15 +41,22 @@ final class PacketPort extends UdpPort {
     private static final long REFRESH_NS = 1_000_000_000L;
     private static final long MAX_AGE_NS = 2 * REFRESH_NS;
     private static final int SLOT_ALIGNMENT = 64;
+    /** Of Ethernet, IPv6 and UDP. */
+    private static final int HEADERS_BYTES = PacketSocket.ETHERNET_BYTES + 40 + 8;
 
     private final int kernelFd;
-    private final int senderFd;
+    /** Sockets that send frames, by the number of their interface. */
+    private final Map<Integer, Integer> senders = new HashMap<>();
     /**
      * Shows senders on this host that there is a ring. Negative for IPv6, which needs none, and where the loopback
      * interface is down.
      */
     private final int signFd;
-    private final PacketRing ring;
+    private final PacketRing loopback;
+    /** Null if the address is one of the loopback interface. */
+    private final PacketRing network;
+    /** The ring that is read. */
+    private PacketRing ring;
     /** Frames to be sent with one system call. */
     private final MessageVector frames;
     private final MemorySegment slots;
@@ -66,21 +76,24 @@ final class PacketPort extends UdpPort {
     private boolean isClosed;
 
     private PacketPort(
-        SocketName name, InetAddress local, UdpConfig config, int kernelFd, int senderFd, int signFd,
-        PacketRing ring) {
+        SocketName name, InetAddress local, UdpConfig config, int kernelFd, int signFd, PacketRing loopback,
+        PacketRing network) {
         super(UdpNetwork.of(Sockets.NATIVE), name, local, config);
         this.kernelFd = kernelFd;
-        this.senderFd = senderFd;
         this.signFd = signFd;
-        this.ring = ring;
+        this.loopback = loopback;
+        this.network = network;
+        this.ring = loopback;
         int batch = config.batchSize();
         payloadBytes = config.maxMessageBytes();
-        slotBytes = (payloadBytes + 48 + 2 * SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
+        slotBytes = (payloadBytes + HEADERS_BYTES + 2 * SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
         slots = Arena.ofAuto().allocate((long) batch * slotBytes, SLOT_ALIGNMENT);
         slotsAddress = slots.address();
         frames = new MessageVector(batch, 1);
         for (int i = 0; i < batch; i++) {
             frames.pieceCount(i, 1);
+            // the sockets are bound to interfaces, and the frames have the addresses
+            frames.name(i, 0, 0);
         }
     }
 
@@ -91,6 +104,7 @@ final class PacketPort extends UdpPort {
      */
     static PacketPort open(SocketName wanted, UdpConfig config) {
         List<Integer> open = new ArrayList<>();
+        PacketRing[] rings = new PacketRing[2];
         try {
             int kernelFd = add(open, "bind", UdpSocket.open(wanted.toBytes(), false), wanted);
             check("setsockopt", PacketSocket.filter(kernelFd, PacketFilter.nothing()), wanted);
@@ -100,18 +114,26 @@ final class PacketPort extends UdpPort {
                 UdpSocket.multicastInterface(kernelFd, local.getAddress());
             }
             SocketName name = SocketName.ofBytes(UdpSocket.name(kernelFd));
-            int senderFd = add(open, "socket", PacketSocket.openSender(), wanted);
             int signFd = name.isIn6() ? -1 : openSign(name);
             if (signFd >= 0) {
                 open.add(signFd);
             }
-            PacketRing ring = PacketRing.open(
-                name, config.maxMessageBytes(), config.ringBytes(), config.batchSize());
-            return new PacketPort(name, local, config, kernelFd, senderFd, signFd, ring);
+            rings[0] = openRing(name, true, config);
+            if (!local.isLoopbackAddress()) {
+                rings[1] = openRing(name, false, config);
+            }
+            return new PacketPort(name, local, config, kernelFd, signFd, rings[0], rings[1]);
         } catch (RuntimeException failed) {
+            if (rings[0] != null) {
+                rings[0].close();
+            }
             open.forEach(Libc::close);
             throw failed;
         }
+    }
+
+    private static PacketRing openRing(SocketName name, boolean isLoopback, UdpConfig config) {
+        return PacketRing.open(name, isLoopback, config.maxMessageBytes(), config.ringBytes(), config.batchSize());
     }
 
     private static int openSign(SocketName name) {
@@ -136,7 +158,10 @@ final class PacketPort extends UdpPort {
     void attach(LinkServices linkServices, PacketCounters linkCounters) {
         services = linkServices;
         counters = linkCounters;
-        ring.attach(linkServices, linkCounters);
+        loopback.attach(linkServices, linkCounters);
+        if (network != null) {
+            network.attach(linkServices, linkCounters);
+        }
     }
 
     @Override
@@ -145,14 +170,25 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    int fd() {
-        return isClosed ? -1 : ring.fd();
+    int[] descriptors() {
+        return network == null ? new int[] {loopback.fd()} : new int[] {loopback.fd(), network.fd()};
+    }
+
+    @Override
+    void arrived(int fd) {
+        // else a descriptor whose interface was shut down wakes the driver for ever
+        PacketSocket.clearError(fd);
     }
 
     // ---- receiving ----
 
     @Override
     MessageVector incoming(MessageVector shared) {
+        PacketRing other = ring == loopback ? network : loopback;
+        // neither keeps the other one waiting
+        if (other != null && other.hasWaiting()) {
+            ring = other;
+        }
         return ring.vector();
     }
 
@@ -211,17 +247,23 @@ final class PacketPort extends UdpPort {
         });
         refreshedNs = nowNs;
         isRefreshing = true;
-        services.submit(new PacketRefresh(this, name().inetAddress(), used));
+        services.submit(new PacketRefresh(this, name().inetAddress(), used, Set.copyOf(senders.keySet())));
     }
 
-    /** The result of a look-up. */
-    void onFound(List<PacketRoute> asked, List<PacketHop> hops) {
+    /** The result of a look-up: next hops, and sockets of interfaces that had none. */
+    void onFound(List<PacketRoute> asked, List<PacketHop> hops, Map<Integer, Integer> opened) {
         isRefreshing = false;
         if (isClosed) {
+            opened.values().forEach(Libc::close);
             return;
         }
+        senders.putAll(opened);
+        // the octet of a packet socket is in the headers that it is given; the priority is that of VLAN tags
+        opened.values().forEach(fd -> marks.apply(fd, false));
         for (int i = 0; i < asked.size(); i++) {
-            asked.get(i).update(hops.get(i), name().inetAddress(), name().port(), marks.tos(), refreshedNs);
+            PacketHop hop = hops.get(i);
+            int senderFd = hop == null ? -1 : senders.getOrDefault(hop.interfaceIndex(), -1);
+            asked.get(i).update(hop, senderFd, name().inetAddress(), name().port(), marks.tos(), refreshedNs);
         }
         // inserted meanwhile
         for (PacketRoute route : routes.values()) {
@@ -269,7 +311,8 @@ final class PacketPort extends UdpPort {
             int index = from + count;
             PacketRoute route = routes.get(vector.namePointer(index));
             long length = PacketRoute.lengthBytes(vector, index);
-            if (route == null || length > payloadBytes || !route.takesFrame(length, nowNs, MAX_AGE_NS)) {
+            if (route == null || length > payloadBytes || !route.takesFrame(length, nowNs, MAX_AGE_NS)
+                || first != null && route.senderFd != first.senderFd) {
                 break;
             }
             first = count == 0 ? route : first;
@@ -279,12 +322,24 @@ final class PacketPort extends UdpPort {
         if (count == 0) {
             return 0;
         }
-        int taken = UdpSocket.send(senderFd, frames, count);
+        int taken = UdpSocket.send(first.senderFd, frames, count);
         if (taken < 0 && taken != -FabricErrno.EAGAIN && taken != -FabricErrno.ENOBUFS) {
-            first.fail();
+            refuse(first, taken);
         }
         // what an interface has no room for now is queued by the kernel's socket
         return Math.max(0, taken);
+    }
+
+    /** The kernel does not take the frames of a route. */
+    private void refuse(PacketRoute route, int error) {
+        if (error == -PacketSocket.ENXIO) {
+            // the interface does not exist any more
+            int gone = route.senderFd;
+            Libc.close(gone);
+            senders.values().remove(gone);
+            routes.values().forEach(each -> each.lose(gone));
+        }
+        route.fail();
     }
 
     private int sendByKernel(MessageVector vector, int index) {
@@ -305,8 +360,7 @@ final class PacketPort extends UdpPort {
     void mark(SocketClass socketClass) {
         marks = socketClass;
         marks.apply(kernelFd, name().isIn6());
-        // the octet of a packet socket is in the headers that it is given; the priority is that of VLAN tags
-        marks.apply(senderFd, false);
+        senders.values().forEach(fd -> marks.apply(fd, false));
     }
 
     @Override
@@ -319,8 +373,12 @@ final class PacketPort extends UdpPort {
         if (!isClosed) {
             isClosed = true;
             routes.clear();
-            ring.close();
-            Libc.close(senderFd);
+            loopback.close();
+            if (network != null) {
+                network.close();
+            }
+            senders.values().forEach(Libc::close);
+            senders.clear();
             if (signFd >= 0) {
                 Libc.close(signFd);
             }

@@ -13,8 +13,12 @@ import org.jfabric.ffi.PacketSocket;
 import org.jfabric.info.SocketName;
 
 /**
- * The mapped ring of one receiving packet socket. The kernel copies each packet into the next frame and then sets the
- * frame's status; the frame is read where it lies, and given back by clearing the status.
+ * The mapped ring of one receiving packet socket: of datagrams that leave by the loopback interface, or of those that
+ * arrive by the others. A datagram that leaves is seen in the sender's call; it would arrive later, in an interrupt of
+ * that call.
+ *
+ * <p>The kernel copies each packet into the next frame and then sets the frame's status; the frame is read where it
+ * lies, and given back by clearing the status.
  *
  * <pre>
  *   oldest                  next                 the kernel's place
@@ -79,24 +83,28 @@ final class PacketRing {
      * Opens a ring that receives what is sent to an address from now on.
      *
      * @param name         address of this host.
+     * @param isLoopback   whether it is the ring of the loopback interface.
      * @param messageBytes longest datagram.
      * @param ringBytes    approximate length of the ring.
      * @param batch        greatest number of datagrams of one call.
      */
-    static PacketRing open(SocketName name, int messageBytes, long ringBytes, int batch) {
+    static PacketRing open(SocketName name, boolean isLoopback, int messageBytes, long ringBytes, int batch) {
         int fd = check("socket", PacketSocket.openReceiver());
         try {
             int frameBytes = frameBytes(messageBytes + IN6_HEADER_BYTES + UDP_HEADER_BYTES);
             int blockBytes = blockBytes(frameBytes);
             int blocks = (int) Math.max(1, ringBytes / blockBytes);
-            check("setsockopt", PacketSocket.ring(fd, blockBytes, blocks, frameBytes));
+            check("setsockopt", PacketSocket.ring(fd, blockBytes, blocks, frameBytes, isLoopback));
             // before the socket is bound: nothing else may be in the ring
-            check("setsockopt", PacketSocket.filter(fd, PacketFilter.datagrams(name)));
+            check("setsockopt", PacketSocket.filter(
+                fd, isLoopback ? PacketFilter.leaving(name) : PacketFilter.arriving(name)));
             long mapped = Libc.mmap((long) blockBytes * blocks, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd,
                 0);
             check("mmap", (int) Math.min(0, mapped));
             PacketRing ring = new PacketRing(fd, name.isIn6(), frameBytes, blocks, mapped, batch);
-            int bound = PacketSocket.listen(fd, etherType(name.isIn6()));
+            int bound = isLoopback
+                ? PacketSocket.listen(fd, PacketSocket.ETH_P_ALL, PacketSocket.LOOPBACK_INTERFACE)
+                : PacketSocket.listen(fd, etherType(name.isIn6()), 0);
             if (bound < 0) {
                 Libc.munmap(mapped, ring.length);
             }
@@ -146,6 +154,11 @@ final class PacketRing {
     /** Gets the places of datagrams and their senders by {@link #receive}. */
     MessageVector vector() {
         return vector;
+    }
+
+    /** Whether a frame waits. */
+    boolean hasWaiting() {
+        return (UnsafeApi.getIntAcquire(null, frames[next] + PacketSocket.STATUS) & PacketSocket.STATUS_USER) != 0;
     }
 
     /** Finds up to a number of datagrams, which are valid until {@link #release}; returns how many there are. */

@@ -22,13 +22,17 @@ final class PacketRoute {
     private static final int UDP = 17;
 
     final SocketName peer;
+    /** With that of Ethernet. */
     final int headerBytes;
+    /** Socket of the interface; negative if there is none. */
+    int senderFd = -1;
     private final boolean isIn6;
     private final int etherType;
     private final MemorySegment memory;
     /** Address of the headers. */
     private final long headers;
-    private final long linkName;
+    /** Address of the IP header in them. */
+    private final long ip;
     /** Sums of what is the same in each datagram. */
     private long headerSum;
     private long pseudoSum;
@@ -43,50 +47,53 @@ final class PacketRoute {
         this.peer = peer;
         isIn6 = peer.isIn6();
         etherType = PacketRing.etherType(isIn6);
-        headerBytes = (isIn6 ? IN6_HEADER_BYTES : IN_HEADER_BYTES) + UDP_HEADER_BYTES;
-        memory = Arena.ofAuto().allocate(64 + 32, 64);
+        headerBytes = PacketSocket.ETHERNET_BYTES + (isIn6 ? IN6_HEADER_BYTES : IN_HEADER_BYTES)
+            + UDP_HEADER_BYTES;
+        memory = Arena.ofAuto().allocate(64, 64);
         headers = memory.address();
-        linkName = headers + 64;
+        ip = headers + PacketSocket.ETHERNET_BYTES;
     }
 
     /**
      * Takes over what was found.
      *
      * @param hop       the next hop, or null if frames cannot be sent now.
+     * @param sender    socket of its interface, negative if there is none.
      * @param own       source address of the endpoint, or the wildcard.
      * @param ownPort   source port.
      * @param tos       octet of the IP header.
      */
-    void update(PacketHop hop, InetAddress own, int ownPort, int tos, long nowNs) {
+    void update(PacketHop hop, int sender, InetAddress own, int ownPort, int tos, long nowNs) {
         checkedNs = nowNs;
         isUsed = false;
-        isKnown = hop != null;
-        if (hop == null) {
+        isKnown = hop != null && sender >= 0;
+        senderFd = sender;
+        if (!isKnown) {
             return;
         }
         isProbeDue = hop.isStale();
         mtuBytes = hop.mtuBytes();
-        PacketSocket.putName(linkName, etherType, hop.interfaceIndex(), hop.hardware());
         byte[] source = own.isAnyLocalAddress() ? hop.source() : own.getAddress();
         UnsafeApi.setMemory(headers, 64, (byte) 0);
+        PacketSocket.putEthernet(headers, hop.hardware(), hop.ownHardware(), etherType);
         if (isIn6) {
-            put(headers, 0x60 | tos >>> 4, tos << 4);
-            put(headers + 6, UDP, HOP_LIMIT);
-            put(headers + 8, source);
-            put(headers + 24, peer.inetAddress().getAddress());
+            put(ip, 0x60 | tos >>> 4, tos << 4);
+            put(ip + 6, UDP, HOP_LIMIT);
+            put(ip + 8, source);
+            put(ip + 24, peer.inetAddress().getAddress());
         } else {
-            put(headers, 0x45, tos);
+            put(ip, 0x45, tos);
             // not to be cut: then the identification may be 0 (RFC 6864)
-            put(headers + 6, 0x40, 0);
-            put(headers + 8, HOP_LIMIT, UDP);
-            put(headers + 12, source);
-            put(headers + 16, peer.inetAddress().getAddress());
-            headerSum = InternetChecksum.sum(headers, IN_HEADER_BYTES);
+            put(ip + 6, 0x40, 0);
+            put(ip + 8, HOP_LIMIT, UDP);
+            put(ip + 12, source);
+            put(ip + 16, peer.inetAddress().getAddress());
+            headerSum = InternetChecksum.sum(ip, IN_HEADER_BYTES);
         }
         long udp = headers + headerBytes - UDP_HEADER_BYTES;
         put(udp, ownPort >>> 8, ownPort);
         put(udp + 2, peer.port() >>> 8, peer.port());
-        pseudoSum = isIn6 ? InternetChecksum.pseudo(headers + 8, 32, 0) : InternetChecksum.pseudo(headers + 12, 8, 0);
+        pseudoSum = isIn6 ? InternetChecksum.pseudo(ip + 8, 32, 0) : InternetChecksum.pseudo(ip + 12, 8, 0);
     }
 
     private static void put(long at, int first, int second) {
@@ -109,7 +116,8 @@ final class PacketRoute {
      */
     boolean takesFrame(long lengthBytes, long nowNs, long maxAgeNs) {
         isUsed = true;
-        if (!isKnown || lengthBytes + headerBytes > mtuBytes || nowNs - checkedNs > maxAgeNs) {
+        if (!isKnown || lengthBytes + headerBytes - PacketSocket.ETHERNET_BYTES > mtuBytes
+            || nowNs - checkedNs > maxAgeNs) {
             return false;
         }
         if (isProbeDue) {
@@ -118,6 +126,14 @@ final class PacketRoute {
             return false;
         }
         return true;
+    }
+
+    /** A socket was closed, because its interface does not exist any more. */
+    void lose(int fd) {
+        if (senderFd == fd) {
+            senderFd = -1;
+            isKnown = false;
+        }
     }
 
     /** Frames are refused: the kernel's socket is used until the next look-up. */
@@ -150,15 +166,15 @@ final class PacketRoute {
         int checksum = InternetChecksum.fold(pseudoSum + udpLength + InternetChecksum.sum(udp, udpBytes));
         // 0 would say that there is none
         UnsafeApi.putShort(udp + 6, (short) (checksum == 0 ? 0xffff : checksum));
+        long packet = at + PacketSocket.ETHERNET_BYTES;
         if (isIn6) {
-            UnsafeApi.putShort(at + 4, (short) udpLength);
+            UnsafeApi.putShort(packet + 4, (short) udpLength);
         } else {
             long total = InternetChecksum.big(udpBytes + IN_HEADER_BYTES);
-            UnsafeApi.putShort(at + 2, (short) total);
-            UnsafeApi.putShort(at + 10, (short) InternetChecksum.fold(headerSum + total));
+            UnsafeApi.putShort(packet + 2, (short) total);
+            UnsafeApi.putShort(packet + 10, (short) InternetChecksum.fold(headerSum + total));
         }
         to.piece(place, 0, at, length + headerBytes);
-        to.name(place, linkName, PacketSocket.NAME_BYTES);
     }
 
     static long lengthBytes(MessageVector from, int index) {

@@ -52,8 +52,8 @@ final class UdpNativePort extends UdpPort {
     }
 
     @Override
-    int fd() {
-        return fd;
+    int[] descriptors() {
+        return new int[] {fd};
     }
 
     @Override

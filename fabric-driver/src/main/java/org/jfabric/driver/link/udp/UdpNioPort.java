@@ -61,8 +61,8 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    int fd() {
-        return -1;
+    int[] descriptors() {
+        return new int[0];
     }
 
     @Override

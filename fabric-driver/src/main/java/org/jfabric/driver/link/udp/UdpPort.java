@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
+import java.util.Arrays;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
@@ -20,8 +21,8 @@ abstract class UdpPort extends BoundAddress {
     private final InetAddress local;
     private final UdpConfig config;
     private boolean refusesGroups;
-    private boolean watched;
-    private boolean armed;
+    /** Its descriptors that are watched; null before the first is armed. */
+    private Watch[] watches;
 
     UdpPort(UdpNetwork network, SocketName name, InetAddress local, UdpConfig config) {
         this.network = network;
@@ -71,32 +72,51 @@ abstract class UdpPort extends BoundAddress {
 
     /** Makes the next datagram wake the driver; false if the system has no event for it. */
     final boolean arm(LinkServices services, Runnable onArrival) {
-        if (armed) {
-            return true;
+        if (watches == null) {
+            watches = Arrays.stream(descriptors()).mapToObj(Watch::new).toArray(Watch[]::new);
         }
-        int fd = fd();
-        if (fd < 0) {
-            return false;
+        for (Watch watch : watches) {
+            watch.arm(services, onArrival);
         }
-        armed = true;
-        if (watched) {
-            services.rearm(fd);
-        } else {
-            watched = true;
-            services.watch(fd, readable -> {
-                armed = false;
-                onArrival.run();
-            });
-        }
-        return true;
+        return watches.length != 0;
     }
 
     /** Stops watching the socket and closes it. */
     final void close(LinkServices services) {
-        if (watched) {
-            services.unwatch(fd());
+        if (watches != null) {
+            for (Watch watch : watches) {
+                services.unwatch(watch.fd);
+            }
         }
         close();
+    }
+
+    /** A descriptor that wakes the driver once, until it is armed again. */
+    private final class Watch {
+        private final int fd;
+        private boolean isWatched;
+        private boolean isArmed;
+
+        Watch(int fd) {
+            this.fd = fd;
+        }
+
+        void arm(LinkServices services, Runnable onArrival) {
+            if (isArmed) {
+                return;
+            }
+            isArmed = true;
+            if (isWatched) {
+                services.rearm(fd);
+                return;
+            }
+            isWatched = true;
+            services.watch(fd, readable -> {
+                isArmed = false;
+                arrived(fd);
+                onArrival.run();
+            });
+        }
     }
 
     @Override
@@ -108,8 +128,13 @@ abstract class UdpPort extends BoundAddress {
         return name;
     }
 
-    /** Descriptor that becomes readable when a datagram arrives, or -1 if there is none. */
-    abstract int fd();
+    /** Descriptors that become readable when datagrams arrive; empty if there are none. */
+    abstract int[] descriptors();
+
+    /** One of the descriptors has become readable. */
+    void arrived(int fd) {
+        // the next poll reads it
+    }
 
     /** Receives available datagrams up to a limit; their number. */
     abstract int receive(MessageVector vector, int count);

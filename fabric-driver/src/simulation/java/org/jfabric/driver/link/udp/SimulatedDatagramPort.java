@@ -98,8 +98,8 @@ final class SimulatedDatagramPort extends UdpPort {
     }
 
     @Override
-    int fd() {
-        return -1;
+    int[] descriptors() {
+        return new int[0];
     }
 
     @Override

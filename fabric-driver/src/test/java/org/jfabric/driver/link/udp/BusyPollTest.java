@@ -26,7 +26,7 @@ class BusyPollTest {
         UdpNetwork network = UdpNetwork.of(config.sockets());
         UdpPort port = network.open(LOCAL, LOCAL.inetAddress(), false, config);
         try {
-            return BusyPoll.get(port.fd());
+            return BusyPoll.get(port.descriptors()[0]);
         } finally {
             port.close();
         }

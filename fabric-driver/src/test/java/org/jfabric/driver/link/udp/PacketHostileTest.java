@@ -11,7 +11,6 @@ import java.lang.foreign.ValueLayout;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.file.Files;
@@ -53,7 +52,7 @@ class PacketHostileTest {
 
     /** Sends frames of any contents over the loopback interface. */
     private static final class Forger implements AutoCloseable {
-        private final int fd = PacketSocket.openSender();
+        private final int fd = PacketSocket.openSender(PacketSocket.LOOPBACK_INTERFACE);
         private final MessageVector from = new MessageVector(1, 1);
         private final MessageVector frame = new MessageVector(1, 1);
         private final Arena arena = Arena.ofShared();
@@ -65,9 +64,10 @@ class PacketHostileTest {
         Forger(SocketName to) throws IOException {
             InetAddress own = to.inetAddress();
             route = new PacketRoute(to);
-            route.update(new PacketHop(NetworkInterface.getByName("lo").getIndex(), 0, 65_536, own.getAddress(), false),
+            route.update(new PacketHop(PacketSocket.LOOPBACK_INTERFACE, 0, 0, 65_536, own.getAddress(), false), fd,
                 own, 9, 0, 0);
             frame.pieceCount(0, 1);
+            frame.name(0, 0, 0);
         }
 
         /** A datagram that is right. */
@@ -138,7 +138,7 @@ class PacketHostileTest {
             if (!pair.setup.host.contains(":")) {
                 forger.make(64, 1);
                 // the hop limit, which the sum of the IP header covers alone
-                forger.flip(8);
+                forger.flip(PacketSocket.ETHERNET_BYTES + 8);
                 forger.send();
                 dropped++;
             }
@@ -183,8 +183,9 @@ class PacketHostileTest {
             assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 4096, ANY, 1));
             for (int i = 0; i < 5_000; i++) {
                 forger.make(random.nextInt(200), i);
-                int ipLength = isIn6 ? 4 : 2;
-                int[] places = {isIn6 ? 0 : 0, ipLength, ipLength + 1, forger.headerBytes() - 4,
+                int ip = PacketSocket.ETHERNET_BYTES;
+                int ipLength = ip + (isIn6 ? 4 : 2);
+                int[] places = {ip, ipLength, ipLength + 1, forger.headerBytes() - 4,
                     forger.headerBytes() - 3};
                 UnsafeApi.putByte(forger.memory + places[random.nextInt(places.length)], (byte) random.nextInt(256));
                 // most without a checksum, which would hide the rest
