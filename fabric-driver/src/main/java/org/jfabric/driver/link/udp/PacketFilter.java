@@ -37,8 +37,11 @@ final class PacketFilter {
     private static final int IN6_HEADER_BYTES = 40;
 
     private final List<long[]> instructions = new ArrayList<>();
+    /** Offset of the IP header. */
+    private final int ip;
 
-    private PacketFilter() {
+    private PacketFilter(int ip) {
+        this.ip = ip;
     }
 
     /** Drops every packet. */
@@ -48,7 +51,7 @@ final class PacketFilter {
 
     /** Takes whole datagrams that arrive from other hosts for a socket address; the wildcard stands for all of them. */
     static long[] arriving(SocketName to) {
-        PacketFilter filter = new PacketFilter();
+        PacketFilter filter = new PacketFilter(IP);
         filter.require(LOAD_WORD, PACKET_TYPE, PACKET_HOST);
         filter.load(LOAD_WORD, INTERFACE);
         filter.instructions.add(new long[] {JUMP_EQUAL, PacketSocket.LOOPBACK_INTERFACE, 1});
@@ -57,24 +60,26 @@ final class PacketFilter {
 
     /** Takes whole datagrams for a socket address that leave by the loopback interface. */
     static long[] leaving(SocketName to) {
-        PacketFilter filter = new PacketFilter();
+        // loads from an offset in the packet are compiled to a few instructions, those from the IP header are calls
+        PacketFilter filter = new PacketFilter(PacketSocket.ETHERNET_BYTES);
         filter.require(LOAD_WORD, PACKET_TYPE, PACKET_OUTGOING);
         filter.require(LOAD_HALF, PROTOCOL, PacketRing.etherType(to.isIn6()));
         return filter.datagrams(to);
     }
 
+    /** With the port first, because it differs most often. */
     private long[] datagrams(SocketName to) {
         if (to.isIn6()) {
-            require(LOAD_BYTE, IP + 6, UDP);
-            requireAddress(to.inetAddress(), IP + 24);
-            require(LOAD_HALF, IP + IN6_HEADER_BYTES + 2, to.port());
+            require(LOAD_HALF, ip + IN6_HEADER_BYTES + 2, to.port());
+            require(LOAD_BYTE, ip + 6, UDP);
+            requireAddress(to.inetAddress(), ip + 24);
         } else {
-            require(LOAD_BYTE, IP + 9, UDP);
-            load(LOAD_HALF, IP + 6);
+            load(LOAD_HEADER_LENGTH, ip);
+            require(LOAD_HALF_INDEXED, ip + 2, to.port());
+            require(LOAD_BYTE, ip + 9, UDP);
+            load(LOAD_HALF, ip + 6);
             instructions.add(new long[] {JUMP_ANY_BIT, FRAGMENT_BITS, 1});
-            requireAddress(to.inetAddress(), IP + 16);
-            load(LOAD_HEADER_LENGTH, IP);
-            require(LOAD_HALF_INDEXED, IP + 2, to.port());
+            requireAddress(to.inetAddress(), ip + 16);
         }
         return program();
     }
