@@ -42,24 +42,51 @@ public final class TwoHosts implements AutoCloseable {
         List<List<String>> steps = List.of(
             List.of("netns", "add", hosts.first),
             List.of("netns", "add", hosts.second),
-            List.of("link", "add", INTERFACE, "netns", hosts.first, "type", "veth", "peer", "name", INTERFACE, "netns",
-                hosts.second),
-            List.of("-n", hosts.first, "addr", "add", FIRST_ADDRESS + "/24", "dev", INTERFACE),
-            List.of("-n", hosts.second, "addr", "add", SECOND_ADDRESS + "/24", "dev", INTERFACE),
-            List.of("-n", hosts.first, "link", "set", INTERFACE, "up"),
-            List.of("-n", hosts.second, "link", "set", INTERFACE, "up"),
             List.of("netns", "exec", hosts.first, "true"));
+        String failure = first(steps);
+        failure = failure == null ? hosts.lay() : failure;
+        if (failure != null) {
+            hosts.close();
+            abort("network namespaces are not permitted here (" + failure + "); run the tests as root, or in a"
+                + " container with CAP_SYS_ADMIN and CAP_NET_ADMIN");
+        }
+        return hosts;
+    }
+
+    /** Lays the cable; null, or why it failed. */
+    private String lay() {
+        String failure = first(List.of(
+            List.of("link", "add", INTERFACE, "netns", first, "type", "veth", "peer", "name", INTERFACE, "netns",
+                second),
+            List.of("-n", first, "addr", "add", FIRST_ADDRESS + "/24", "dev", INTERFACE),
+            List.of("-n", second, "addr", "add", SECOND_ADDRESS + "/24", "dev", INTERFACE),
+            List.of("-n", first, "link", "set", INTERFACE, "up"),
+            List.of("-n", second, "link", "set", INTERFACE, "up")));
+        if (failure == null) {
+            awaitCable(first);
+            awaitCable(second);
+        }
+        return failure;
+    }
+
+    /** The first step that fails, and why; null if all succeed. */
+    private static String first(List<List<String>> steps) {
         for (List<String> step : steps) {
             String failure = ip(step);
             if (failure != null) {
-                hosts.close();
-                abort("network namespaces are not permitted here (ip " + String.join(" ", step) + ": " + failure
-                    + "); run the tests as root, or in a container with CAP_SYS_ADMIN and CAP_NET_ADMIN");
+                return "ip " + String.join(" ", step) + ": " + failure;
             }
         }
-        hosts.awaitCable(hosts.first);
-        hosts.awaitCable(hosts.second);
-        return hosts;
+        return null;
+    }
+
+    /** Another cable with other interfaces takes the place of the first one, with the same names and addresses. */
+    public void replaceCable() {
+        String failure = ip(List.of("-n", second, "link", "del", INTERFACE));
+        failure = failure == null ? lay() : failure;
+        if (failure != null) {
+            throw new AssertionError(failure);
+        }
     }
 
     /** An interface is up a moment after it was told to be. */

@@ -3,8 +3,12 @@ package org.jfabric.driver.link.udp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -31,7 +35,7 @@ class PacketHostsTest {
     private static final String FIRST_IN6 = "fi_sockaddr_in6://[fd77::1]:7001";
     private static final String SECOND_IN6 = "fi_sockaddr_in6://[fd77::2]:7002";
 
-    /** Asks or answers for ever. Links, own address, address of the other side, and whether it asks. */
+    /** Asks or answers for ever. Links, own address, addresses of the other sides, and whether it asks. */
     static final class Side {
         private static final long SILENCE_NS = 300_000_000L;
         private static final int DIRECT = 200;
@@ -44,11 +48,14 @@ class PacketHostsTest {
                     DatagramPair.hints().srcAddr(arguments[1]), 64, 0, driver::cycle);
                  DriverView view = new DriverView(base.resolve("side"))) {
                 System.out.println("open " + node.endpoint.name() + " up to " + node.info.epAttr().maxMsgSize());
-                long other = node.av.insert(arguments[2]);
+                long other = FabricAddress.ADDR_UNSPEC;
+                for (String peer : arguments[2].split(",")) {
+                    other = node.av.insert(peer);
+                }
                 if (arguments[3].equals("asks")) {
                     ask(node, view, other);
                 } else {
-                    answer(node, other);
+                    answer(node);
                 }
             }
         }
@@ -91,14 +98,14 @@ class PacketHostsTest {
             }
         }
 
-        private static void answer(FabricNode node, long other) {
+        private static void answer(FabricNode node) {
             while (true) {
                 node.endpoint.recv(node.memory.address(), 4096, FabricAddress.ADDR_UNSPEC, 2);
                 FabricNode.Entry entry;
                 do {
                     entry = node.poll();
                 } while (entry == null);
-                node.endpoint.inject(node.memory.buffer(), 0, (int) entry.len(), other);
+                node.endpoint.inject(node.memory.buffer(), 0, (int) entry.len(), entry.source());
             }
         }
     }
@@ -113,8 +120,26 @@ class PacketHostsTest {
 
     private static void ip(String... arguments) {
         assertEquals(0, TestProcess.start(
-            java.util.stream.Stream.concat(java.util.stream.Stream.of("ip"), List.of(arguments).stream()).toList())
+            Stream.concat(Stream.of("ip"), List.of(arguments).stream()).toList())
             .ended().status(), () -> String.join(" ", arguments));
+    }
+
+    private static long packetSockets(long pid) throws IOException {
+        List<String> all = new ArrayList<>();
+        for (String line : Files.readAllLines(Path.of("/proc/" + pid + "/net/packet"))) {
+            all.add("socket:[" + line.substring(line.lastIndexOf(' ') + 1) + ']');
+        }
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/" + pid + "/fd"))) {
+            return descriptors.map(PacketHostsTest::target).filter(all::contains).count();
+        }
+    }
+
+    private static String target(Path link) {
+        try {
+            return Files.readSymbolicLink(link).toString();
+        } catch (IOException closed) {
+            return "";
+        }
     }
 
     /** Lines that came before do not count. */
@@ -156,6 +181,45 @@ class PacketHostsTest {
                 try (TestProcess plain = first(hosts, "udp", FIRST, SECOND)) {
                     plain.awaitLine("open");
                     awaitNew(two, "direct");
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldSendFramesByTheInterfaceThatReplacesAnother() throws Exception {
+        try (TwoHosts hosts = TwoHosts.make();
+             TestProcess one = first(hosts, "packet", FIRST, SECOND)) {
+            one.awaitLine("open");
+            try (TestProcess two = second(hosts, SECOND, FIRST)) {
+                for (int i = 0; i < 3; i++) {
+                    awaitNew(two, "direct");
+                    hosts.replaceCable();
+                }
+                awaitNew(two, "direct");
+                // a ring for each direction, and one sender: those of interfaces that are gone are closed
+                assertEquals(3, packetSockets(two.pid()));
+            }
+        }
+    }
+
+    /** An endpoint with the host's address has peers on the same host and on others, at the same time. */
+    @Test
+    void shouldAnswerPeersOnBothSidesOfTheHostsAddress() throws Exception {
+        String third = "fi_sockaddr_in://" + TwoHosts.FIRST_ADDRESS + ":7003";
+        String fourth = "fi_sockaddr_in://" + TwoHosts.FIRST_ADDRESS + ":7004";
+        try (TwoHosts hosts = TwoHosts.make()) {
+            ip("-n", hosts.first(), "link", "set", "lo", "up");
+            try (TestProcess one = first(hosts, "packet", FIRST, String.join(",", SECOND, third, fourth))) {
+                one.awaitLine("open");
+                try (TestProcess two = second(hosts, SECOND, FIRST);
+                     TestProcess beside = TwoHosts.java(hosts.first(), Side.class, "packet", third, FIRST, "asks");
+                     TestProcess plain = TwoHosts.java(hosts.first(), Side.class, "udp", fourth, FIRST, "asks")) {
+                    for (int i = 0; i < 3; i++) {
+                        awaitNew(two, "direct");
+                        awaitNew(beside, "direct");
+                        awaitNew(plain, "direct");
+                    }
                 }
             }
         }
