@@ -73,8 +73,8 @@ public final class UdpConfig {
         .defaultsTo(2L << 20)
         .range(64L << 10, 1L << 30)
         .why("Link packet: memory of the kernel, mapped by the driver, for datagrams of one endpoint that wait for a "
-            + "receive. Endpoints with the address of a network have two of them. Each datagram takes the room of the longest message; what does not fit is dropped on arrival and "
-            + "counted.");
+            + "receive. Endpoints with the address of a network have two of them. Each datagram takes the room of the "
+            + "longest message; what does not fit is dropped on arrival and counted.");
 
     static final OptionGroup GROUP = new OptionGroup(
         "udp", "The links udp and packet",
