@@ -153,7 +153,8 @@ final class EnableEndpointCommand extends Command {
             // the listener's link has the connection
             chosen = BoundObjects.common(chosen, context().threads().ofRequest(request.requestId()));
         }
-        if (links.first().staysOnFirstThread()) {
+        if (context().providers().stream()
+            .anyMatch(each -> links.names().contains(each.name()) && each.staysOnFirstThread())) {
             chosen = BoundObjects.common(chosen, 0);
         }
         if (chosen == CompletionQueueResource.UNPLACED && request.isReceiveContext()) {
@@ -340,11 +341,17 @@ final class EnableEndpointCommand extends Command {
         }
     }
 
+    /** The links that have an address. */
+    private List<String> linkNames() {
+        return request.isReceiveContext() ? List.of()
+            : links.names().stream().filter(name -> boundAddress == null || boundAddress.serves(name)).toList();
+    }
+
     private void open() {
         EngineEndpoint added = thread.engine().addEndpoint(
             session().progress(thread.index()).session(),
             settings,
-            request.isReceiveContext() ? List.of() : links.names(),
+            linkNames(),
             bound.vector() == null ? new AddressTable() : bound.vector().table(thread.index()),
             bound.completions(thread.index()),
             bound.receiveContext());

@@ -5,6 +5,7 @@ import java.util.List;
 import org.jfabric.codec.control.InsertAddressDecoder;
 import org.jfabric.codec.control.RemoveAddressDecoder;
 import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.info.BestName;
@@ -147,6 +148,10 @@ final class InsertAddressCommand extends Command {
             resolved = BestName.parse(address).toString();
             return;
         }
+        if (MarkedAddress.isName(address)) {
+            resolved = MarkedAddress.canonical(address);
+            return;
+        }
         if (HostNames.isHost(address)) {
             background(() -> resolved = HostNames.resolve(address).toString());
             return;
@@ -170,7 +175,7 @@ final class InsertAddressCommand extends Command {
      */
     static void require(String address) {
         if (SocketName.isName(address) || HostNames.isHost(address) || IbUdName.isName(address)
-            || BestName.isName(address)) {
+            || BestName.isName(address) || MarkedAddress.isName(address)) {
             return;
         }
         String driver = FabricName.driverOf(address);

@@ -14,6 +14,7 @@ import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Stage;
@@ -66,10 +67,10 @@ public final class EngineEndpoint extends EndpointPort {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
-        this.local = new Local(settings.address(), settings.bound());
+        this.local = new Local(settings.address(), settings.bound(), "");
         BestName name = BestName.isName(settings.address()) ? BestName.parse(settings.address()) : null;
-        this.ways = links.stream().map(link -> new Way(link, name == null ? local : new Local(
-            settings.bound().address(link.name()), settings.bound().of(link.name())))).toList();
+        this.ways = links.stream()
+            .map(link -> name == null ? new Way(link, local, "") : way(settings.bound(), link, links)).toList();
         this.addresses = addresses;
         this.peers = new PeerTable(
             addresses, ways, name, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
@@ -89,6 +90,14 @@ public final class EngineEndpoint extends EndpointPort {
             settings, session.regions().keys(settings.domain()), completions.receive(), receiveIndex, counters);
         this.work = new EndpointWork(this, sender, receiver);
         this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
+    }
+
+    /** A link of an endpoint that has an address for each. */
+    private Way way(BoundAddress bound, Link link, List<Link> all) {
+        boolean isMarked = bound.of(link.name()) != null && all.stream()
+            .skip(all.indexOf(link) + 1).anyMatch(later -> bound.of(later.name()) != null);
+        String mark = isMarked ? MarkedAddress.mark(link.name()) : "";
+        return new Way(link, new Local(bound.address(link.name()), bound.of(link.name()), mark), mark);
     }
 
     @Override
@@ -712,10 +721,13 @@ public final class EngineEndpoint extends EndpointPort {
     private final class Local extends LocalEndpoint {
         private final String address;
         private final BoundAddress boundAddress;
+        /** As in {@link Way}. */
+        private final String mark;
 
-        Local(String address, BoundAddress boundAddress) {
+        Local(String address, BoundAddress boundAddress, String mark) {
             this.address = address;
             this.boundAddress = boundAddress;
+            this.mark = mark;
         }
 
         @Override
@@ -755,12 +767,12 @@ public final class EngineEndpoint extends EndpointPort {
 
         @Override
         public boolean knows(String remoteAddress) {
-            return peers.source(ContextName.endpoint(remoteAddress)) != Peer.UNKNOWN_SOURCE;
+            return peers.source(ContextName.endpoint(mark.concat(remoteAddress))) != Peer.UNKNOWN_SOURCE;
         }
 
         @Override
         public ChannelHandler handlerFor(String remoteAddress) {
-            return peers.inbound(remoteAddress);
+            return peers.inbound(mark.concat(remoteAddress));
         }
     }
 

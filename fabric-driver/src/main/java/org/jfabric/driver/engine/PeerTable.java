@@ -164,8 +164,8 @@ final class PeerTable {
 
     private void dial(Peer peer) {
         for (Way way : ways) {
-            if (way.link().reaches(peer.address())) {
-                peer.connecting(way.link().connect(way.local(), peer.address(), peer));
+            if (way.takes(peer.address())) {
+                peer.connecting(way.link().connect(way.local(), way.plain(peer.address()), peer));
                 return;
             }
         }
@@ -290,8 +290,13 @@ final class PeerTable {
     }
 
     private void introduce(String address) {
-        for (Way way : ways) {
-            addresses(address).forEach(each -> way.link().onInserted(way.local(), each));
+        for (String each : addresses(address)) {
+            for (Way way : ways) {
+                String plain = way.plain(each);
+                if (plain != null) {
+                    way.link().onInserted(way.local(), plain);
+                }
+            }
         }
     }
 

@@ -199,6 +199,6 @@ final class PeerWays {
 
     private static String address(BestName peer, Way way) {
         String address = peer.way(way.link().name());
-        return address == null ? peer.fabricName() : address;
+        return address == null ? peer.fabricName() : way.marked(address);
     }
 }

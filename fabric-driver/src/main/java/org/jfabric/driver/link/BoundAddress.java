@@ -45,6 +45,16 @@ public abstract class BoundAddress {
     }
 
     /**
+     * Whether the endpoint can have a link.
+     *
+     * @param linkName name of a link that was chosen before the address was bound.
+     * @return false if that link has found no address.
+     */
+    public boolean serves(String linkName) {
+        return true;
+    }
+
+    /**
      * Joins a multicast group in addition. Resource thread.
      *
      * @param group multicast address and port.

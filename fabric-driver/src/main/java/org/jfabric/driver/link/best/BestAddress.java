@@ -1,24 +1,26 @@
 package org.jfabric.driver.link.best;
 
+import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.info.BestName;
 
-/** The address of an endpoint with several links: a name in the driver, and perhaps an address of one of the links. */
+/** The address of an endpoint with several links: a name in the driver, and the addresses of links that have one. */
 final class BestAddress extends BoundAddress {
     private final BestName name;
-    private final String linkName;
-    private final BoundAddress bound;
+    private final List<String> links;
+    private final Map<String, BoundAddress> bound;
 
     /**
      * An address.
      *
-     * @param name     with all links.
-     * @param linkName of the link that has an address of its own; null if none has.
-     * @param bound    that address, or null.
+     * @param name  that peers insert.
+     * @param links names of all links.
+     * @param bound addresses of links that have one of their own, by the name of the link.
      */
-    BestAddress(BestName name, String linkName, BoundAddress bound) {
+    BestAddress(BestName name, List<String> links, Map<String, BoundAddress> bound) {
         this.name = name;
-        this.linkName = linkName;
+        this.links = links;
         this.bound = bound;
     }
 
@@ -29,18 +31,21 @@ final class BestAddress extends BoundAddress {
 
     @Override
     public String address(String link) {
-        return link.equals(linkName) ? bound.address() : name.fabricName();
+        return bound.containsKey(link) ? bound.get(link).address() : name.fabricName();
     }
 
     @Override
     public BoundAddress of(String link) {
-        return link.equals(linkName) ? bound : null;
+        return bound.get(link);
+    }
+
+    @Override
+    public boolean serves(String link) {
+        return links.contains(link);
     }
 
     @Override
     public void close() {
-        if (bound != null) {
-            bound.close();
-        }
+        bound.values().forEach(BoundAddress::close);
     }
 }

@@ -1,9 +1,12 @@
 package org.jfabric.driver.link.best;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.link.BestChoice;
 import org.jfabric.driver.link.BoundAddress;
@@ -19,6 +22,8 @@ import org.jfabric.driver.link.support.ReliableLinkProvider;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.BestName;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
@@ -29,9 +34,9 @@ import org.jfabric.info.Verdict;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * Offers endpoints that reach each peer by the best link that both have: loopback, shm, or one link with socket
- * addresses. They have the attributes that all of these links offer, so that nothing depends on the link that a peer
- * is reached by.
+ * Offers endpoints that reach each peer by the best link that both have: loopback, shm, a link of RDMA devices, or one
+ * link of sockets. They have the attributes that all of these links offer, so that nothing depends on the link that a
+ * peer is reached by. A link of devices is left out where it would lessen them: they must not depend on a card.
  *
  * <p>Stateless; any thread.
  */
@@ -76,11 +81,33 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         List<String> names = new ArrayList<>();
         others.stream().filter(LinkProvider::staysInDriver).forEach(each -> names.add(each.name()));
         others.stream().filter(BestLinkProvider::joinsDrivers).forEach(each -> names.add(each.name()));
-        LinkProvider socket = socket(hints, driverName, config);
-        if (socket != null) {
-            names.add(socket.name());
-        }
+        networks(hints, driverName, config).forEach(each -> names.add(each.name()));
         return names;
+    }
+
+    /** The links with addresses of their own: that of devices, if it can be used, then that of sockets. */
+    private List<LinkProvider> networks(Info hints, String driverName, DriverConfig config) {
+        LinkProvider socket = best(false, hints, driverName, config);
+        LinkProvider device = best(true, hints, driverName, config);
+        if (socket == null || device == null) {
+            return Stream.of(device, socket).filter(Objects::nonNull).toList();
+        }
+        return lessened(device, socket, hints, driverName, config) == null ? List.of(device, socket)
+            : List.of(socket);
+    }
+
+    /** How a link of devices would lessen what an endpoint offers; null if it does not. */
+    private static Reason lessened(
+        LinkProvider device, LinkProvider socket, Info hints, String driverName, DriverConfig config) {
+        if (socket.isEncrypted() && !device.isEncrypted()) {
+            return new Reason("protection", "none", "that of " + socket.name(), "Use either link by itself");
+        }
+        long offered = socket.info(forOther(hints, socket), driverName, config).caps();
+        long missing = offered & ~device.info(forOther(hints, device), driverName, config).caps();
+        // whoever names capabilities gets them from both
+        return hints.caps() != 0 || missing == 0 ? null
+            : new Reason("caps", "all without " + Flags.toString(missing, Flags.Kind.CAPABILITY), "none named: all",
+                "Name the capabilities that you need, for example FI_MSG and FI_TAGGED");
     }
 
     /** Whether a link reaches other drivers by their names. */
@@ -88,12 +115,15 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         return !other.staysInDriver() && !other.usesSocketNames();
     }
 
-    /** The link with socket addresses: the one with the highest score that offers what is asked for; null if none. */
-    private LinkProvider socket(Info hints, String driverName, DriverConfig config) {
+    /** The link of devices or of sockets with the highest score that offers what is asked for; null if none. */
+    private LinkProvider best(boolean isOfDevices, Info hints, String driverName, DriverConfig config) {
         LinkProvider best = null;
         int score = Integer.MIN_VALUE;
-        for (LinkProvider each : sockets(driverName, config)) {
-            Verdict verdict = each.verdict(forOther(hints), driverName, config);
+        for (LinkProvider each : networks(driverName, config)) {
+            if (isOfDevices(each) != isOfDevices) {
+                continue;
+            }
+            Verdict verdict = each.verdict(forOther(hints, each), driverName, config);
             if (verdict.chosen() && verdict.score() > score) {
                 best = each;
                 score = verdict.score();
@@ -102,24 +132,29 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         return best;
     }
 
-    /** The links with reliable datagrams by socket addresses, whose endpoints can be on any thread. */
-    private List<LinkProvider> sockets(String driverName, DriverConfig config) {
-        return others.stream().filter(each -> each.usesSocketNames() && !each.staysOnFirstThread()
-            && each.info(forOther(new Info()), driverName, config).epAttr().type() == EndpointType.RDM).toList();
+    /** The links with reliable datagrams by socket addresses. */
+    private List<LinkProvider> networks(String driverName, DriverConfig config) {
+        return others.stream().filter(each -> each.usesSocketNames()
+            && each.info(forOther(new Info(), each), driverName, config).epAttr().type() == EndpointType.RDM).toList();
+    }
+
+    /** What endpoints of a device share, threads cannot. */
+    private static boolean isOfDevices(LinkProvider network) {
+        return network.staysOnFirstThread();
     }
 
     /** An endpoint has all the links that it can have: none is left out because it lacks a capability. */
     private void checkOthers(Info hints, String driverName, DriverConfig config, List<Reason> reasons) {
         for (LinkProvider each : others) {
             if (joinsDrivers(each)) {
-                add(each.verdict(forOther(hints), driverName, config), reasons);
+                add(each.verdict(forOther(hints, each), driverName, config), reasons);
             }
         }
-        List<LinkProvider> sockets = sockets(driverName, config);
-        if (socket(hints, driverName, config) == null) {
-            sockets.forEach(each -> add(each.verdict(forOther(hints), driverName, config), reasons));
+        List<LinkProvider> networks = networks(driverName, config);
+        if (networks(hints, driverName, config).isEmpty()) {
+            networks.forEach(each -> add(each.verdict(forOther(hints, each), driverName, config), reasons));
         }
-        if (sockets.isEmpty() && others.stream().noneMatch(BestLinkProvider::joinsDrivers)) {
+        if (networks.isEmpty() && others.stream().noneMatch(BestLinkProvider::joinsDrivers)) {
             reasons.add(new Reason("links of the driver", String.join(", ", config.link().enabled()),
                 "shm, tcp or rxm", "Enable one of them, by jfabric.link.enabled"));
         }
@@ -133,9 +168,9 @@ public final class BestLinkProvider extends ReliableLinkProvider {
     }
 
     /** The hints for one of the other links: names and addresses are those of this one. */
-    private static Info forOther(Info hints) {
+    private static Info forOther(Info hints, LinkProvider other) {
         Info shared = hints.copy().linkName(null).addrFormat(AddressFormat.UNSPEC).destAddr(null)
-            .srcAddr(socketOf(hints.srcAddr()));
+            .srcAddr(socketOf(hints.srcAddr(), other));
         if (hints.caps() != 0) {
             shared.caps(hints.caps() & ~PLACES);
         }
@@ -145,10 +180,15 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         return shared;
     }
 
-    /** The socket address in a source address; null if it names none. */
-    private static String socketOf(String source) {
+    /** The socket address in a source address for a link; null if it names none. */
+    private static String socketOf(String source, LinkProvider link) {
         if (BestName.isName(source)) {
-            return BestName.parse(source).ways().values().stream().filter(SocketName::isName).findFirst().orElse(null);
+            BestName name = BestName.parse(source);
+            if (SocketName.isName(name.way(link.name()))) {
+                return name.way(link.name());
+            }
+            return isOfDevices(link) ? null
+                : name.ways().values().stream().filter(SocketName::isName).reduce((first, last) -> last).orElse(null);
         }
         return SocketName.isName(source) || HostNames.isHost(source == null ? "" : source) ? source : null;
     }
@@ -190,14 +230,13 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         List<String> links = links(hints, driverName, config);
         List<Reason> all = new ArrayList<>();
         all.add(new Reason("links, the best one first", String.join(", ", links), "one that both endpoints have", ""));
-        LinkProvider socket = socket(hints, driverName, config);
-        if (socket != null) {
-            // its protection, and its bounds
-            all.addAll(socket.verdict(forOther(hints), driverName, config).reasons());
-        }
+        List<LinkProvider> networks = networks(hints, driverName, config);
+        // their protection, and their bounds
+        networks.forEach(each -> all.addAll(each.verdict(forOther(hints, each), driverName, config).reasons()));
+        leftOut(networks, hints, driverName, config, all);
         if (BestName.isName(hints.destAddr())) {
             BestName peer = BestName.parse(hints.destAddr());
-            BestName own = name(links, "ep", driverName, config, null);
+            BestName own = name(links, "ep", driverName, config, Map.of());
             for (String link : links) {
                 Reason obstacle = BestChoice.obstacle(own, peer, link);
                 all.add(obstacle != null
@@ -207,6 +246,20 @@ public final class BestLinkProvider extends ReliableLinkProvider {
             }
         }
         return all;
+    }
+
+    /** Why the links of devices are not among those of the endpoint. */
+    private void leftOut(
+        List<LinkProvider> networks, Info hints, String driverName, DriverConfig config, List<Reason> all) {
+        for (LinkProvider each : networks(driverName, config)) {
+            if (isOfDevices(each) && !networks.contains(each)) {
+                Verdict verdict = each.verdict(forOther(hints, each), driverName, config);
+                List<Reason> reasons = verdict.chosen()
+                    ? List.of(lessened(each, networks.getLast(), hints, driverName, config)) : verdict.reasons();
+                reasons.forEach(reason -> all.add(new Reason("without " + each.name() + ", " + reason.condition(),
+                    reason.seen(), reason.needed(), reason.remedy())));
+            }
+        }
     }
 
     @Override
@@ -236,7 +289,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         offer.txAttr().opFlags(Flags.INJECT_COMPLETE);
         for (String link : links(hints, driverName, config)) {
             others.stream().filter(each -> each.name().equals(link)).forEach(
-                each -> restrict(offer, each.info(forOther(hints), driverName, config)));
+                each -> restrict(offer, each.info(forOther(hints, each), driverName, config)));
         }
         offer.caps(offer.caps() | PLACES);
         offer.txAttr().caps(offer.caps() & InfoNarrowing.TRANSMIT_CAPS);
@@ -261,27 +314,46 @@ public final class BestLinkProvider extends ReliableLinkProvider {
     @Override
     public BoundAddress bind(Info wanted, String fabricName, DriverConfig config) {
         String driver = FabricName.driverOf(fabricName);
-        LinkProvider socket = socket(wanted, driver, config);
-        BoundAddress bound = socket == null ? null : socket.bind(forOther(wanted), config);
+        List<String> links = new ArrayList<>(links(wanted, driver, config));
+        Map<String, BoundAddress> bound = new HashMap<>();
         try {
-            BestName name = name(links(wanted, driver, config), FabricName.endpointOf(fabricName), driver, config,
-                bound);
-            return new BestAddress(name, bound == null ? null : socket.name(), bound);
-        } catch (RuntimeException failed) {
-            if (bound != null) {
-                bound.close();
+            // sockets first: if they have no address, the endpoint cannot be opened
+            for (LinkProvider each : networks(wanted, driver, config).reversed()) {
+                BoundAddress address = bind(each, wanted, config, bound.isEmpty());
+                if (address == null) {
+                    links.remove(each.name());
+                } else {
+                    bound.put(each.name(), address);
+                }
             }
+            return new BestAddress(
+                name(links, FabricName.endpointOf(fabricName), driver, config, bound), links, bound);
+        } catch (RuntimeException failed) {
+            bound.values().forEach(BoundAddress::close);
             throw failed;
         }
     }
 
+    /** The address of a link; null if no device has the one that is asked for, and the endpoint can do without. */
+    private static BoundAddress bind(LinkProvider link, Info wanted, DriverConfig config, boolean isNeeded) {
+        try {
+            return link.bind(forOther(wanted, link), config);
+        } catch (FabricException failed) {
+            if (isNeeded || failed.errno() != FabricErrno.EADDRNOTAVAIL) {
+                throw failed;
+            }
+            return null;
+        }
+    }
+
     private BestName name(
-        List<String> links, String endpoint, String driver, DriverConfig config, BoundAddress bound) {
+        List<String> links, String endpoint, String driver, DriverConfig config, Map<String, BoundAddress> bound) {
         Map<String, String> ways = new LinkedHashMap<>();
         for (LinkProvider each : others) {
             if (links.contains(each.name()) && !each.staysInDriver()) {
                 // without an address, for a question: the address that only its peers need
-                ways.put(each.name(), !each.usesSocketNames() ? "" : bound == null ? "-" : bound.address());
+                ways.put(each.name(), !each.usesSocketNames() ? ""
+                    : bound.containsKey(each.name()) ? bound.get(each.name()).address() : "-");
             }
         }
         return new BestName(SharedFolder.of(config.directory().base()), driver, endpoint, ways);
