@@ -821,7 +821,13 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public boolean connectElsewhere(Peer peer, int errno) {
             engine.leaveQuick();
-            return peers.connectElsewhere(peer, errno);
+            String next = peers.elsewhere(peer, errno);
+            if (next == null) {
+                return false;
+            }
+            log(EventKind.PEER_BY_NEXT_LINK, errno, 0, next);
+            peers.moveTo(next, peer);
+            return true;
         }
 
         @Override

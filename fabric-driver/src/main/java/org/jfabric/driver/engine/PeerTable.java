@@ -173,21 +173,18 @@ final class PeerTable {
     }
 
     /**
-     * A peer could not be connected: the sends to it go by the next of its addresses, if it has one.
+     * A peer could not be connected.
      *
      * @param peer  without a channel; nothing was sent to it.
      * @param errno with which the attempt has ended.
-     * @return false if the peer has failed.
+     * @return the next of its addresses, to {@link #moveTo}; null if the peer has failed.
      */
-    boolean connectElsewhere(Peer peer, int errno) {
-        String next = choice == null ? null : choice.next(peer.address(), errno);
-        if (next != null) {
-            moveTo(next, peer);
-        }
-        return next != null;
+    String elsewhere(Peer peer, int errno) {
+        return choice == null ? null : choice.next(peer.address(), errno);
     }
 
-    private void moveTo(String address, Peer from) {
+    /** The sends to a peer go by another of its addresses from now on. */
+    void moveTo(String address, Peer from) {
         Peer to = inbound(address);
         if (from.source() >= 0 && from.source() < byFiAddr.length && byFiAddr[from.source()] == from) {
             byFiAddr[from.source()] = to;

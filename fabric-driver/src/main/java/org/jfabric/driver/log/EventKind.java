@@ -26,6 +26,8 @@ public enum EventKind {
     PEER_UP(30, "peer-up", "fi_addr", ""),
     /** A peer is gone, or could not be reached. */
     PEER_DOWN(31, "peer-down", "errno", "prov_errno"),
+    /** A peer could not be connected by one of its links, and is tried by the next; the text is that address. */
+    PEER_BY_NEXT_LINK(36, "peer-by-next-link", "errno", ""),
     /** A peer asks a passive endpoint for a connection. */
     CONNECTION_REQUESTED(32, "connection-requested", "request", ""),
     /** A connection is made, from either side. */

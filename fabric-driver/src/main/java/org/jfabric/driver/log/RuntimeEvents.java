@@ -34,8 +34,8 @@ final class RuntimeEvents implements EventSink {
             case SLOW_CYCLE -> slowCycle(first, second);
             case CREDIT_WAIT_BEGAN, CREDIT_WAIT_ENDED -> creditWait(kind, clientId, objectId, first, second, text);
             case ERROR -> error(first, text);
-            case PEER_UP, PEER_DOWN, CONNECTION_REQUESTED, CONNECTION_MADE, CONNECTION_FAILED, CONNECTION_ENDED ->
-                connection(kind, clientId, objectId, first, text);
+            case PEER_UP, PEER_DOWN, PEER_BY_NEXT_LINK, CONNECTION_REQUESTED, CONNECTION_MADE, CONNECTION_FAILED,
+                CONNECTION_ENDED -> connection(kind, clientId, objectId, first, text);
             case DRAIN_BEGAN, DRAIN_ENDED -> drain(kind, first);
             default -> object(kind, clientId, objectId, text);
         }

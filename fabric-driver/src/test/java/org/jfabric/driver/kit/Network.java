@@ -13,6 +13,11 @@ public final class Network {
     public static final boolean IS_CHOSEN = System.getProperty("jfabric.test.link") != null;
     /** Whether this run leaves out processes for drivers. */
     public static final boolean IS_EMBEDDED = "embedded".equals(System.getProperty("jfabric.test.mode"));
+    /**
+     * Whether the endpoints of link best have that of RDMA devices, too: with {@code -Djfabric.test.device=true}, where
+     * the interface belongs to one.
+     */
+    public static final boolean HAS_DEVICE = Boolean.getBoolean("jfabric.test.device");
     /** Name of the link of reliable datagrams. */
     public static final String LINK = System.getProperty("jfabric.test.link", "tcp");
     /** Options of drivers, as NAME=VALUE. */
@@ -31,7 +36,8 @@ public final class Network {
         return switch (link) {
             case "tcp" -> List.of("jfabric.tcp.interface=" + networkInterface);
             // several links under one address, with what tcp has
-            case "best" -> List.of("jfabric.link.enabled=loopback,tcp", "jfabric.tcp.interface=" + networkInterface);
+            case "best" -> List.of("jfabric.link.enabled=loopback," + (HAS_DEVICE ? "verbsrxm,tcp" : "tcp"),
+                "jfabric.tcp.interface=" + networkInterface, "jfabric.verbs.interface=" + networkInterface);
             case "rxm" -> List.of(
                 "jfabric.link.enabled=loopback,shm,rxm,tcp", "jfabric.tcp.interface=" + networkInterface);
             case "tls" -> withKeys(

@@ -81,7 +81,7 @@ public enum Setup {
 
     /** The link by which the endpoints of two drivers reach each other. */
     public String reachingLink() {
-        return link.equals(BestNodes.LINK) ? "tcp" : link;
+        return !link.equals(BestNodes.LINK) ? link : Network.HAS_DEVICE ? "verbsrxm" : "tcp";
     }
 
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
