@@ -28,6 +28,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.PeerPath;
 import org.jfabric.info.Verdict;
 import org.jfabric.test.Deadline;
+import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -169,6 +170,9 @@ class BestDeviceTest {
             a.await(3);
         }
         assertPath("tcp", a, toB);
+        String record = ToolRun.of("record", "--dir", directory.resolve("10.0.0.1").toString()).out();
+        assertTrue(record.lines().anyMatch(line -> line.contains("peer-by-next-link")
+            && line.endsWith(BestName.parse(b.endpoint.name()).way("tcp"))), record);
     }
 
     @Test
