@@ -38,6 +38,8 @@ public final class PacketSocket {
     public static final int ETHERNET_BYTES = 14;
     /** Status of a frame that the kernel has filled. */
     public static final int STATUS_USER = 1;
+    /** Bit of the status: the packet is longer than a frame; {@link #receiveWhole} returns all of it. */
+    public static final int STATUS_COPIED = 2;
     /** Bit of the status: packets were dropped since the last {@link #drops}, because the ring was full. */
     public static final int STATUS_LOSING = 4;
     /** Bit of the status: the sender is on this host and has left the checksum to a card. */
@@ -78,6 +80,7 @@ public final class PacketSocket {
     private static final int SOL_PACKET = 263;
     private static final int PACKET_RX_RING = 5;
     private static final int PACKET_STATISTICS = 6;
+    private static final int PACKET_COPY_THRESH = 7;
     private static final int PACKET_VERSION = 10;
     private static final int PACKET_VNET_HDR = 15;
     private static final int PACKET_QDISC_BYPASS = 20;
@@ -90,8 +93,11 @@ public final class PacketSocket {
     private static final Downcall SOCKET = Downcall.of("socket", 3);
     private static final Downcall BIND = Downcall.of("bind", 3);
     private static final Downcall CONNECT = Downcall.of("connect", 3);
+    private static final int MSG_DONTWAIT = 0x40;
+
     private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
     private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final Downcall RECVFROM = Downcall.of("recvfrom", 6);
 
     private PacketSocket() {
     }
@@ -123,7 +129,8 @@ public final class PacketSocket {
     }
 
     /**
-     * Gives a receiver its ring, which {@link Libc#mmap} maps from offset 0.
+     * Gives a receiver its ring, which {@link Libc#mmap} maps from offset 0. Packets that are longer than a frame wait
+     * in the socket's buffer as well ({@link UdpSocket#buffers}), if there is room.
      *
      * @param fd         from {@link #openReceiver}.
      * @param blockBytes bytes of a block, a multiple of the page size.
@@ -135,6 +142,7 @@ public final class PacketSocket {
     public static int ring(int fd, int blockBytes, int blocks, int frameBytes, boolean hasLeaving) {
         int result = setInt(fd, PACKET_VERSION, TPACKET_V2);
         result = result < 0 ? result : setInt(fd, PACKET_VNET_HDR, 1);
+        result = result < 0 ? result : setInt(fd, PACKET_COPY_THRESH, 1);
         if (!hasLeaving) {
             // Linux before 4.20 does not know it; a socket for one EtherType sees no packets that leave in any case
             setInt(fd, PACKET_IGNORE_OUTGOING, 1);
@@ -219,6 +227,19 @@ public final class PacketSocket {
         long lengthAt = state.scratchAddress + CallState.STRUCT_OFFSET;
         UnsafeApi.putInt(lengthAt, Integer.BYTES);
         GETSOCKOPT.call(state, fd, SOL_SOCKET, SO_ERROR, state.scratchAddress, lengthAt);
+    }
+
+    /**
+     * Receives the oldest packet that was longer than a frame, from its {@code virtio_net_hdr} on.
+     *
+     * @param fd      receiver.
+     * @param address memory for it.
+     * @param length  bytes of that memory.
+     * @return bytes of the packet and its header, or a negative errno.
+     */
+    public static long receiveWhole(int fd, long address, int length) {
+        CallState state = CallState.current();
+        return state.result(RECVFROM.call(state, fd, address, length, MSG_DONTWAIT, 0L, 0L));
     }
 
     /**

@@ -118,9 +118,9 @@ final class PacketPort extends UdpPort {
             if (signFd >= 0) {
                 open.add(signFd);
             }
-            rings[0] = openRing(name, true, config);
+            rings[0] = PacketRing.open(name, true, config);
             if (!local.isLoopbackAddress()) {
-                rings[1] = openRing(name, false, config);
+                rings[1] = PacketRing.open(name, false, config);
             }
             return new PacketPort(name, local, config, kernelFd, signFd, rings[0], rings[1]);
         } catch (RuntimeException failed) {
@@ -130,10 +130,6 @@ final class PacketPort extends UdpPort {
             open.forEach(Libc::close);
             throw failed;
         }
-    }
-
-    private static PacketRing openRing(SocketName name, boolean isLoopback, UdpConfig config) {
-        return PacketRing.open(name, isLoopback, config.maxMessageBytes(), config.ringBytes(), config.batchSize());
     }
 
     private static int openSign(SocketName name) {

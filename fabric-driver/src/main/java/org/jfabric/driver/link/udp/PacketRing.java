@@ -4,12 +4,16 @@ import static org.jfabric.driver.link.udp.PacketCounters.Kind.CHECKSUM;
 import static org.jfabric.driver.link.udp.PacketCounters.Kind.MALFORMED;
 import static org.jfabric.driver.link.udp.PacketCounters.Kind.RING_FULL;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.PacketSocket;
+import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.SocketName;
 
 /**
@@ -26,7 +30,8 @@ import org.jfabric.info.SocketName;
  * </pre>
  *
  * <p>A packet that consists of several datagrams of one sender (UDP_SEGMENT, UDP_GRO) stays the next frame until the
- * last of them was read.
+ * last of them was read. If it is longer than a frame, it is read from the socket's buffer in addition: one system call
+ * for the many datagrams of a burst.
  *
  * <p>Opened on the resource thread; owner afterwards: progress agent.
  */
@@ -38,7 +43,8 @@ final class PacketRing {
     private static final int UDP_CHECKSUM = 6;
     private static final int IN_SOURCE = 12;
     private static final int IN6_SOURCE = 8;
-    private static final int MALFORMED_FRAME = -1;
+    /** Of the longest packet, with the headers of Ethernet and VLAN. */
+    private static final int LONGEST_BYTES = PacketSocket.OFFLOAD_BYTES + 32 + 65536;
     private static final long STATISTICS_INTERVAL_NS = 1_000_000_000L;
     /** Frames that are dropped in one poll at most, so that a flood of them does not keep the thread. */
     private static final int MAX_DROPPED = 256;
@@ -56,8 +62,17 @@ final class PacketRing {
     /** The oldest frame that was read and not given back, and how many there are. */
     private int oldest;
     private int used;
-    /** Bytes of the next frame's payload that were read already, if it has several datagrams. */
+    /** The packet of the next frame: its IP header and UDP header, its payload, and that of each of its datagrams. */
+    private long ip;
+    private long udp;
+    private int payload;
+    private int segment;
+    /** Bytes of that payload that were read already. */
     private int segmentOffset;
+    /** Memory for a packet that is longer than a frame, with several datagrams. */
+    private final MemorySegment whole = Arena.ofAuto().allocate(LONGEST_BYTES, 64);
+    /** Whether datagrams there are to be read still, or to be delivered. */
+    private boolean isWholeInUse;
     private long statisticsNs;
 
     private PacketRing(int fd, boolean isIn6, int frameBytes, int blocks, long address, int batch) {
@@ -84,16 +99,16 @@ final class PacketRing {
      *
      * @param name         address of this host.
      * @param isLoopback   whether it is the ring of the loopback interface.
-     * @param messageBytes longest datagram.
-     * @param ringBytes    approximate length of the ring.
-     * @param batch        greatest number of datagrams of one call.
+     * @param config       options of the link.
      */
-    static PacketRing open(SocketName name, boolean isLoopback, int messageBytes, long ringBytes, int batch) {
+    static PacketRing open(SocketName name, boolean isLoopback, UdpConfig config) {
         int fd = check("socket", PacketSocket.openReceiver());
         try {
-            int frameBytes = frameBytes(messageBytes + IN6_HEADER_BYTES + UDP_HEADER_BYTES);
+            // for packets that are longer than a frame
+            UdpSocket.buffers(fd, config.bufferBytes(), 0);
+            int frameBytes = frameBytes(config.maxMessageBytes() + IN6_HEADER_BYTES + UDP_HEADER_BYTES);
             int blockBytes = blockBytes(frameBytes);
-            int blocks = (int) Math.max(1, ringBytes / blockBytes);
+            int blocks = (int) Math.max(1, config.ringBytes() / blockBytes);
             check("setsockopt", PacketSocket.ring(fd, blockBytes, blocks, frameBytes, isLoopback));
             // before the socket is bound: nothing else may be in the ring
             check("setsockopt", PacketSocket.filter(
@@ -101,7 +116,7 @@ final class PacketRing {
             long mapped = Libc.mmap((long) blockBytes * blocks, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd,
                 0);
             check("mmap", (int) Math.min(0, mapped));
-            PacketRing ring = new PacketRing(fd, name.isIn6(), frameBytes, blocks, mapped, batch);
+            PacketRing ring = new PacketRing(fd, name.isIn6(), frameBytes, blocks, mapped, config.batchSize());
             int bound = isLoopback
                 ? PacketSocket.listen(fd, PacketSocket.ETH_P_ALL, PacketSocket.LOOPBACK_INTERFACE)
                 : PacketSocket.listen(fd, etherType(name.isIn6()), 0);
@@ -172,6 +187,10 @@ final class PacketRing {
             if ((status & PacketSocket.STATUS_USER) == 0 || used == frames.length) {
                 break;
             }
+            if ((status & PacketSocket.STATUS_COPIED) != 0 && segmentOffset == 0 && isWholeInUse) {
+                // the memory for it has datagrams of this call
+                break;
+            }
             if ((status & PacketSocket.STATUS_LOSING) != 0) {
                 countDrops();
             }
@@ -189,17 +208,9 @@ final class PacketRing {
 
     /** Reads one datagram of a frame; false if it is dropped. */
     private boolean take(long frame, int status, int index) {
-        long ip = frame + (UnsafeApi.getShort(frame + PacketSocket.IP_HEADER) & 0xffff);
-        int headerBytes = isIn6 ? IN6_HEADER_BYTES : (UnsafeApi.getByte(ip) & 0xf) * 4;
-        int payload = payloadBytes(frame, ip, headerBytes);
-        if (payload == MALFORMED_FRAME) {
-            return dropFrame(MALFORMED);
+        if (segmentOffset == 0 && !begin(frame, status)) {
+            return false;
         }
-        long udp = ip + headerBytes;
-        if (segmentOffset == 0 && !isIntact(ip, headerBytes, udp, payload, status)) {
-            return dropFrame(CHECKSUM);
-        }
-        int segment = segmentBytes(frame, payload);
         long name = vector.nameAddress(index);
         UnsafeApi.putShort(name + 2, UnsafeApi.getShort(udp));
         if (isIn6) {
@@ -217,6 +228,30 @@ final class PacketRing {
         return true;
     }
 
+    /** Finds the parts of the next packet; false if it is dropped. */
+    private boolean begin(long frame, int status) {
+        int linkHeader = UnsafeApi.getShort(frame + PacketSocket.LINK_HEADER) & 0xffff;
+        int linkBytes = (UnsafeApi.getShort(frame + PacketSocket.IP_HEADER) & 0xffff) - linkHeader;
+        long packet = frame + linkHeader;
+        int packetBytes = UnsafeApi.getInt(frame + PacketSocket.LENGTH_IN_RING);
+        if ((status & PacketSocket.STATUS_COPIED) != 0) {
+            isWholeInUse = true;
+            packet = whole.address() + PacketSocket.OFFLOAD_BYTES;
+            packetBytes = (int) PacketSocket.receiveWhole(fd, whole.address(), (int) whole.byteSize())
+                - PacketSocket.OFFLOAD_BYTES;
+        }
+        ip = packet + linkBytes;
+        if (packetBytes != UnsafeApi.getInt(frame + PacketSocket.LENGTH)
+            || !isWhole(packetBytes - linkBytes)) {
+            return dropFrame(MALFORMED);
+        }
+        if (!isIntact(status)) {
+            return dropFrame(CHECKSUM);
+        }
+        segment = segmentBytes(packet - PacketSocket.OFFLOAD_BYTES);
+        return true;
+    }
+
     private static void putSource6(long name, long ip, long frame) {
         long high = UnsafeApi.getLong(ip + IN6_SOURCE);
         UnsafeApi.putLong(name + 8, high);
@@ -227,19 +262,20 @@ final class PacketRing {
         UnsafeApi.putInt(name + 24, isLinkLocal ? UnsafeApi.getInt(frame + PacketSocket.INTERFACE) : 0);
     }
 
-    /** Payload of a whole datagram, as all its lengths say. */
-    private int payloadBytes(long frame, long ip, int headerBytes) {
-        int taken = UnsafeApi.getInt(frame + PacketSocket.LENGTH_IN_RING)
-            - (UnsafeApi.getShort(frame + PacketSocket.IP_HEADER) & 0xffff)
-            + (UnsafeApi.getShort(frame + PacketSocket.LINK_HEADER) & 0xffff);
-        if (UnsafeApi.getInt(frame + PacketSocket.LENGTH) != UnsafeApi.getInt(frame + PacketSocket.LENGTH_IN_RING)
-            || headerBytes < IN_HEADER_BYTES || taken < headerBytes + UDP_HEADER_BYTES) {
-            return MALFORMED_FRAME;
+    /** Whether an IP packet has all of its datagram, as all its lengths say. */
+    private boolean isWhole(int taken) {
+        if (taken < IN_HEADER_BYTES) {
+            return false;
         }
+        int headerBytes = isIn6 ? IN6_HEADER_BYTES : (UnsafeApi.getByte(ip) & 0xf) * 4;
+        if (headerBytes < IN_HEADER_BYTES || taken < headerBytes + UDP_HEADER_BYTES) {
+            return false;
+        }
+        udp = ip + headerBytes;
         int ipBytes = isIn6 ? IN6_HEADER_BYTES + big(ip + 4) : big(ip + 2);
-        int udpBytes = big(ip + headerBytes + 4);
-        return ipBytes > taken || udpBytes < UDP_HEADER_BYTES || headerBytes + udpBytes > ipBytes ? MALFORMED_FRAME
-            : udpBytes - UDP_HEADER_BYTES;
+        int udpBytes = big(udp + 4);
+        payload = udpBytes - UDP_HEADER_BYTES;
+        return ipBytes <= taken && payload >= 0 && udp + udpBytes <= ip + ipBytes;
     }
 
     private static int big(long at) {
@@ -247,8 +283,8 @@ final class PacketRing {
     }
 
     /** Whether the checksums are right, as far as they are complete and were not verified before. */
-    private boolean isIntact(long ip, int headerBytes, long udp, int payload, int status) {
-        if (!isIn6 && InternetChecksum.fold(InternetChecksum.sum(ip, headerBytes)) != 0) {
+    private boolean isIntact(int status) {
+        if (!isIn6 && InternetChecksum.fold(InternetChecksum.sum(ip, (int) (udp - ip))) != 0) {
             return false;
         }
         if ((status & (PacketSocket.STATUS_CHECKSUM_NOT_READY | PacketSocket.STATUS_CHECKSUM_VALID)) != 0) {
@@ -263,13 +299,11 @@ final class PacketRing {
         return InternetChecksum.fold(pseudo + InternetChecksum.sum(udp, bytes)) == 0;
     }
 
-    /** Payload of each datagram of a frame. */
-    private static int segmentBytes(long frame, int payload) {
-        long offload = frame + (UnsafeApi.getShort(frame + PacketSocket.LINK_HEADER) & 0xffff)
-            - PacketSocket.OFFLOAD_BYTES;
-        int segment = UnsafeApi.getByte(offload + PacketSocket.SEGMENTS) == PacketSocket.SEGMENTS_UDP
+    /** Payload of each datagram of a packet. */
+    private int segmentBytes(long offload) {
+        int bytes = UnsafeApi.getByte(offload + PacketSocket.SEGMENTS) == PacketSocket.SEGMENTS_UDP
             ? UnsafeApi.getShort(offload + PacketSocket.SEGMENT_LENGTH) & 0xffff : 0;
-        return segment == 0 ? payload : segment;
+        return bytes == 0 ? payload : bytes;
     }
 
     private boolean dropFrame(PacketCounters.Kind reason) {
@@ -299,6 +333,7 @@ final class PacketRing {
             UnsafeApi.putIntRelease(null, frames[oldest] + PacketSocket.STATUS, 0);
             oldest = oldest + 1 == frames.length ? 0 : oldest + 1;
         }
+        isWholeInUse &= segmentOffset != 0;
     }
 
     void close() {

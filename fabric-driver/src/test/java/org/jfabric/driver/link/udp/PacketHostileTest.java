@@ -249,6 +249,81 @@ class PacketHostileTest {
         }
     }
 
+    /** As many bytes as one packet has, and several such packets one behind the other, read a few at a time. */
+    @Test
+    void shouldDeliverBurstsThatAreLongerThanAFrame() throws Exception {
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
+            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
+            int length = 1000;
+            int burst = 60;
+            assertEquals(0, UdpSegments.set(fd, length));
+            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
+            long to = arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address();
+            MessageVector all = new MessageVector(1, 1);
+            all.name(0, to, name.length);
+            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), (long) length * burst);
+            all.pieceCount(0, 1);
+            for (int round = 0; round < 50; round++) {
+                int bursts = 1 + round % 3;
+                for (int i = 0; i < bursts; i++) {
+                    pair.a.fill(0, length * burst, round + i);
+                    assertEquals(1, UdpSocket.send(fd, all, 1));
+                }
+                for (int i = 0; i < bursts; i++) {
+                    for (int first = 0; first < burst; first += 7) {
+                        int count = Math.min(7, burst - first);
+                        for (int j = 0; j < count; j++) {
+                            long place = pair.b.memory.address() + (long) (first + j) * length;
+                            assertEquals(0, pair.b.endpoint.recv(place, 4096, ANY, first + j));
+                        }
+                        for (int j = 0; j < count; j++) {
+                            assertEquals(length, pair.b.await(first + j).len());
+                        }
+                    }
+                    pair.b.assertFilled(0, length * burst, round + i);
+                }
+            }
+            assertEquals(0, counter(pair, "beta", MALFORMED));
+            exchange(pair, 10);
+            Libc.close(fd);
+        }
+    }
+
+    /** Bursts that find no room are lost as a whole, and counted; the ring stays in order. */
+    @Test
+    void shouldCountBurstsWithoutRoomAndReceiveTheRest() throws Exception {
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
+            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
+            int burst = 60;
+            assertEquals(0, UdpSegments.set(fd, 1000));
+            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
+            MessageVector all = new MessageVector(1, 1);
+            all.name(0, arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address(), name.length);
+            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), 1000L * burst);
+            all.pieceCount(0, 1);
+            int bursts = 400;
+            for (int i = 0; i < bursts; i++) {
+                assertEquals(1, UdpSocket.send(fd, all, 1));
+            }
+            assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 5, pair.toB, 1));
+            pair.a.await(1);
+            long received = 0;
+            boolean isLast = false;
+            long deadlineNs = System.nanoTime() + Deadline.ns(20);
+            while (!isLast) {
+                assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 4096, ANY, 1));
+                isLast = pair.b.await(1).len() == 5;
+                received += isLast ? 0 : 1;
+                assertTrue(System.nanoTime() < deadlineNs, received + " received");
+            }
+            assertEquals(0, received % burst);
+            assertTrue(received >= burst, received + " received");
+            assertEquals(bursts, received / burst + counter(pair, "beta", MALFORMED));
+            exchange(pair, 10);
+            Libc.close(fd);
+        }
+    }
+
     /** Datagrams for other ports never reach the ring; those of unknown senders do, and are received as such. */
     @Test
     void shouldExchangeDuringAFloodOfForeignDatagrams() throws Exception {
