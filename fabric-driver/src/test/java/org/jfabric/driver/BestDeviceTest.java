@@ -2,6 +2,7 @@ package org.jfabric.driver;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.info.BestName;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.PeerPath;
@@ -221,6 +223,9 @@ class BestDeviceTest {
         assertEquals(FabricErrno.EADDRNOTAVAIL, error.err());
         String sender = error.errData().getStringWithoutLengthAscii(0, error.errData().capacity());
         assertEquals(DEVICE + '=' + BestName.parse(a.endpoint.name()).way(DEVICE), sender);
+        FabricException everywhere = assertThrows(FabricException.class,
+            () -> b.av.insert(DEVICE + "=fi_sockaddr_in://0.0.0.0:20000"));
+        assertEquals(FabricErrno.EADDRNOTAVAIL, everywhere.errno());
         long toA = b.av.insert(sender);
         exchange(b, toA, a, toB, LENGTH);
         assertPath(DEVICE, b, toA);

@@ -98,7 +98,8 @@ final class InsertAddressCommand extends Command {
 
     /** An endpoint may be bound to every address of its host, but a peer needs one of them. */
     private void requireHost() {
-        if (SocketName.isName(resolved) && SocketName.parse(resolved).inetAddress().isAnyLocalAddress()) {
+        String plain = MarkedAddress.plain(resolved);
+        if (SocketName.isName(plain) && SocketName.parse(plain).inetAddress().isAnyLocalAddress()) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL,
                 resolved + " is the wildcard address, which names no host",
                 "Insert an address of the peer's host, with the same port.");

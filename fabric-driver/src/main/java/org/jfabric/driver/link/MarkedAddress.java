@@ -37,6 +37,16 @@ public final class MarkedAddress {
     }
 
     /**
+     * An address as its link knows it.
+     *
+     * @param text any address.
+     * @return without its mark, if it has one.
+     */
+    public static String plain(String text) {
+        return isName(text) ? text.substring(text.indexOf(SIGN) + 1) : text;
+    }
+
+    /**
      * The one text of an address that can be written in several ways.
      *
      * @param text for which {@link #isName} is true.
