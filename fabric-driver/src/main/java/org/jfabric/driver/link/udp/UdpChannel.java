@@ -102,7 +102,8 @@ final class UdpChannel extends DatagramChannel {
         if (endpoint.dtls() != null && !endpoint.dtls().isReady(this)) {
             return -FabricErrno.EAGAIN;
         }
-        if ((operation.flags & Flags.TRANSMIT_COMPLETE) == 0 && endpoint.sendNow(this, operation)) {
+        if (endpoint.sendNow(this, operation)) {
+            // the kernel has copied it: both levels are reached
             return DONE;
         }
         endpoint.add(this, operation);
