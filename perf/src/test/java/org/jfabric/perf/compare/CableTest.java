@@ -9,9 +9,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -67,7 +69,10 @@ class CableTest {
     }
 
     private Contender contender(String id) throws InterruptedException {
-        RigSettings settings = new RigSettings(folder, TIMED_NS, 0, 0, false, null);
+        BitSet cpus = Affinity.cpus();
+        int cpu = cpus.nextSetBit(0);
+        int other = Math.max(cpu, cpus.nextSetBit(cpu + 1));
+        RigSettings settings = new RigSettings(folder, TIMED_NS, cpu, other, cpu != other, null);
         return Contenders.all(settings, "test").stream().filter(each -> each.id().equals(id)).findFirst().orElseThrow();
     }
 
