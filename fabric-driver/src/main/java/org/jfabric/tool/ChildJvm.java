@@ -52,9 +52,11 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Starts a process of other classes.
+     * Starts a process of other classes, or through another program.
      *
      * @param title     name of the process in messages.
+     * @param prefix    words in front of the command line: a program that ends by executing it, such as
+     *                  {@code ip netns exec NAME}; empty for none.
      * @param flags     of the virtual machine, besides this one's.
      * @param classPath of the process; null for this one's own.
      * @param arguments of {@link FabricTool}.
@@ -63,34 +65,14 @@ public final class ChildJvm implements AutoCloseable {
      */
     public ChildJvm(
         String title,
+        List<String> prefix,
         List<String> flags,
         String classPath,
         List<String> arguments,
         String mark,
         BlockingQueue<Line> lines) {
-        this(title, new ProcessBuilder(command(flags, classPath, arguments)), mark, lines);
-    }
-
-    /**
-     * Starts a process through another program.
-     *
-     * @param title     name of the process in messages.
-     * @param prefix    words in front of the command line: a program that ends by executing it, such as
-     *                  {@code ip netns exec NAME}; empty for none.
-     * @param flags     of the virtual machine, besides this one's.
-     * @param arguments of {@link FabricTool}.
-     * @param mark      prefix of the lines for the queue.
-     * @param lines     receives them, and at last one without text.
-     */
-    ChildJvm(
-        String title,
-        List<String> prefix,
-        List<String> flags,
-        List<String> arguments,
-        String mark,
-        BlockingQueue<Line> lines) {
         this(title, new ProcessBuilder(Stream.concat(
-            prefix.stream(), command(flags, null, arguments).stream()).toList()), mark, lines);
+            prefix.stream(), command(flags, classPath, arguments).stream()).toList()), mark, lines);
     }
 
     private ChildJvm(String title, ProcessBuilder builder, String mark, BlockingQueue<Line> lines) {

@@ -202,7 +202,7 @@ final class PingPongCoordinator implements AutoCloseable {
                 flags.addAll(explanation.flags(member));
             }
             ChildJvm child = new ChildJvm(
-                member.title(), places.prefix(member), flags, arguments, PingPongPeer.MARK, lines);
+                member.title(), places.prefix(member), flags, null, arguments, PingPongPeer.MARK, lines);
             children.add(child);
             unread.put(child, new ArrayDeque<>());
             return child;

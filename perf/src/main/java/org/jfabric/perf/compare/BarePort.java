@@ -5,10 +5,14 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.Inet4Address;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.concurrent.locks.LockSupport;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.SocketClass;
@@ -17,15 +21,20 @@ import org.jfabric.ffi.UdpSocket;
 import org.jfabric.tool.ToolException;
 
 /**
- * The baseline of messages over sockets: a plain non-blocking socket of the loopback interface, one system call that
- * sends and one that receives, over and over until it finds something, as a C program would do it. Owner: one thread.
+ * The baseline of messages over sockets: a plain non-blocking socket of the loopback interface or of a cable's
+ * end, one system call that sends and one that receives, over and over until it finds something, as a C program would
+ * do it. Owner: one thread.
  */
 abstract sealed class BarePort implements Port, AutoCloseable {
     /** Longest datagram. */
     static final int MOST_DATAGRAM_BYTES = 1472;
 
-    /** Family, port, address 127.0.0.1: of any port. */
-    private static final byte[] LOOPBACK = HexFormat.of().parseHex("02000000" + "7f000001" + "0000000000000000");
+    /** The interface that is used unless a driver's option names another one. */
+    static final String LOOPBACK = "lo";
+
+    /** Family, port, address, of any port and no address yet. */
+    private static final byte[] NO_NAME = HexFormat.of().parseHex("02000000" + "00000000" + "0000000000000000");
+    private static final int ADDRESS_OFFSET = 4;
     private static final int ALIGNMENT = 64;
     private static final long TIMEOUT_NS = 10_000_000_000L;
     private static final long PAUSE_NS = 1_000_000;
@@ -34,6 +43,8 @@ abstract sealed class BarePort implements Port, AutoCloseable {
     final long sizeBytes;
     final long sendAddress;
     final long receiveAddress;
+    /** Name to bind to: any port of this side's address. */
+    final byte[] anyPort;
     int fd = -1;
     long received;
 
@@ -44,6 +55,20 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         sizeBytes = settings.sizeBytes();
         sendAddress = arena.allocate(sizeBytes, ALIGNMENT).address();
         receiveAddress = arena.allocate(sizeBytes, ALIGNMENT).address();
+        anyPort = anyPort(System.getProperty(UdpConfig.INTERFACE.name(), LOOPBACK));
+    }
+
+    /** Returns the name of any port of that interface's address. */
+    private static byte[] anyPort(String networkInterface) {
+        try {
+            byte[] address = NetworkInterface.getByName(networkInterface).inetAddresses()
+                .filter(Inet4Address.class::isInstance).findFirst().orElseThrow().getAddress();
+            byte[] name = NO_NAME.clone();
+            System.arraycopy(address, 0, name, ADDRESS_OFFSET, address.length);
+            return name;
+        } catch (SocketException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     /** Finds the other side, which is open. */
@@ -105,7 +130,7 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         Tcp(SideSettings settings) {
             super(settings);
             if (settings.role() == SideRole.PONG) {
-                listenFd = check("listen", TcpSocket.listen(LOOPBACK, 1));
+                listenFd = check("listen", TcpSocket.listen(anyPort, 1));
                 publish(TcpSocket.localName(listenFd));
             } else {
                 listenFd = -1;
@@ -115,7 +140,7 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         @Override
         void connect() {
             if (listenFd < 0) {
-                fd = check("connect", TcpSocket.connect(LOOPBACK, other(), SocketClass.NONE));
+                fd = check("connect", TcpSocket.connect(anyPort, other(), SocketClass.NONE));
             }
         }
 
@@ -170,14 +195,14 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         }
     }
 
-    /** Datagrams; of the loopback interface, with one under way, none is lost. */
+    /** Datagrams; with one under way, none is lost. */
     static final class Udp extends BarePort {
         private final MessageVector outgoing = new MessageVector(1, 1);
         private final MessageVector incoming = new MessageVector(1, 1);
 
         Udp(SideSettings settings) {
             super(settings);
-            fd = check("bind", UdpSocket.open(LOOPBACK, false));
+            fd = check("bind", UdpSocket.open(anyPort, false));
             publish(UdpSocket.name(fd));
             outgoing.piece(0, 0, sendAddress, sizeBytes);
             outgoing.pieceCount(0, 1);

@@ -61,8 +61,8 @@ public final class CompareCommand implements ToolCommand {
             + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, ucx,"
             + " ucx-home, libfabric-shm, jfabric-tcp, bare-tcp, libfabric-tcp, ucx-tcp, jfabric-rxm, libfabric-rxm,"
             + " jfabric-tcp-connection, jfabric-tcp-1000-connections,"
-            + " jfabric-udp, jfabric-packet, bare-udp, aeron-udp, jfabric-shared-shm, jfabric-shared-tcp,"
-            + " jfabric-fresh, hand-over, copy.")
+            + " jfabric-udp, jfabric-packet, bare-udp, jfabric-packet-cable, bare-udp-cable, aeron-udp,"
+            + " jfabric-shared-shm, jfabric-shared-tcp, jfabric-fresh, hand-over, copy.")
     private List<String> systems = Contenders.IDS;
 
     @Option(

@@ -44,6 +44,8 @@ final class Contenders {
     static final String GATEWAY = "jfabric-tcp-1000-connections";
     static final String BARE_TCP = "bare-tcp";
     static final String BARE_UDP = "bare-udp";
+    static final String PACKET_CABLE = "jfabric-packet-cable";
+    static final String BARE_UDP_CABLE = "bare-udp-cable";
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
     static final String HAND_OVER = "hand-over";
@@ -55,12 +57,13 @@ final class Contenders {
         AMONG_MANY, AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
-        RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
-        HAND_OVER, COPY);
+        RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, PACKET_CABLE,
+        BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH, HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
     /** Option that switches the straight path of short messages off, for comparison. */
     private static final String STRAIGHT_PATH = "jfabric.engine.straightPath";
+    private static final String NO_PACKET_SOCKETS = " is left out: packet sockets need CAP_NET_RAW.";
     /** Longest message with many receives: each receive has a place of its own when contents are compared. */
     private static final int MANY_RECEIVES_MOST_BYTES = 1024;
 
@@ -119,7 +122,7 @@ final class Contenders {
                 ANY_SIZE, 2, false),
             new JvmContender.Definition(COPY, "plain copy in memory", java,
                 Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
-        definitions.addAll(otherSetups(jfabric));
+        definitions.addAll(otherSetups(jfabric, java));
         definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
         List<Contender> contenders = new ArrayList<>();
         for (JvmContender.Definition definition : definitions) {
@@ -142,16 +145,17 @@ final class Contenders {
                 : ICEORYX + " is left out: install Debian's iceoryx and libiceoryx-binding-c2.");
     }
 
-    private static List<JvmContender.Definition> otherSetups(String jfabric) throws InterruptedException {
+    private static List<JvmContender.Definition> otherSetups(String jfabric, String java) throws InterruptedException {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         List<JvmContender.Definition> definitions = throughTwoDaemons(jfabric);
+        definitions.addAll(cabled(jfabric, java));
         definitions.addAll(List.of(
             new JvmContender.Definition(UDP_SMALL_BATCHES, "JFabric, the same in batches too short to be joined",
                 jfabric, pair(SideKind.JFABRIC_UDP), Set.of(Pass.STREAM), DatagramPort.MOST_BYTES, 2, true,
-                new Launch(List.of("-Djfabric.udp.batchSize=15"), null, true), null),
+                new Launch(List.of("-Djfabric.udp.batchSize=15"), null), null),
             new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
                 pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
-                isPermitted() ? null : PACKET + " is left out: packet sockets need CAP_NET_RAW."),
+                isPermitted() ? null : PACKET + NO_PACKET_SOCKETS),
             new JvmContender.Definition(LENT, "JFabric, embedded INVOKER, shm, lent messages, first byte read", jfabric,
                 pair(SideKind.JFABRIC_LENT), exchange, ANY_SIZE, 2, true),
             new JvmContender.Definition(LENT_READ, "JFabric, the same with every byte read", jfabric,
@@ -163,6 +167,18 @@ final class Contenders {
                 "JFabric, the same with 1,000 connections that share a receive context", jfabric,
                 pair(SideKind.JFABRIC_GATEWAY), exchange, ANY_SIZE, 2, false)));
         return definitions;
+    }
+
+    private static List<JvmContender.Definition> cabled(String jfabric, String java) throws InterruptedException {
+        Set<Pass> exchange = Set.of(Pass.EXCHANGE);
+        String noCable = Cable.missing(Installation.ofPath(System.getenv()));
+        return List.of(
+            new JvmContender.Definition(PACKET_CABLE, "JFabric, datagrams by packet sockets, over a cable", jfabric,
+                pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.CABLED,
+                noCable != null ? PACKET_CABLE + noCable : isPermitted() ? null : PACKET_CABLE + NO_PACKET_SOCKETS),
+            new JvmContender.Definition(BARE_UDP_CABLE, "two loops over sockets, udp, over a cable", java,
+                pair(SideKind.BARE_UDP), exchange, BarePort.MOST_DATAGRAM_BYTES, 2, false, Launch.CABLED,
+                noCable == null ? null : BARE_UDP_CABLE + noCable));
     }
 
     private static List<JvmContender.Definition> throughTwoDaemons(String jfabric) {
@@ -185,7 +201,7 @@ final class Contenders {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         JvmContender.Definition off = new JvmContender.Definition(STRAIGHT_OFF,
             "JFabric, embedded INVOKER, shm, straightPath=off", jfabric, pair(SideKind.JFABRIC_INVOKER), exchange,
-            ANY_SIZE, 2, true, new Launch(List.of("-D" + STRAIGHT_PATH + "=off"), null, true),
+            ANY_SIZE, 2, true, new Launch(List.of("-D" + STRAIGHT_PATH + "=off"), null),
             isOption(STRAIGHT_PATH) ? null
                 : STRAIGHT_OFF + " is left out: this build does not know the option " + STRAIGHT_PATH + '.');
         JvmContender.Definition posted = new JvmContender.Definition(POSTED,
@@ -195,7 +211,7 @@ final class Contenders {
             "JFabric, two drivers in mode INVOKER in one thread, shm", jfabric,
             Map.of(SideRole.PING, SideKind.JFABRIC_ONE_THREAD), exchange, ANY_SIZE, 1, false);
         String version = baseline == null ? "not given" : baseline.version();
-        Launch launch = new Launch(List.of(), baseline == null ? null : baseline.classPath(), true);
+        Launch launch = new Launch(List.of(), baseline == null ? null : baseline.classPath());
         String noSides = baseline != null && !baseline.ownSides() ? null : "is left out: "
             + (baseline == null ? "--baseline-jar names no older build."
             : "the older build has sides of its own, without this one.");
@@ -232,7 +248,7 @@ final class Contenders {
     private static Launch freshLaunch() {
         String cache = System.getenv("JFABRIC_AOT_CACHE");
         return cache == null ? Launch.USUAL
-            : new Launch(List.of("-XX:AOTCache=" + cache, "-Xlog:aot=off", "-Xlog:cds=off"), null, true);
+            : new Launch(List.of("-XX:AOTCache=" + cache, "-Xlog:aot=off", "-Xlog:cds=off"), null);
     }
 
     private static Map<SideRole, SideKind> pair(SideKind kind) {

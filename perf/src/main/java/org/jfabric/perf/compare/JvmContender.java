@@ -266,6 +266,9 @@ final class JvmContender implements Contender {
             for (SideClient side : sides) {
                 side.awaitReady();
             }
+            if (definition.launch.cabled()) {
+                Cable.lay(sides.getFirst().pid(), sides.getLast().pid());
+            }
         }
         cells++;
         String command = "open " + pass + ' ' + sizeBytes + ' ' + FreePorts.udpPair() + ' '

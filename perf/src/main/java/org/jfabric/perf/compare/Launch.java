@@ -8,10 +8,19 @@ import java.util.List;
  * @param flags     of the virtual machine, besides the rig's own.
  * @param classPath of another build; null for the rig's own.
  * @param bound     true if each process is bound to a core; otherwise the scheduler places its threads.
+ * @param cabled    true if the two sides are on hosts of their own with a {@link Cable} between them; otherwise they
+ *                  are on this host, with its loopback interface.
  */
-record Launch(List<String> flags, String classPath, boolean bound) {
+record Launch(List<String> flags, String classPath, boolean bound, boolean cabled) {
     /** Like the rig itself, each on its core. */
-    static final Launch USUAL = new Launch(List.of(), null, true);
+    static final Launch USUAL = new Launch(List.of(), null, true, false);
     /** Processes that sleep more than they run. */
-    static final Launch UNBOUND = new Launch(List.of(), null, false);
+    static final Launch UNBOUND = new Launch(List.of(), null, false, false);
+    /** Like the rig itself, on two hosts. */
+    static final Launch CABLED = new Launch(List.of(), null, true, true);
+
+    /** Processes on this host, each on its core. */
+    Launch(List<String> flags, String classPath) {
+        this(flags, classPath, true, false);
+    }
 }

@@ -34,6 +34,21 @@ final class Programs {
      */
     static String output(Path folder, List<String> command, Map<String, String> environment)
         throws InterruptedException {
+        Result result = run(folder, command, environment);
+        return result.status == 0 ? result.text : "";
+    }
+
+    /** Runs a program; returns null if it succeeds, else its output or why it cannot be run. */
+    static String failure(List<String> command) throws InterruptedException {
+        Result result = run(null, command, Map.of());
+        return result.status == 0 ? null : result.text;
+    }
+
+    private record Result(int status, String text) {
+    }
+
+    private static Result run(Path folder, List<String> command, Map<String, String> environment)
+        throws InterruptedException {
         try {
             ProcessBuilder builder = new ProcessBuilder(command).directory(folder == null ? null : folder.toFile())
                 .redirectErrorStream(true);
@@ -43,11 +58,11 @@ final class Programs {
             String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                return "";
+                return new Result(-1, "it did not end within " + TIMEOUT_S + " s");
             }
-            return process.exitValue() == 0 ? text.strip() : "";
+            return new Result(process.exitValue(), text.strip());
         } catch (IOException ex) {
-            return "";
+            return new Result(-1, ex.getMessage());
         }
     }
 }

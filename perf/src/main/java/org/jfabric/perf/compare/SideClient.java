@@ -40,8 +40,11 @@ final class SideClient implements AutoCloseable {
         if (!launch.bound()) {
             arguments.add("--unbound");
         }
-        process = new ChildJvm(contender + ' ' + role.text(), launch.flags(), launch.classPath(), arguments,
-            SideProcess.MARK, lines);
+        if (launch.cabled()) {
+            arguments.addAll(List.of("--interface", Cable.INTERFACE));
+        }
+        process = new ChildJvm(contender + ' ' + role.text(), launch.cabled() ? Cable.OWN_HOST : List.of(),
+            launch.flags(), launch.classPath(), arguments, SideProcess.MARK, lines);
     }
 
     /** Waits until the process listens. */
@@ -51,6 +54,10 @@ final class SideClient implements AutoCloseable {
 
     SideRole role() {
         return role;
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     String title() {

@@ -44,7 +44,6 @@ public final class SideProcess implements ToolCommand {
     /** Prefix of the lines that are meant for the rig. */
     static final String MARK = "#compare ";
 
-    private static final String LOOPBACK_INTERFACE = "lo";
     private static final long CYCLE_NS = 100_000;
     private static final int ORPHANED = 3;
     private static final int PROFILED_WORD = 3;
@@ -63,6 +62,8 @@ public final class SideProcess implements ToolCommand {
     private boolean spinning;
     @Option(names = "--unbound", description = "Leave the choice of the core to the scheduler.")
     private boolean unbound;
+    @Option(names = "--interface", description = "Network interface that leads to the other side.")
+    private String networkInterface = BarePort.LOOPBACK;
     @Option(names = "--dir", required = true)
     private Path base;
 
@@ -77,9 +78,9 @@ public final class SideProcess implements ToolCommand {
 
     @Override
     public Integer call() {
-        // all sides are on this host, and the C programs are started with this interface too
-        System.setProperty(TcpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
-        System.setProperty(UdpConfig.INTERFACE.name(), LOOPBACK_INTERFACE);
+        // the C programs are started with the loopback interface too
+        System.setProperty(TcpConfig.INTERFACE.name(), networkInterface);
+        System.setProperty(UdpConfig.INTERFACE.name(), networkInterface);
         Thread reader = new Thread(this::read, "compare-commands");
         reader.setDaemon(true);
         reader.start();

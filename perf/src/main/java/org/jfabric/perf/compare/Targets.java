@@ -183,7 +183,7 @@ final class Targets {
             cell(Contenders.SHARED_SHM, Pass.EXCHANGE, SIZE), 2.0, 1.5));
     }
 
-    /** Over the loopback interface. */
+    /** Over the loopback interface, and over a cable. */
     private void sockets() {
         targets.add(new Target("half round trip of 64 bytes over tcp against two loops over sockets",
             cell(Contenders.TCP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
@@ -194,6 +194,9 @@ final class Targets {
         targets.add(new Target("half round trip of 64 bytes by packet sockets against two loops over udp sockets",
             cell(Contenders.PACKET, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 0.6, 0.6));
+        targets.add(new Target("the same over a cable between two hosts' namespaces",
+            cell(Contenders.PACKET_CABLE, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.BARE_UDP_CABLE, Pass.EXCHANGE, SIZE), 0.6, 0.6));
         targets.add(new Target("bandwidth of bursts of 64 KiB over udp against batches too short to be joined",
             cell(Contenders.UDP, Pass.STREAM, DATAGRAM), Metric.BANDWIDTH,
             cell(Contenders.UDP_SMALL_BATCHES, Pass.STREAM, DATAGRAM), 5, Double.NaN));

@@ -33,6 +33,10 @@ class CompareProcessTest {
     }
 
     private static Run run(String... arguments) throws Exception {
+        return run(Map.of(), arguments);
+    }
+
+    private static Run run(Map<String, String> environment, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             // its processes take the same flags, and none of them lives long enough for the second compiler
@@ -41,7 +45,9 @@ class CompareProcessTest {
             "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
             FabricTool.class.getName(), "compare"));
         command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).start();
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         try {
             process.getOutputStream().close();
             // a time-out interrupts this thread, which would not end a read
@@ -98,6 +104,21 @@ class CompareProcessTest {
         }
         for (String file : List.of("index.html", "compare.json", "readings.json", "jfabric-invoker-64.hlog")) {
             assertTrue(Files.size(folder.resolve(file)) > 0, file);
+        }
+    }
+
+    @Test
+    void shouldMeasureTheOthersWhereNoCableCanBeLaid() throws Exception {
+        Run run = run(Map.of("PATH", folder.toString()), "--systems", "jfabric-packet-cable,bare-udp-cable,hand-over",
+            "--sizes", "64", "--rounds", "1", "--pass-ms", "40", "--messages", "0", "--json");
+
+        assertEquals(0, run.status, run.err);
+        Map<String, Object> json = JsonText.object(run.out);
+        for (String system : List.of("jfabric-packet-cable", "bare-udp-cable")) {
+            assertTrue(run.err.contains(system + " is left out: install Debian's iproute2"), run.err);
+        }
+        for (Object each : (List<?>) json.get("results")) {
+            assertEquals("hand-over", ((Map<?, ?>) each).get("system"));
         }
     }
 
