@@ -53,9 +53,13 @@ public final class IoVector implements AutoCloseable {
      * @param address native address, of memory that stays mapped until the call.
      * @param length  bytes; 0 adds nothing.
      * @return false if there is no room for another one.
+     * @throws IllegalArgumentException if the length is negative.
      */
     public boolean add(long address, long length) {
-        if (length == 0) {
+        if (length <= 0) {
+            if (length < 0) {
+                throw new IllegalArgumentException("a range of " + length + " bytes");
+            }
             return true;
         }
         if (count == capacity) {

@@ -383,8 +383,10 @@ final class TcpWriter {
      */
     private static long firstPart(long source, int before, long left) {
         long distance = before - source & PAGE_MASK;
-        boolean isSlow = before > 0 && distance > 0 && distance < SLOW_DISTANCE;
-        return isSlow ? Math.min(left, SYSTEM_BUFFER - (SLOW_DISTANCE - distance) - before) : left;
+        long first = SYSTEM_BUFFER - (SLOW_DISTANCE - distance) - before;
+        // behind more than one such buffer the rest of the last one is not known
+        boolean isSlow = before > 0 && distance > 0 && distance < SLOW_DISTANCE && first > 0;
+        return isSlow ? Math.min(left, first) : left;
     }
 
     private void advance(long written, long wanted) {

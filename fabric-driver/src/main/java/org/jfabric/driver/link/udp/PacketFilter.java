@@ -21,6 +21,7 @@ final class PacketFilter {
     private static final int LOAD_HEADER_LENGTH = 0xb1;
     private static final int JUMP_EQUAL = 0x15;
     private static final int JUMP_ANY_BIT = 0x45;
+    private static final int JUMP_NOT_BELOW = 0x35;
     private static final int RETURN = 0x06;
     /** Offsets from here on are counted from the IP header, whatever the device has in front of it. */
     private static final int IP = -0x100000;
@@ -35,6 +36,10 @@ final class PacketFilter {
     private static final int UDP = 17;
     private static final int FRAGMENT_BITS = 0x3fff;
     private static final int IN6_HEADER_BYTES = 40;
+    /** The first group of IPv4; behind groups is the address of all hosts. */
+    private static final int IN_GROUPS = 0xe0000000;
+    private static final int IN_LOOPBACK_BROADCAST = 0x7fffffff;
+    private static final int IN6_GROUPS = 0xff;
 
     private final List<long[]> instructions = new ArrayList<>();
     /** Offset of the IP header. */
@@ -54,7 +59,7 @@ final class PacketFilter {
         PacketFilter filter = new PacketFilter(IP);
         filter.require(LOAD_WORD, PACKET_TYPE, PACKET_HOST);
         filter.load(LOAD_WORD, INTERFACE);
-        filter.instructions.add(new long[] {JUMP_EQUAL, PacketSocket.LOOPBACK_INTERFACE, 1});
+        filter.refuse(JUMP_EQUAL, PacketSocket.LOOPBACK_INTERFACE);
         return filter.datagrams(to);
     }
 
@@ -67,19 +72,31 @@ final class PacketFilter {
         return filter.datagrams(to);
     }
 
-    /** With the port first, because it differs most often. */
+    /**
+     * With the port first, because it differs most often. The wildcard stands for addresses of this host, not for
+     * groups: those are received by the kernel's sockets.
+     */
     private long[] datagrams(SocketName to) {
         if (to.isIn6()) {
             require(LOAD_HALF, ip + IN6_HEADER_BYTES + 2, to.port());
             require(LOAD_BYTE, ip + 6, UDP);
             requireAddress(to.inetAddress(), ip + 24);
+            if (to.inetAddress().isAnyLocalAddress()) {
+                load(LOAD_BYTE, ip + 24);
+                refuse(JUMP_EQUAL, IN6_GROUPS);
+            }
         } else {
             load(LOAD_HEADER_LENGTH, ip);
             require(LOAD_HALF_INDEXED, ip + 2, to.port());
             require(LOAD_BYTE, ip + 9, UDP);
             load(LOAD_HALF, ip + 6);
-            instructions.add(new long[] {JUMP_ANY_BIT, FRAGMENT_BITS, 1});
+            refuse(JUMP_ANY_BIT, FRAGMENT_BITS);
             requireAddress(to.inetAddress(), ip + 16);
+            if (to.inetAddress().isAnyLocalAddress()) {
+                load(LOAD_WORD, ip + 16);
+                refuse(JUMP_NOT_BELOW, IN_GROUPS);
+                refuse(JUMP_EQUAL, IN_LOOPBACK_BROADCAST);
+            }
         }
         return program();
     }
@@ -99,6 +116,10 @@ final class PacketFilter {
         instructions.add(new long[] {JUMP_EQUAL, value, 0});
     }
 
+    private void refuse(int test, int value) {
+        instructions.add(new long[] {test, value, 1});
+    }
+
     private void load(int load, int offset) {
         instructions.add(new long[] {load, offset, 0});
     }
@@ -111,7 +132,7 @@ final class PacketFilter {
             long[] each = instructions.get(i);
             int toDrop = size - i;
             int operation = (int) each[0];
-            boolean isTest = operation == JUMP_EQUAL || operation == JUMP_ANY_BIT;
+            boolean isTest = operation == JUMP_EQUAL || operation == JUMP_ANY_BIT || operation == JUMP_NOT_BELOW;
             program[i] = instruction(operation, isTest && each[2] == 1 ? toDrop : 0,
                 isTest && each[2] == 0 ? toDrop : 0, (int) each[1]);
         }

@@ -48,6 +48,11 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
             Libc.close(fd);
             return List.of();
         }
+        if (fd != -FabricErrno.EPERM && fd != -FabricErrno.EACCES) {
+            return List.of(new Reason("packet sockets", FabricErrno.describe(-fd), "a socket of AF_PACKET",
+                "Raise the limit of open files (EMFILE), or load the module af_packet (EAFNOSUPPORT); or use link"
+                    + " udp"));
+        }
         return List.of(new Reason("privilege",
             "no packet socket: " + FabricErrno.describe(-fd), "CAP_NET_RAW",
             "Give the driver the capability: AmbientCapabilities=CAP_NET_RAW in its unit of systemd, --cap-add NET_RAW"

@@ -146,7 +146,7 @@ final class PacketPort extends UdpPort {
     private static void check(String call, int result, SocketName wanted) {
         if (result < 0) {
             throw new NativeCallException(call, -result, "the address is " + wanted
-                + "; name another, or one of an interface that is up; packet sockets need CAP_NET_RAW");
+                + "; name another, or one of an interface that is up");
         }
     }
 
@@ -183,6 +183,7 @@ final class PacketPort extends UdpPort {
         PacketRing other = ring == loopback ? network : loopback;
         // neither keeps the other one waiting
         if (other != null && other.hasWaiting()) {
+            ring.release();
             ring = other;
         }
         return ring.vector();

@@ -14,6 +14,7 @@ import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.PacketSocket;
 import org.jfabric.ffi.UdpSocket;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.SocketName;
 
 /**
@@ -137,8 +138,8 @@ final class PacketRing {
 
     private static int check(String call, int result) {
         if (result < 0) {
-            throw new NativeCallException(call, -result, "a packet socket with a ring; link packet needs CAP_NET_RAW "
-                + "and memory for jfabric.udp.ringBytes");
+            throw new NativeCallException(call, -result, result == -FabricErrno.EPERM
+                ? "link packet needs CAP_NET_RAW" : "a packet socket with a ring of jfabric.udp.ringBytes");
         }
         return result;
     }
@@ -178,6 +179,8 @@ final class PacketRing {
 
     /** Finds up to a number of datagrams, which are valid until {@link #release}; returns how many there are. */
     int receive(int limit) {
+        // after a fault of memory in the middle of their delivery those of the last call were not released
+        release();
         int count = 0;
         int dropped = 0;
         while (count < limit && dropped < MAX_DROPPED) {
@@ -237,8 +240,7 @@ final class PacketRing {
         if ((status & PacketSocket.STATUS_COPIED) != 0) {
             isWholeInUse = true;
             packet = whole.address() + PacketSocket.OFFLOAD_BYTES;
-            packetBytes = (int) PacketSocket.receiveWhole(fd, whole.address(), (int) whole.byteSize())
-                - PacketSocket.OFFLOAD_BYTES;
+            packetBytes = receiveWhole() - PacketSocket.OFFLOAD_BYTES;
         }
         ip = packet + linkBytes;
         if (packetBytes != UnsafeApi.getInt(frame + PacketSocket.LENGTH)
@@ -250,6 +252,14 @@ final class PacketRing {
         }
         segment = segmentBytes(packet - PacketSocket.OFFLOAD_BYTES);
         return true;
+    }
+
+    /** Bytes of the packet that is longer than a frame, or a negative errno. */
+    private int receiveWhole() {
+        long bytes = PacketSocket.receiveWhole(fd, whole.address(), LONGEST_BYTES);
+        // the first call returns the error of an interface that was shut down meanwhile, and takes no packet
+        return (int) (bytes < 0 && bytes != -FabricErrno.EAGAIN
+            ? PacketSocket.receiveWhole(fd, whole.address(), LONGEST_BYTES) : bytes);
     }
 
     private static void putSource6(long name, long ip, long frame) {

@@ -85,7 +85,9 @@ abstract class UdpPort extends BoundAddress {
     final void close(LinkServices services) {
         if (watches != null) {
             for (Watch watch : watches) {
-                services.unwatch(watch.fd);
+                if (watch.isWatched) {
+                    services.unwatch(watch.fd);
+                }
             }
         }
         close();
@@ -105,17 +107,19 @@ abstract class UdpPort extends BoundAddress {
             if (isArmed) {
                 return;
             }
-            isArmed = true;
             if (isWatched) {
+                isArmed = true;
                 services.rearm(fd);
                 return;
             }
-            isWatched = true;
             services.watch(fd, readable -> {
                 isArmed = false;
                 arrived(fd);
                 onArrival.run();
             });
+            // not if the system has refused it: then the next attempt watches
+            isWatched = true;
+            isArmed = true;
         }
     }
 
