@@ -114,8 +114,9 @@ public final class Fabric implements Fid {
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
-     *     does not answer, {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that
-     *     is not {@link FabricAttr#isOffered offered}, or why the driver refuses this client.
+     *     does not answer, {@link FabricErrno#EMFILE} without free descriptors,
+     *     {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that is not {@link FabricAttr#isOffered
+     *     offered}, or why the driver refuses this client.
      */
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");

@@ -386,7 +386,8 @@ public final class DriverConnection implements AutoCloseable {
             return segment;
         } catch (NativeCallException failed) {
             throw new FabricException(failed.errno(), "cannot map a file of the driver: " + failed.getMessage(),
-                "If the driver was started again meanwhile, connect again.", failed);
+                DriverHello.remedy(failed.errno(), "If the driver was started again meanwhile, connect again."),
+                failed);
         }
     }
 

@@ -100,7 +100,7 @@ public final class DriverFiles implements AutoCloseable {
     /** Gets a descriptor over a connection of its own. */
     private int receive(FileType type, long number, long deadlineNs) {
         int socket = DriverHello.connect(directory, user, deadlineNs, ClientThreads.SYSTEM);
-        try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
+        try (Arena arena = Arena.ofConfined(); Epoll epoll = DriverHello.epoll()) {
             MemorySegment memory = arena.allocate(Integer.BYTES + MAX_MESSAGE_LENGTH, Long.BYTES);
             UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
             epoll.add(socket, Epoll.EPOLLIN, 0);

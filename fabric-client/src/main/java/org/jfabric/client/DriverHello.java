@@ -29,6 +29,8 @@ import org.jfabric.layout.OwnerId;
 record DriverHello(Attachment attachment, Doorbell doorbell) {
     private static final int MAX_MESSAGE_LENGTH = 8192;
     private static final int EPIPE = 32;
+    private static final String DESCRIPTORS =
+        "Raise this process's limit of open files (ulimit -n), or close some.";
     private static final long RETRY_NS = TimeUnit.MILLISECONDS.toNanos(10);
     /** A driver that starts makes directory and socket for its own user, and then gives them to the group. */
     private static final long GROUP_NS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -39,7 +41,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         int fd = connect(directory, user, deadlineNs, threads);
         boolean done = false;
         try {
-            try (Arena arena = Arena.ofConfined(); Epoll epoll = new Epoll(1)) {
+            try (Arena arena = Arena.ofConfined(); Epoll epoll = epoll()) {
                 MemorySegment memory = arena.allocate(Integer.BYTES + MAX_MESSAGE_LENGTH, Long.BYTES);
                 UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
                 epoll.add(fd, Epoll.EPOLLIN, 0);
@@ -60,6 +62,21 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                 Libc.close(fd);
             }
         }
+    }
+
+    /** Waits for the driver's answers. */
+    static Epoll epoll() {
+        try {
+            return new Epoll(1);
+        } catch (NativeCallException none) {
+            throw new FabricException(
+                none.errno(), "the driver's answer cannot be waited for: " + none.getMessage(), DESCRIPTORS, none);
+        }
+    }
+
+    /** What to do about an error of this process; or something else. */
+    static String remedy(int errno, String otherwise) {
+        return errno == FabricErrno.EMFILE ? DESCRIPTORS : otherwise;
     }
 
     /**
@@ -90,7 +107,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             try {
                 fd = UnixSocket.connect(socket, UnixSocket.SOCK_NONBLOCK);
             } catch (NativeCallException tooLong) {
-                throw new FabricException(tooLong.errno(), tooLong.getMessage(), "Use a shorter directory.", tooLong);
+                throw new FabricException(tooLong.errno(), tooLong.getMessage(),
+                    remedy(tooLong.errno(), "Use a shorter directory."), tooLong);
             }
             if (fd >= 0) {
                 return fd;
@@ -102,8 +120,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
                 }
             } else if (!mayCome) {
                 throw new FabricException(-fd, "cannot connect to " + socket,
-                    LinuxErrno.describe(-fd) + ". Name the directory of a running driver with "
-                        + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + ".");
+                    LinuxErrno.describe(-fd) + ". " + remedy(-fd, "Name the directory of a running driver with "
+                        + DefaultDirectory.BASE_PROPERTY + " and " + DefaultDirectory.NAME_PROPERTY + "."));
             } else if (threads.nanoTime() - deadlineNs >= 0) {
                 throw new FabricException(FabricErrno.ENODEV, fd == -FabricErrno.ENOENT
                     ? "no driver runs in " + directory + ", nothing is at " + socket

@@ -14,7 +14,7 @@ import org.jfabric.info.FabricException;
 
 /**
  * Answers {@code GET /metrics} on 127.0.0.1 with the counters of this driver, on threads of its own. The driver's
- * threads do nothing for it.
+ * threads do nothing for it. Requests that name another host are refused ({@link LocalHost}).
  *
  * <p>Each request has a thread: the server of the JDK waits in it for the rest of a request, and a connection that
  * sends nothing more must not keep the page from others.
@@ -74,7 +74,9 @@ public final class MetricsServer implements AutoCloseable {
     private void answer(HttpExchange exchange) throws IOException {
         try (exchange) {
             boolean isHead = exchange.getRequestMethod().equals("HEAD");
-            if (!PATH.equals(exchange.getRequestURI().getPath())) {
+            if (!LocalHost.isNamed(exchange)) {
+                exchange.sendResponseHeaders(421, -1);
+            } else if (!PATH.equals(exchange.getRequestURI().getPath())) {
                 exchange.sendResponseHeaders(404, -1);
             } else if (!isHead && !exchange.getRequestMethod().equals("GET")) {
                 exchange.getResponseHeaders().set("Allow", "GET, HEAD");

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.metrics.Metric;
 import org.jfabric.driver.metrics.MetricsSnapshot;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.tool.CncView;
 import org.jfabric.tool.ToolException;
@@ -33,7 +34,8 @@ record Reading(
             } catch (InternalError cut) {
                 throw view.cut();
             }
-        } catch (ToolException ex) {
+        } catch (ToolException | FabricException ex) {
+            // the others are shown; a driver of another user may not answer
             return new Reading(directory, ex.getMessage(), false, false, 0, 0, List.of());
         }
     }

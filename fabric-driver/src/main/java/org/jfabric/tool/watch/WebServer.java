@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.driver.metrics.LocalHost;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -129,7 +129,7 @@ final class WebServer implements AutoCloseable {
             String path = exchange.getRequestURI().getPath();
             String method = exchange.getRequestMethod();
             Resource resource = RESOURCES.get(path);
-            if (!isOurHost(exchange.getRequestHeaders())) {
+            if (!LocalHost.isNamed(exchange)) {
                 send(exchange, 421, "text/plain", "This server is 127.0.0.1:" + port() + ".\n");
             } else if (!method.equals("GET") && !method.equals("HEAD")) {
                 exchange.getResponseHeaders().set("Allow", "GET, HEAD");
@@ -173,12 +173,6 @@ final class WebServer implements AutoCloseable {
         headers.set("Cross-Origin-Resource-Policy", "same-origin");
         headers.set("Cross-Origin-Opener-Policy", "same-origin");
         headers.set("Cache-Control", "no-store");
-    }
-
-    private boolean isOurHost(Headers headers) {
-        List<String> hosts = headers.get("Host");
-        return hosts != null && hosts.size() == 1
-            && (hosts.getFirst().equals("127.0.0.1:" + port()) || hosts.getFirst().equals("localhost:" + port()));
     }
 
     private boolean hasKey(Headers headers) {

@@ -220,6 +220,20 @@ class GroupAccessTest {
         assertContains(refused.getMessage(), "user 0", "user 20001", "group 20100");
     }
 
+    /** It says why, as for a driver that has ended, and does not keep the others from being shown. */
+    @Test
+    void shouldShowInTopThatTheDriverOfAnotherUserDoesNotAnswer() {
+        TestProcess driver = driver(OWNER, directory, GROUP);
+        TestProcess member = member(MEMBER, "jfabric.client.driverUser=" + USER);
+        assertContains(ask(member, "tool top --once --dir " + directory), "0 ", "1 driver, 0 clients", "shared");
+        TestProcess.signal(driver.process(), "STOP");
+        try {
+            assertContains(ask(member, "tool top --once --dir " + directory), "FI_ETIMEDOUT");
+        } finally {
+            TestProcess.signal(driver.process(), "CONT");
+        }
+    }
+
     @Test
     void shouldNotTakeTheDriverOfAnotherUserForTheOneThatIsTrusted() throws IOException {
         directory = OUTSIDER.home(base.resolve("outsider")).resolve("drivers").resolve("shared");

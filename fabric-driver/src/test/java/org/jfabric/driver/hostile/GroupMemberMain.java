@@ -323,6 +323,6 @@ final class GroupMemberMain {
 
     private static String tool(List<String> arguments) {
         ToolRun run = ToolRun.of(arguments.toArray(String[]::new));
-        return run.status() + " " + run.out() + run.err();
+        return run.status() + " " + (run.out() + run.err()).replace('\n', '|');
     }
 }

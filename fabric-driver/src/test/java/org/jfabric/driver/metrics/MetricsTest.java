@@ -182,6 +182,16 @@ class MetricsTest {
         }
     }
 
+    /** Java's clients do not send a header Host of one's choice. */
+    private static String ask(int port, String host) throws IOException {
+        try (Socket socket = new Socket(InetAddress.ofLiteral("127.0.0.1"), port)) {
+            socket.setSoTimeout(Deadline.ms(20));
+            socket.getOutputStream().write(("HEAD /metrics HTTP/1.1\r\nConnection: close\r\nHost: " + host
+                + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
     @Test
     void shouldAnswerNothingElseAndNothingAfterTheEnd() throws IOException {
         alpha = launch("alpha", ThreadingMode.SHARED);
@@ -193,6 +203,11 @@ class MetricsTest {
         HttpURLConnection head = get(port, "/metrics");
         head.setRequestMethod("HEAD");
         assertEquals(200, head.getResponseCode());
+        assertTrue(ask(port, "127.0.0.1:" + port).startsWith("HTTP/1.1 200 "));
+        assertTrue(ask(port, "localhost:" + port).startsWith("HTTP/1.1 200 "));
+        // the name of a page that a browser was given, and a port that was passed on
+        assertTrue(ask(port, "evil.example:" + port).startsWith("HTTP/1.1 421 "));
+        assertTrue(ask(port, "127.0.0.1:1").startsWith("HTTP/1.1 421 "));
         FabricException taken = assertThrows(FabricException.class, () -> FabricDriver.launchEmbedded(
             DriverConfig.builder().directory(base.resolve("beta")).threadingMode(ThreadingMode.SHARED)
                 .set("jfabric.metrics.port", String.valueOf(port)).build()));
