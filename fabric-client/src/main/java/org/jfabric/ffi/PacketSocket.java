@@ -24,6 +24,8 @@ import org.agrona.UnsafeApi;
  * {@link UdpSocket#send} without a name. Any thread may call.
  */
 public final class PacketSocket {
+    /** CAP_NET_RAW is missing. */
+    public static final int EPERM = 1;
     /** The interface of a sender does not exist any more. */
     public static final int ENXIO = 6;
     /** Stands for all EtherTypes: only with it a socket sees the packets that leave. */

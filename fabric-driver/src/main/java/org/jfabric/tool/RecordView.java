@@ -81,7 +81,8 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
             if (ex.errno() == FabricErrno.ENOENT) {
                 return null;
             }
-            throw new ToolException(ex.getMessage() + '.', ex);
+            throw new ToolException(ex.getMessage() + (ex.errno() == FabricErrno.EACCES
+                ? ". The records of a driver can be read by its own user only: run this command as it." : "."), ex);
         } catch (InternalError cut) {
             throw new ToolException(directory.resolve(name) + " was cut while it was read.", cut);
         } finally {

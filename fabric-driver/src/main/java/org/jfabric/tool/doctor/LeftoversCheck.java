@@ -13,7 +13,7 @@ final class LeftoversCheck implements Check {
         }
         String names = host.leftovers().stream().map(Object::toString).collect(Collectors.joining(", "));
         return Finding.warning(NAME, "files of dead drivers in " + names, "They hold memory. The next driver there, or"
-            + " this command, removes them.", host.leftovers().stream().map(each -> "./fabric clean --dir " + each)
-                .toArray(String[]::new));
+            + " this command, removes them.", host.leftovers().stream()
+                .map(each -> "./fabric clean --dir " + ShellWord.of(each)).toArray(String[]::new));
     }
 }

@@ -44,7 +44,7 @@ final class SharedMemoryCheck implements Check {
         long neededMiB = Sizing.forDriver(host.config()).totalBytes()
             + Sizing.forDefaultClients(host.config(), 1).totalBytes() >> 20;
         String command = "mount -o remount,size=" + (sizeMiB + Math.max(LEAST_MORE_MIB, neededMiB + 1)) + "M "
-            + mount[0];
+            + ShellWord.of(mount[0]);
         return sizeMiB == 0 ? new String[0] : new String[] {command};
     }
 

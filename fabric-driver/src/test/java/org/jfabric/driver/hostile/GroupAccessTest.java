@@ -226,6 +226,7 @@ class GroupAccessTest {
         TestProcess driver = driver(OWNER, directory, GROUP);
         TestProcess member = member(MEMBER, "jfabric.client.driverUser=" + USER);
         assertContains(ask(member, "tool top --once --dir " + directory), "0 ", "1 driver, 0 clients", "shared");
+        assertContains(ask(member, "tool why --dir " + directory), "1 ", "EACCES", "by its own user only");
         TestProcess.signal(driver.process(), "STOP");
         try {
             assertContains(ask(member, "tool top --once --dir " + directory), "FI_ETIMEDOUT");

@@ -126,6 +126,15 @@ class DoctorTest {
     }
 
     @Test
+    void shouldQuoteWhatAShellWouldTakeApart() {
+        assertEquals("/dev/shm/jfabric-7/a", ShellWord.of(Path.of("/dev/shm/jfabric-7/a")));
+        assertEquals("'/dev/shm/my files/$a'", ShellWord.of("/dev/shm/my files/$a"));
+        assertEquals("'it'\\''s'", ShellWord.of("it's"));
+        leftovers = List.of(Path.of("/dev/shm/my files"));
+        assertGrade(Grade.WARNING, examine(new LeftoversCheck()), "./fabric clean --dir '/dev/shm/my files'");
+    }
+
+    @Test
     void shouldNameLeftoversAndTheCommandThatRemovesThem() {
         assertGrade(Grade.OK, examine(new LeftoversCheck()));
         leftovers = List.of(Path.of("/dev/shm/jfabric-7/a"), Path.of("/dev/shm/jfabric-7/b"));

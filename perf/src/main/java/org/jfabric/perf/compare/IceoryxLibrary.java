@@ -28,7 +28,7 @@ final class IceoryxLibrary {
 
     private static final String LIBRARY = "libiceoryx_binding_c.so.2";
     private static final Pattern VERSION = Pattern.compile("version: ([0-9.]+)");
-    /** What a chunk is asked with: the enumerations of enums.h, by their order. */
+    /** Values of the enumerations in enums.h, by their order there. */
     private static final int ALLOCATED = 8;
     private static final int RECEIVED = 3;
     private static final int SUBSCRIBED = 2;

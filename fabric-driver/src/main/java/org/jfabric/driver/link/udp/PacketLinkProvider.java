@@ -48,7 +48,7 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
             Libc.close(fd);
             return List.of();
         }
-        if (fd != -FabricErrno.EPERM && fd != -FabricErrno.EACCES) {
+        if (fd != -PacketSocket.EPERM) {
             return List.of(new Reason("packet sockets", FabricErrno.describe(-fd), "a socket of AF_PACKET",
                 "Raise the limit of open files (EMFILE), or load the module af_packet (EAFNOSUPPORT); or use link"
                     + " udp"));

@@ -138,7 +138,7 @@ final class PacketRing {
 
     private static int check(String call, int result) {
         if (result < 0) {
-            throw new NativeCallException(call, -result, result == -FabricErrno.EPERM
+            throw new NativeCallException(call, -result, result == -PacketSocket.EPERM
                 ? "link packet needs CAP_NET_RAW" : "a packet socket with a ring of jfabric.udp.ringBytes");
         }
         return result;
