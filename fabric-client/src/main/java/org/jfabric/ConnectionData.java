@@ -60,8 +60,12 @@ final class ConnectionData {
         }
     }
 
+    static boolean isSocket(String address) {
+        return SocketName.isName(address) || address.startsWith(SocketName.HOST_SCHEME);
+    }
+
     static void requireSocket(String address) {
-        if (!SocketName.isName(address) && !address.startsWith(SocketName.HOST_SCHEME)) {
+        if (!isSocket(address)) {
             throw new FabricException(FabricErrno.EINVAL, "\"" + address + "\" is no address of a socket",
                 "Write " + SocketName.IN_SCHEME + "<address>:<port>, with a port from 0 (any) to 65535.");
         }

@@ -4,11 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DriverEvent;
+import org.jfabric.info.BestName;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
+import org.jfabric.info.Protocol;
 
 /**
  * Connection management of one active endpoint (fi_cm): its connection and its peer, the names that it asks for, and
@@ -154,12 +156,19 @@ final class EndpointConnection {
                     : endpoint.state() == Endpoint.ENABLED ? "is enabled" : "has the address of its handle",
                     "Name an endpoint before it is enabled.");
             }
-            if (domain.usesSocketNames()) {
-                ConnectionData.requireSocket(address);
-            } else {
-                ConnectionData.requireOwn(address, domain.fabric().driverName());
-            }
+            requireOwn(address);
             info.srcAddr(address);
+        }
+    }
+
+    private void requireOwn(String address) {
+        boolean hasSeveralLinks = info.epAttr().protocol() == Protocol.JFABRIC_BEST;
+        if (hasSeveralLinks ? ConnectionData.isSocket(address) : domain.usesSocketNames()) {
+            ConnectionData.requireSocket(address);
+        } else {
+            // of several links one that an endpoint had before
+            ConnectionData.requireOwn(hasSeveralLinks && BestName.isName(address)
+                ? BestName.parse(address).fabricName() : address, domain.fabric().driverName());
         }
     }
 

@@ -920,8 +920,10 @@ public final class EngineEndpoint extends EndpointPort {
             } finally {
                 peers.failure().end();
             }
-            session.listener().onPeerDown(
-                session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno, peer.endpointAddress());
+            // the address that the application has inserted, of which that peer may have a part only
+            String inserted = peer.source() < 0 ? null : addresses.address(peer.source());
+            session.listener().onPeerDown(session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno,
+                inserted == null ? peer.endpointAddress() : inserted);
         }
 
         @Override

@@ -1,5 +1,8 @@
 package org.jfabric.driver.kit;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -7,6 +10,7 @@ import java.util.Deque;
 import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -65,6 +69,16 @@ public final class BestNodes implements AutoCloseable {
         drivers.remove(driver);
         resources.remove(driver);
         driver.close();
+    }
+
+    /** From now on no other driver reaches that one by shared memory, as if it belonged to another user. */
+    public static void refuseSharedMemory(Path driver) {
+        Path socket = driver.resolve(DefaultDirectory.SOCKET_NAME);
+        try {
+            Files.move(socket, socket.resolveSibling("driver.sock.away"));
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     public FabricNode node(FabricDriver driver) {

@@ -1,10 +1,12 @@
 package org.jfabric.driver.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -134,6 +136,7 @@ public final class FabricPair implements AutoCloseable {
 
     /** What the queues of an endpoint hold, seen from outside; the embedded drivers' cycles are run meanwhile. */
     public QueueSnapshot look(FabricNode node) {
+        assumeFalse(setup.refusesSharedMemory(), "the drivers are not reached by their sockets");
         String address = node.endpoint.name();
         FutureTask<QueueSnapshot> look = new FutureTask<>(() -> {
             try (QueueWatch watch = QueueWatch.connect(directoryOf(node), LOOK_TIMEOUT_NS)) {
@@ -168,8 +171,9 @@ public final class FabricPair implements AutoCloseable {
         String name = node.endpoint.name();
         if (BestName.isName(name)) {
             BestName known = BestName.parse(name);
-            return new BestName(known.folder(), known.driver(), known.endpoint() + '-' + number,
-                Map.of("tcp", SocketName.parse(known.way("tcp")).withPort(1 + number).toString())).toString();
+            Map<String, String> ways = new LinkedHashMap<>(known.ways());
+            ways.put("tcp", SocketName.parse(known.way("tcp")).withPort(1 + number).toString());
+            return new BestName(known.folder(), known.driver(), known.endpoint() + '-' + number, ways).toString();
         }
         return setup.isForeign() ? SocketName.parse(name).withPort(1 + number).toString() : name + '-' + number;
     }
@@ -195,6 +199,9 @@ public final class FabricPair implements AutoCloseable {
         setup.options().forEach(each -> config.set(each.split("=")[0], each.split("=")[1]));
         FabricDriver driver = FabricDriver.launchEmbedded(config.build());
         resources.push(driver);
+        if (setup.refusesSharedMemory()) {
+            BestNodes.refuseSharedMemory(base.resolve(name));
+        }
         return driver;
     }
 

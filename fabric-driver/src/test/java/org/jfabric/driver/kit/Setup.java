@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.jfabric.Endpoint;
+import org.jfabric.info.BestName;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
@@ -25,16 +27,31 @@ public enum Setup {
     /** Each in an embedded driver of its own, over TLS: for a part of the tests. */
     TLS_EMBEDDED("tls", false),
     /** The same with rxm. */
-    TLSRXM_EMBEDDED("tlsrxm", false);
+    TLSRXM_EMBEDDED("tlsrxm", false),
+    /**
+     * Several links under one address, each in an embedded driver of its own: peers are reached by shared memory. For
+     * a part of the tests.
+     */
+    BEST_SHM_EMBEDDED(BestNodes.LINK, "shm", false),
+    /** The same, but shared memory is refused, so that every peer is connected by the next link. */
+    BEST_NEXT_EMBEDDED(BestNodes.LINK, "tcp", false);
 
     private static final long OWN_ORDER = Order.STRICT | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAR
         | Order.RMA_WAW | Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAR | Order.ATOMIC_WAW;
 
+    /** That endpoints are asked for. */
     public final String link;
     public final boolean daemon;
+    /** The link by which the endpoints reach each other. */
+    private final String wire;
 
     Setup(String link, boolean daemon) {
+        this(link, !link.equals(BestNodes.LINK) ? link : Network.HAS_DEVICE ? "verbsrxm" : "tcp", daemon);
+    }
+
+    Setup(String link, String wire, boolean daemon) {
         this.link = link;
+        this.wire = wire;
         this.daemon = daemon;
     }
 
@@ -48,14 +65,33 @@ public enum Setup {
         return Network.IS_CHOSEN ? Stream.empty() : Stream.of(TLS_EMBEDDED, TLSRXM_EMBEDDED);
     }
 
+    /** Those with several links of which shared memory is the first, unless this run is for another link. */
+    static Stream<Setup> several() {
+        return Network.IS_CHOSEN && !Network.LINK.equals(BestNodes.LINK) ? Stream.empty()
+            : Stream.of(BEST_SHM_EMBEDDED, BEST_NEXT_EMBEDDED);
+    }
+
     /** Options of its drivers, as NAME=VALUE. */
     public List<String> options() {
-        return isForeign() ? Network.options(link) : Network.OPTIONS;
+        return isSeveral() ? Network.options("tcp") : isForeign() ? Network.options(link) : Network.OPTIONS;
     }
 
     private boolean isWanted() {
-        return this != TLS_EMBEDDED && this != TLSRXM_EMBEDDED && (!Network.IS_CHOSEN || isForeign())
-            && (!Network.IS_EMBEDDED || !daemon);
+        return !isForPart() && (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
+    }
+
+    /** Whether only the tests that ask for it are repeated with it. */
+    private boolean isForPart() {
+        return isSeveral() || this == TLS_EMBEDDED || this == TLSRXM_EMBEDDED;
+    }
+
+    private boolean isSeveral() {
+        return this == BEST_SHM_EMBEDDED || this == BEST_NEXT_EMBEDDED;
+    }
+
+    /** Whether the drivers are to refuse connections by shared memory. */
+    boolean refusesSharedMemory() {
+        return this == BEST_NEXT_EMBEDDED;
     }
 
     /** Whether a test of what calls take and answer needs it, see {@link SetupSource#calls()}. */
@@ -65,7 +101,7 @@ public enum Setup {
 
     /** Skips what other runs show, if this one is for a certain link or for embedded drivers. */
     public void assumeWanted() {
-        assumeTrue(isWanted(), () -> "this run is for link " + Network.LINK
+        assumeTrue(isForPart() || isWanted(), () -> "this run is for link " + Network.LINK
             + (Network.IS_EMBEDDED ? " and embedded drivers" : ""));
     }
 
@@ -79,19 +115,35 @@ public enum Setup {
         };
     }
 
-    /** The link by which the endpoints of two drivers reach each other. */
+    /** The link by which the endpoints reach each other. */
     public String reachingLink() {
-        return !link.equals(BestNodes.LINK) ? link : Network.HAS_DEVICE ? "verbsrxm" : "tcp";
+        return wire;
+    }
+
+    /** An endpoint's address as its peers see it, and what names peers shows it: by the link that reaches it. */
+    public String seen(Endpoint endpoint) {
+        String name = endpoint.name();
+        return BestName.isName(name) ? BestName.parse(name).way(wire) : name;
+    }
+
+    /** Whether an endpoint's address is that of its socket, and its protocol libfabric's. */
+    public boolean hasSocketNames() {
+        return isForeign() && !link.equals(BestNodes.LINK);
+    }
+
+    /** Whether endpoints have all that our own wire has: with several links they have what all of these have. */
+    public boolean hasAllOfOwn() {
+        return !isForeign() && !isSeveral();
     }
 
     /** Whether the wire is libfabric's, which has no announcements, no matching, no keys; names are of sockets. */
     public boolean isForeign() {
-        return !link.equals("loopback") && !link.equals("shm");
+        return !wire.equals("loopback") && !wire.equals("shm");
     }
 
     /** The completion level that says most of those that the link gives. */
     public long strongestLevel() {
-        return !isForeign() ? Flags.MATCH_COMPLETE
+        return hasAllOfOwn() ? Flags.MATCH_COMPLETE
             : hasDeliveryBeforeMatch() ? Flags.DELIVERY_COMPLETE : Flags.INJECT_COMPLETE;
     }
 
@@ -129,7 +181,12 @@ public enum Setup {
 
     /** Whether a receive has the message when the peer confirms it, at any level: so it is over rxm. */
     public boolean confirmsMatches() {
-        return isForeign() && link.endsWith("rxm");
+        return isForeign() && wire.endsWith("rxm");
+    }
+
+    /** Skips a test whose endpoints of all types have addresses of one kind. */
+    public void assumeOneLink() {
+        assumeTrue(!link.equals(BestNodes.LINK), "with several links an address is not that of a connected endpoint");
     }
 
     /** Skips a test that names the plain link. */
@@ -164,14 +221,19 @@ public enum Setup {
         assumeTrue(!link.startsWith("verbs"), "the drivers have RDMA devices here");
     }
 
+    /** Whether sends may wait until the message is matched. */
+    public boolean offersMatchLevel() {
+        return hasAllOfOwn() || confirmsMatches();
+    }
+
     /** Skips a test of a level that tcp cannot tell of. */
     public void assumeMatchLevel() {
-        assumeTrue(!isForeign() || confirmsMatches(), "the wire cannot tell of a match: the level is refused");
+        assumeTrue(offersMatchLevel(), "the wire cannot tell of a match: the level is refused");
     }
 
     /** Skips a test of fences that wait until all earlier messages are matched. */
     public void assumeFencedMatch() {
-        assumeTrue(!isForeign(), "libfabric's wire cannot tell when earlier messages are matched");
+        assumeTrue(hasAllOfOwn(), "libfabric's wire cannot tell when earlier messages are matched");
     }
 
     /** Skips a test of {@link Flags#RMA_EVENT}. */
@@ -186,12 +248,12 @@ public enum Setup {
 
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */
     public void assumeAtomics() {
-        assumeTrue(!isForeign() || link.endsWith("rxm"), "the wire has no atomic operations");
+        assumeTrue(hasAllOfOwn() || link.endsWith("rxm"), "the wire has no atomic operations");
     }
 
     /** Skips a test of writes that end when they are on stable storage. */
     public void assumeCommits() {
-        assumeTrue(!isForeign(), "libfabric's links have no commits");
+        assumeTrue(hasAllOfOwn(), "libfabric's links have no commits");
     }
 
     /** Skips a test of accesses that are refused with an errno of their own. */
@@ -201,24 +263,28 @@ public enum Setup {
 
     /** Skips a test of writes and messages that stay behind an earlier read. */
     public void assumeOrderBehindReads() {
-        assumeTrue(!isForeign(), "libfabric's links offer neither WAR nor SAR");
+        assumeTrue(hasAllOfOwn(), "libfabric's links offer neither WAR nor SAR");
     }
 
     /** The orders of remote accesses and messages that the link offers. */
     public long messageOrder() {
-        return !isForeign() ? OWN_ORDER
+        return hasAllOfOwn() ? OWN_ORDER
             : OWN_ORDER & ~(Order.WAR | Order.SAR | Order.RMA_WAR | Order.ATOMIC_WAR
-                | (isStream() ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
+                | (hasNoAtomics() ? Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW : 0));
+    }
+
+    private boolean hasNoAtomics() {
+        return isSeveral() || isStream();
     }
 
     /** Skips a test of what only our own wire has: authorization keys. */
     public void assumeKeys() {
-        assumeTrue(!isForeign(), "libfabric's wire carries no authorization key: the tcp link refuses them");
+        assumeTrue(hasAllOfOwn(), "libfabric's wire carries no authorization key: the tcp link refuses them");
     }
 
     /** Skips a test of names that the driver gives: an endpoint of tcp is called by the address of its socket. */
     public void assumeNames() {
-        assumeTrue(!isForeign(), "endpoints of the tcp link are named by their sockets, not by their driver");
+        assumeTrue(hasAllOfOwn(), "endpoints of the tcp link are named by their sockets, not by their driver");
     }
 
     /** Whether reliable datagrams go by libfabric's tcp, encrypted or not, without rxm above it. */
@@ -237,6 +303,6 @@ public enum Setup {
 
     @Override
     public String toString() {
-        return "link=" + link + " mode=" + (daemon ? "daemon" : "embedded");
+        return "link=" + link + (isSeveral() ? " by=" + wire : "") + " mode=" + (daemon ? "daemon" : "embedded");
     }
 }

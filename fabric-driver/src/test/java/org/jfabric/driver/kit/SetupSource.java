@@ -31,9 +31,12 @@ public @interface SetupSource {
         @Override
         protected Stream<? extends Arguments> provideArguments(
             ParameterDeclarations parameters, ExtensionContext context, SetupSource source) {
-            return Stream.concat(
+            boolean isForSeveral = !source.calls()
+                && context.getRequiredTestClass().isAnnotationPresent(SeveralLinks.class);
+            return Stream.of(
                 Setup.wanted().filter(setup -> !source.calls() || Effort.ALL || setup.isForCalls()),
-                source.encrypted() ? Setup.encrypted() : Stream.empty())
+                source.encrypted() ? Setup.encrypted() : Stream.<Setup>empty(),
+                isForSeveral ? Setup.several() : Stream.<Setup>empty()).flatMap(each -> each)
                 .map(Arguments::of);
         }
     }

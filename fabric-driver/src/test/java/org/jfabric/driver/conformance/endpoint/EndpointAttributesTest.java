@@ -104,7 +104,7 @@ class EndpointAttributesTest {
         try (FabricPair pair = new FabricPair(setup)) {
             int version = pair.a.info.epAttr().protocolVersion();
             // libfabric's tcp provider has never counted
-            assertEquals(setup.isForeign() ? 0 : 1, version);
+            assertEquals(setup.hasSocketNames() ? 0 : 1, version);
             for (int asked : new int[] {0, version}) {
                 Info hints = pair.a.info.copy();
                 hints.epAttr().protocolVersion(asked);

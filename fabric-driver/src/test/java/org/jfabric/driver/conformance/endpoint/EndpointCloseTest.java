@@ -10,6 +10,7 @@ import java.util.BitSet;
 import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.Flags;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class EndpointCloseTest {
     private static final long ANY = -1L;
     private static final int LENGTH = 64;

@@ -15,6 +15,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class LentMessageTest {
     private static final long ANY = -1L;
     private static final long TAG = 0x1E47;

@@ -249,6 +249,7 @@ class PassiveEndpointTest {
     @SetupSource
     @Requirement("REF-021")
     void shouldTellAndChangeNames(Setup setup) {
+        setup.assumeOneLink();
         try (Connected connected = new Connected(setup)) {
             FabricPair pair = connected.pair;
             UnsafeBuffer buffer = new UnsafeBuffer(new byte[256]);

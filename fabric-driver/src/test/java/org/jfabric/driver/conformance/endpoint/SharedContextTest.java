@@ -22,6 +22,7 @@ import org.jfabric.driver.kit.DatagramSetup;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.QueueReader;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
@@ -47,6 +48,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Shared contexts: several endpoints of the first node use one; the endpoint of the second node sends to them. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class SharedContextTest {
     private static final long ANY = -1L;
     private static final int LENGTH = 64;

@@ -11,6 +11,7 @@ import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CompletionFormat;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class MultiReceiveConformanceTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What a sender may conclude from a completion, at each level and over every link. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class CompletionLevelTest {
     private static final long[] LEVELS = {
         Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE};
@@ -35,7 +37,7 @@ class CompletionLevelTest {
     private static final int QUIET_ROUNDS = 200;
 
     private static long[] levels(Setup setup) {
-        return setup.isForeign() && !setup.confirmsMatches() ? Arrays.copyOf(LEVELS, 3) : LEVELS;
+        return setup.offersMatchLevel() ? LEVELS : Arrays.copyOf(LEVELS, 3);
     }
 
     private static void receive(FabricPair pair, int length, long tag, long context) {
@@ -229,9 +231,9 @@ class CompletionLevelTest {
         try (FabricPair pair = new FabricPair(setup)) {
             int length = setup.heldLength();
             // the default of each link is reported; over tcp more has to be asked for
-            assertEquals(setup.isForeign() ? Flags.INJECT_COMPLETE : Flags.TRANSMIT_COMPLETE,
+            assertEquals(setup.hasAllOfOwn() ? Flags.TRANSMIT_COMPLETE : Flags.INJECT_COMPLETE,
                 pair.a.info.txAttr().opFlags());
-            if (setup.isForeign()) {
+            if (!setup.hasAllOfOwn()) {
                 pair.a.endpoint.setOpFlags(Flags.TRANSMIT | Flags.TRANSMIT_COMPLETE);
             }
             pair.a.fill(0, length, 1);
@@ -380,13 +382,13 @@ class CompletionLevelTest {
             for (long level : levels(setup)) {
                 Info hints = new Info().caps(Flags.TAGGED);
                 hints.txAttr().opFlags(level);
-                if (setup.isForeign()) {
+                if (!setup.hasAllOfOwn()) {
                     hints.linkName(setup.link);
                 }
                 Info match = pair.a.fabric.info(hints).best();
                 assertEquals(level, match.txAttr().opFlags() & level);
             }
-            if (setup.isForeign() && !setup.confirmsMatches()) {
+            if (!setup.offersMatchLevel()) {
                 assertMatchIsRefused(pair);
             }
         }
@@ -440,7 +442,7 @@ class CompletionLevelTest {
     void shouldFailWhatWaitsForTheReceiverWhenThePeerCloses(Setup setup) {
         setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup)) {
-            if (setup.isForeign()) {
+            if (!setup.hasAllOfOwn()) {
                 send(pair, 8, 5, 2, Flags.DELIVERY_COMPLETE);
                 pair.a.await(2);
                 send(pair, setup.heldLength(), 5, 1, Flags.DELIVERY_COMPLETE);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.Flags;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** FI_FENCE: what waits for what, and what a fenced operation's completion tells of earlier ones. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class FenceTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;

@@ -46,7 +46,7 @@ class HeldWriteTest {
                 assertTrue(entry == null || entry.err() == 0);
                 pair.pair.pump();
             }
-            assertEquals(Set.of("remote access of " + pair.a.endpoint.name() + LABEL + pair.b.endpoint.name()),
+            assertEquals(Set.of("remote access of " + setup.seen(pair.a.endpoint) + LABEL + pair.b.endpoint.name()),
                 held(view));
             // plain accesses and messages of another endpoint are served
             for (int i = 0; i < 20; i++) {

@@ -60,7 +60,7 @@ class LibfabricAccessTest {
                 side = null;
                 endpoint = fabrics.a.endpoint;
                 to = fabrics.a.av.insert(c.name());
-                c.tellToConnect(endpoint.name());
+                c.tellToConnect(setup.seen(endpoint));
             } else {
                 Info connects = hints.copy();
                 connects.epAttr().type(EndpointType.MSG);

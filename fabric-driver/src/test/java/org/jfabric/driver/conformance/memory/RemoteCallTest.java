@@ -12,6 +12,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.RemoteMemory;
 import org.jfabric.RemoteRequest;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricAddress;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class RemoteCallTest {
     /** No client has a region with that index. */
     private static final long UNREGISTERED = 0x7FFFL << 48;

@@ -12,6 +12,7 @@ import org.jfabric.Counter;
 import org.jfabric.Endpoint;
 import org.jfabric.RemoteMemory;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CounterAttr;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class RemoteEventTest {
     private static final long ANY = -1L;
     private static final int SLOTS = 16;

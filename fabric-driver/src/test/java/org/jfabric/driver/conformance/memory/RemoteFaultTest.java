@@ -7,6 +7,7 @@ import java.util.BitSet;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class RemoteFaultTest {
     private static final int ACCESSES = 8;
     private static final int LENGTH = RemoteMemoryPair.LENGTH;

@@ -7,6 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.IoVec;
 import org.jfabric.RemoteRequest;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -20,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class RemoteMemoryTest {
     private static final int[] LENGTHS = {1, 8, 64, 4096, 8192, 8193, 100_000, 1_000_000};
 

@@ -13,6 +13,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class RemoteRegionTest {
     private static final long LOCAL = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
     private static final int LENGTH = 4096;

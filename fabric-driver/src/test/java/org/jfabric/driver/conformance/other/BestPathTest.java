@@ -7,15 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.FabricDriver;
@@ -163,7 +161,7 @@ class BestPathTest {
     }
 
     @Test
-    void shouldTakeTheNextLinkIfTheBestIsRefused() throws IOException {
+    void shouldTakeTheNextLinkIfTheBestIsRefused() {
         FabricDriver beta = nodes.launch("beta");
         FabricNode b = nodes.node(beta);
         refuseShm("alpha");
@@ -197,7 +195,7 @@ class BestPathTest {
 
     /** The link is refused in one direction only: each side sends by the link that it has. */
     @Test
-    void shouldSendByDifferentLinksInTheTwoDirections() throws IOException {
+    void shouldSendByDifferentLinksInTheTwoDirections() {
         FabricNode b = nodes.node(nodes.launch("beta"));
         refuseShm("beta");
         long toB = a.av.insert(b.endpoint.name());
@@ -297,6 +295,34 @@ class BestPathTest {
         while (a.endpoint.path(to).state() != PeerPath.State.DOWN) {
             assertTrue(System.nanoTime() - deadline < 0, () -> a.endpoint.path(to).explain());
             nodes.pump();
+        }
+    }
+
+    /** The three forms of an address that it can be asked for, before it is enabled. */
+    @Test
+    void shouldTakeAnAddressBySetname() {
+        String first = named("jfabric://alpha/orders");
+        assertEquals("jfabric://alpha/orders", BestName.parse(first).fabricName());
+        assertEquals(first, named(first));
+        String socket = BestName.parse(first).way("tcp");
+        assertEquals(socket, BestName.parse(named(socket)).way("tcp"));
+        for (String wrong : List.of("nonsense", "best://x", "fi_sockaddr_in://")) {
+            FabricException refused = assertThrows(FabricException.class, () -> named(wrong));
+            assertEquals(FabricErrno.EINVAL, refused.errno());
+        }
+        FabricException refused = assertThrows(FabricException.class,
+            () -> named(first.replace("/alpha/", "/beta/")));
+        assertEquals(FabricErrno.EADDRNOTAVAIL, refused.errno());
+    }
+
+    /** Name of an endpoint that was asked for one, and is closed again. */
+    private String named(String asked) {
+        try (Endpoint endpoint = a.domain.openEndpoint(a.info)) {
+            endpoint.bind(a.cq, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(a.av);
+            endpoint.setname(asked);
+            endpoint.enable();
+            return endpoint.name();
         }
     }
 
@@ -428,9 +454,8 @@ class BestPathTest {
     }
 
     /** Lets no driver connect to this one by shared memory, as if it belonged to another user. */
-    private void refuseShm(String driver) throws IOException {
-        Path socket = nodes.folder().resolve(driver).resolve("driver.sock");
-        Files.move(socket, socket.resolveSibling("driver.sock.away"));
+    private void refuseShm(String driver) {
+        BestNodes.refuseSharedMemory(nodes.folder().resolve(driver));
     }
 
     private void exchange(FabricNode peer, long toPeer) {

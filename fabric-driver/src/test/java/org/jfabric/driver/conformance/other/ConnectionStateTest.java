@@ -178,7 +178,7 @@ class ConnectionStateTest {
             Endpoint asking = a.open(1);
             asking.connect(b.freeAddress("nobody"));
             a.nextError(FabricErrno.ECONNREFUSED, asking);
-            asking.connect(pair.b.endpoint.name());
+            asking.connect(setup.seen(pair.b.endpoint));
             a.nextError(FabricErrno.ECONNREFUSED, asking);
             PassiveEndpoint mute = pair.b.fabric.openPassiveEndpoint(b.info);
             asking.connect(mute.name());

@@ -26,6 +26,7 @@ import org.jfabric.EventError;
 import org.jfabric.EventQueue;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
@@ -49,6 +50,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class EventQueueConformanceTest {
     private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int EAGAIN = -FabricErrno.EAGAIN;

@@ -8,6 +8,7 @@ import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** Completion queues that cannot overrun, receivers that do not post, requests that name something invalid. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class CreditTest {
     private static final long STANDSTILL_NS = Deadline.ns(40);
     private static final long ANY = -1L;
@@ -119,9 +121,9 @@ class CreditTest {
         try (FabricPair pair = new FabricPair(setup)) {
             // libfabric's wire does not tell the sender why it waits: there the counter is the receiver's
             String label = setup.isForeign()
-                ? "messages of " + pair.a.endpoint.name() + " without a receive at " + pair.b.endpoint.name()
+                ? "messages of " + setup.seen(pair.a.endpoint) + " without a receive at " + pair.b.endpoint.name()
                     + " hold it back"
-                : "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
+                : "sends of " + pair.a.endpoint.name() + " held back by " + setup.seen(pair.b.endpoint);
             long deadlineNs = System.nanoTime() + Deadline.ns(20);
             int sent = 0;
             try (DriverView view = new DriverView(pair.directoryOf(setup.isForeign() ? pair.b : pair.a))) {

@@ -12,6 +12,7 @@ import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressFormat;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** Who is named as source of a message, to whom, and what happens to messages of strangers. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class SourceReportTest {
     private static final long ANY = -1L;
     private static final long NOTAVAIL = FabricAddress.ADDR_NOTAVAIL;
@@ -167,7 +169,7 @@ class SourceReportTest {
         try (FabricPair pair = new FabricPair(setup)) {
             Receiver receiver = new Receiver(pair, STRICT, AddressVectorType.MAP);
             // in both cases the data is the text, which an address vector takes
-            assertEquals(setup.isForeign() ? AddressFormat.SOCKADDR_IN : AddressFormat.ADDR_STR,
+            assertEquals(setup.hasSocketNames() ? AddressFormat.SOCKADDR_IN : AddressFormat.ADDR_STR,
                 pair.b.info.addrFormat());
             for (int i = 0; i < 3; i++) {
                 receiver.post(LENGTH, i);
@@ -177,9 +179,9 @@ class SourceReportTest {
             }
             byte[] raw = new byte[receiver.error.errDataSize()];
             receiver.error.errData().getBytes(0, raw);
-            assertEquals(pair.a.endpoint.name(), new String(raw, StandardCharsets.US_ASCII));
+            assertEquals(setup.seen(pair.a.endpoint), new String(raw, StandardCharsets.US_ASCII));
             long known = receiver.vector.insert(receiver.error.errData());
-            assertEquals(pair.a.endpoint.name(), receiver.vector.lookup(known));
+            assertEquals(setup.seen(pair.a.endpoint), receiver.vector.lookup(known));
             receiver.post(LENGTH, 8);
             receiver.send(5);
             assertEquals(1, receiver.awaitEntry());

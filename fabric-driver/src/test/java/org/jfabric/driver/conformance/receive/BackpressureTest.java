@@ -11,6 +11,7 @@ import org.jfabric.client.QueueSnapshot;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class BackpressureTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
@@ -89,7 +91,7 @@ class BackpressureTest {
                 }
                 assertEquals(-FabricErrno.EAGAIN, result);
                 QueueSnapshot seen = pair.look(from);
-                QueueSnapshot.PeerRow peer = peer(seen, pair.b);
+                QueueSnapshot.PeerRow peer = peer(seen, pair, pair.b);
                 if (peer.waiting() + peer.untaken() == seen.txSize() && peer.holdsBack()) {
                     return seen;
                 }
@@ -125,9 +127,10 @@ class BackpressureTest {
         }
     }
 
-    private static QueueSnapshot.PeerRow peer(QueueSnapshot seen, FabricNode node) {
-        return seen.peers().stream().filter(row -> row.address().equals(node.endpoint.name())).findFirst()
-            .orElseThrow(() -> new AssertionError(node.endpoint.name() + " in " + seen));
+    private static QueueSnapshot.PeerRow peer(QueueSnapshot seen, FabricPair pair, FabricNode node) {
+        String address = pair.setup.seen(node.endpoint);
+        return seen.peers().stream().filter(row -> row.address().equals(address)).findFirst()
+            .orElseThrow(() -> new AssertionError(address + " in " + seen));
     }
 
     private static Map<String, Long> counters(FabricPair pair, FabricNode node) {
@@ -144,7 +147,7 @@ class BackpressureTest {
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
             Flood flood = new Flood(pair, 1);
             QueueSnapshot sender = flood.fill();
-            QueueSnapshot.PeerRow slow = peer(sender, pair.b);
+            QueueSnapshot.PeerRow slow = peer(sender, pair, pair.b);
             // a daemon that was late reads what is on its way in several steps
             long deadlineNs = System.nanoTime() + Deadline.ns(40);
             QueueSnapshot seen = pair.look(pair.b);
@@ -158,16 +161,16 @@ class BackpressureTest {
             assertEquals(sender.txSize(), slow.waiting() + slow.untaken());
             assertTrue(slow.creditBytes() < LENGTH + 64, sender::toString);
             assertTrue(slow.waiting() > 0, sender::toString);
-            QueueSnapshot.PeerRow quick = peer(receiver, pair.a);
+            QueueSnapshot.PeerRow quick = peer(receiver, pair, pair.a);
             assertEquals(flood.sent - sender.txSize(), quick.stored());
             assertEquals(slow.untaken(), quick.announced());
             assertEquals(quick.stored() * LENGTH, receiver.storedBytes());
             assertTrue(quick.heldBytes() <= receiver.budgetBytes() - receiver.unreservedBytes(), receiver::toString);
             assertEquals(1, receiver.unexpected().size());
             assertEquals(1, receiver.unexpected().getFirst().tag());
-            String sends = "sends of " + pair.a.endpoint.name() + " held back by " + pair.b.endpoint.name();
+            String sends = "sends of " + pair.a.endpoint.name() + " held back by " + setup.seen(pair.b.endpoint);
             String messages =
-                "messages of " + pair.a.endpoint.name() + " without a receive at " + pair.b.endpoint.name()
+                "messages of " + setup.seen(pair.a.endpoint) + " without a receive at " + pair.b.endpoint.name()
                     + " hold it back";
             assertEquals(slow.waiting(), counters(pair, pair.a).get(sends));
             assertEquals(quick.stored() + quick.announced(), counters(pair, pair.b).get(messages));
@@ -197,7 +200,7 @@ class BackpressureTest {
             assertEquals(ResourceManagement.DISABLED, pair.b.info.domainAttr().resourceManagement());
             assertTrue(pair.b.info.rxAttr().totalBufferedRecv() > 0, pair.b.info::toString);
             Flood flood = new Flood(pair, 1);
-            QueueSnapshot.PeerRow slow = peer(flood.fill(), pair.b);
+            QueueSnapshot.PeerRow slow = peer(flood.fill(), pair, pair.b);
             assertTrue(slow.waiting() > 0, slow::toString);
             QueueSnapshot receiver = pair.look(pair.b);
             assertTrue(receiver.storedBytes() <= pair.b.info.rxAttr().totalBufferedRecv(), receiver::toString);

@@ -8,6 +8,7 @@ import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(180)
+@SeveralLinks
 class ClaimTest {
     private static final long ANY = PeekNode.ANY;
     private static final long DROP = Flags.CLAIM | Flags.DISCARD;
@@ -274,8 +276,8 @@ class ClaimTest {
     /** The peer's sends end when they are written, so that the receiver's driver is asked, which does not read on. */
     private static int keepClaimsUntilThePeerIsHeldBack(PeekNode node) {
         FabricPair pair = node.pair;
-        String held = "messages of " + pair.a.endpoint.name() + " without a receive at " + node.endpoint.name()
-            + " hold it back";
+        String held = "messages of " + pair.setup.seen(pair.a.endpoint) + " without a receive at "
+            + node.endpoint.name() + " hold it back";
         int kept = 0;
         try (DriverView view = new DriverView(pair.directoryOf(pair.b))) {
             while (view.counters().getOrDefault(held, 0L) == 0) {
@@ -341,7 +343,7 @@ class ClaimTest {
     void shouldCompleteWhatWaitsForAMatchWhenItIsDiscarded(Setup setup) {
         setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
-            for (long level : setup.isForeign() ? new long[] {Flags.DELIVERY_COMPLETE}
+            for (long level : !setup.hasAllOfOwn() ? new long[] {Flags.DELIVERY_COMPLETE}
                 : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
                 for (int length : new int[] {SMALL, LARGE}) {
                     for (boolean claim : new boolean[] {false, true}) {

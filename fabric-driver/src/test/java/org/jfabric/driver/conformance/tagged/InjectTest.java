@@ -3,6 +3,7 @@ package org.jfabric.driver.conformance.tagged;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.junit.jupiter.api.Tag;
@@ -19,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class InjectTest {
     private static final long ANY = -1L;
     private static final int INJECTS = 100;

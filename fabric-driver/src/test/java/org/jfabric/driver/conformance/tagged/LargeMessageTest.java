@@ -14,6 +14,7 @@ import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("conformance")
 @Tag("link")
 @Timeout(180)
+@SeveralLinks
 class LargeMessageTest {
     private static final long ANY = -1L;
     private static final Info HINTS =

@@ -9,6 +9,7 @@ import java.util.List;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricAddress;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(180)
+@SeveralLinks
 class MatchingTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
     private static final int PLACE = 1 << 20;

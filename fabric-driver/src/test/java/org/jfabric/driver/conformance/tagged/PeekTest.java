@@ -7,6 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CompletionFormat;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(180)
+@SeveralLinks
 class PeekTest {
     private static final long ANY = PeekNode.ANY;
     private static final int PLACE = 1 << 20;

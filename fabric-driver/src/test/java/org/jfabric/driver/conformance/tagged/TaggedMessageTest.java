@@ -7,6 +7,7 @@ import java.util.BitSet;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** Tagged and untagged messages between two applications, over every link, embedded and with a daemon. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 class TaggedMessageTest {
     private static final int RECEIVE = FabricNode.MEMORY / 2;
     private static final long ANY = -1L;

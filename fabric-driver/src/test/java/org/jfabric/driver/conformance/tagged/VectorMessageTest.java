@@ -10,6 +10,7 @@ import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class VectorMessageTest {
     private static final long ANY = -1L;
     private static final int RECEIVE = 1 << 20;

@@ -21,6 +21,7 @@ import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Network;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
@@ -40,6 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(240)
+@SeveralLinks
 class CompletionOrderTest {
     private static final long ANY = -1L;
     private static final int LONG = 1 << 20;
@@ -186,7 +188,7 @@ class CompletionOrderTest {
 
         Mixture(FabricPair pair) {
             this.pair = pair;
-            levels = pair.setup.isForeign() ? new long[] {Flags.INJECT_COMPLETE, pair.setup.strongestLevel()}
+            levels = !pair.setup.hasAllOfOwn() ? new long[] {Flags.INJECT_COMPLETE, pair.setup.strongestLevel()}
                 : new long[] {Flags.INJECT_COMPLETE, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE,
                     Flags.MATCH_COMPLETE};
             MemoryRegion region = pair.a.domain.allocate(64);
@@ -389,7 +391,8 @@ class CompletionOrderTest {
             long toOther = pair.a.av.insert(other.endpoint.name());
             for (int i = 0; i < 20; i++) {
                 // delivered is what the receiver keeps: there the first one must be more than that
-                int length = setup.isForeign() && i == 0 ? setup.heldLength() : 64;
+                boolean isLong = setup.isForeign() ? i == 0 : !setup.hasAllOfOwn();
+                int length = isLong ? setup.heldLength() : 64;
                 assertEquals(0, pair.a.endpoint.tsendmsg(
                     pair.a.memory.address(), length, toOther, i, 0, i, level));
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, i, 0, i));

@@ -7,6 +7,7 @@ import java.util.SplittableRandom;
 import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.Flags;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(240)
+@SeveralLinks
 class MessageOrderTest {
     private static final long ANY = -1L;
     private static final int COUNT = 64;

@@ -14,6 +14,7 @@ import org.jfabric.SendRequest;
 import org.jfabric.TriggeredContext;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.CounterAttr;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 @Timeout(120)
+@SeveralLinks
 class TriggeredOperationTest {
     private static final long ANY = -1L;
 
