@@ -5,10 +5,15 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Whom faults have harmed so far. A failure between two nodes that no fault has harmed has no cause. */
 final class Harm {
     private static final int MOST_NODES = 1 << 16;
+
+    /** Faults after which the connections of those that live are as they were. */
+    private static final Set<Fault.Kind> KEEPING =
+        EnumSet.of(Fault.Kind.KILL, Fault.Kind.STOP, Fault.Kind.DISK, Fault.Kind.CLOCK);
 
     private final Map<Integer, Set<Fault.Kind>> nodes = new HashMap<>();
     private final Map<Integer, Set<Fault.Kind>> pairs = new HashMap<>();
@@ -38,6 +43,12 @@ final class Harm {
     /** Whether a fault can be the cause of a failure between two nodes. */
     boolean explains(int a, int b) {
         return nodes.containsKey(a) || nodes.containsKey(b) || pairs.containsKey(key(a, b));
+    }
+
+    /** Whether a connection between two nodes may have been lost while both went on. */
+    boolean breaks(int a, int b) {
+        return Stream.of(nodes.getOrDefault(a, Set.of()), nodes.getOrDefault(b, Set.of()),
+            pairs.getOrDefault(key(a, b), Set.of())).anyMatch(kinds -> !KEEPING.containsAll(kinds));
     }
 
     /** Kinds of the faults that have harmed a node, or connections of it. */

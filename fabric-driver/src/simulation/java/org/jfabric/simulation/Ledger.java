@@ -43,6 +43,8 @@ final class Ledger {
         }
     }
 
+    /** Several links under one address. */
+    private final boolean hasLinks;
     private final int[] lives;
     private final String[] names;
     private final long[] remoteAddresses;
@@ -56,12 +58,17 @@ final class Ledger {
     long failed;
     long received;
     long accesses;
+    /** How often a sample has found a peer by the next link, and by the first one again. */
+    long fallBacks;
+    long returns;
+    private final Long2ObjectHashMap<Boolean> byFirst = new Long2ObjectHashMap<>();
     /** Objects that could not be opened, because a fault has taken what they need. */
     long refused;
     /** All faults are over, and what they had begun has ended: nothing fails any more. */
     private boolean isHealthy;
 
-    Ledger(int nodes) {
+    Ledger(int nodes, String link) {
+        hasLinks = Simulate.BEST.equals(link);
         lives = new int[nodes];
         names = new String[nodes];
         remoteAddresses = new long[nodes];
@@ -121,7 +128,7 @@ final class Ledger {
     }
 
     /** The sender has read the entry of a message; errno 0 for success. */
-    void onEntry(Node node, long id, int errno) {
+    Message onEntry(Node node, long id, int errno) {
         Message message = messages.get(id);
         require(message != null && message.isPending && message.from == node.index()
             && message.fromLife == node.life(),
@@ -138,6 +145,16 @@ final class Ledger {
         if (message.isReceived || errno != 0) {
             messages.remove(id);
         }
+        return message;
+    }
+
+    /** The link that sends to the peer of a message go by, of an endpoint with several. */
+    void onPath(Message message, String link) {
+        boolean isFirst = !"tcp".equals(link);
+        long peer = (long) message.from << 8 | message.to;
+        Boolean before = byFirst.put(peer, Boolean.valueOf(isFirst));
+        fallBacks += before != null && before && !isFirst ? 1 : 0;
+        returns += before != null && !before && isFirst ? 1 : 0;
     }
 
     /** A message has arrived whole, in a receive with a number. */
@@ -160,6 +177,12 @@ final class Ledger {
             }
             return;
         }
+        if (mayOvertake(message)) {
+            if (!message.isPending) {
+                messages.remove(id);
+            }
+            return;
+        }
         TreeMap<Long, Long> order = orders.computeIfAbsent(
             pair(message, node.life()), pair -> new TreeMap<>());
         var before = order.lowerEntry(receive);
@@ -175,6 +198,11 @@ final class Ledger {
         if (!message.isPending) {
             messages.remove(id);
         }
+    }
+
+    /** With several links messages by the next one can overtake what the lost one has brought and was not read yet. */
+    private boolean mayOvertake(Message message) {
+        return hasLinks && harm.breaks(message.from, message.to);
     }
 
     /**

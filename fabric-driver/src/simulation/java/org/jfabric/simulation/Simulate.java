@@ -2,6 +2,7 @@ package org.jfabric.simulation;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
@@ -27,6 +29,10 @@ public final class Simulate {
     static final String SOAK = "soak";
     /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
     static final String CLIENTS = "clients";
+    /** The link with several links under one address: here loopback, shm and tcp. */
+    static final String BEST = BestLinkProvider.NAME;
+    /** One seed of so many is for that link. */
+    private static final int SEEDS_PER_BEST = 7;
     private static final int NODES_WITH_TWO_DRIVERS = 5;
     /** Of the seeds one after the other. */
     private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN};
@@ -68,10 +74,17 @@ public final class Simulate {
      * @param faults    number of faults, by kind.
      * @param restarts  how often nodes were started again.
      * @param refused   objects that could not be opened.
+     * @param fallBacks how often a peer was found by another link than before, which is not its first one.
+     * @param returns   how often a peer was found by its first link again.
      */
     public record Result(
         long hash, long sent, long failed, long received, long accesses, long virtualNs, List<Throwable> errors,
-        Map<Fault.Kind, Long> faults, long restarts, long refused) {
+        Map<Fault.Kind, Long> faults, long restarts, long refused, long fallBacks, long returns) {
+        Result withPaths(long newFallBacks, long newReturns) {
+            return new Result(hash, sent, failed, received, accesses, virtualNs, errors, faults, restarts, refused,
+                newFallBacks, newReturns);
+        }
+
         /** Operations that have ended. */
         long operations() {
             return sent + received + accesses;
@@ -95,10 +108,12 @@ public final class Simulate {
         int nodes = (CLIENTS.equals(traffic) ? 3 : 2) + random.nextInt(4);
         String[] links = {"tcp", "shm", "rxm", "udp", "tcp"};
         String link = links[random.nextInt(links.length)];
-        link = wantedLink == null ? link : wantedLink;
-        traffic = UdpLinkProvider.NAME.equals(link) ? PLAIN : traffic;
+        // not drawn, so that the other seeds have the plans that they had without this link
+        link = wantedLink != null ? wantedLink : Math.floorMod(seed, SEEDS_PER_BEST) == 3 ? BEST : link;
+        traffic = UdpLinkProvider.NAME.equals(link) || BEST.equals(link) && SOAK.equals(traffic) ? PLAIN : traffic;
         Map<String, String> options = new HashMap<>();
-        options.put("jfabric.link.enabled", "loopback".equals(link) ? link : "loopback," + link);
+        options.put("jfabric.link.enabled",
+            "loopback".equals(link) ? link : BEST.equals(link) ? "loopback,shm,tcp" : "loopback," + link);
         if ("loopback".equals(link) && PLAIN.equals(traffic)) {
             // others would not be reached
             nodes = 1;
@@ -123,13 +138,25 @@ public final class Simulate {
             }
         }
         long paceNs = random.nextBoolean() ? 0 : (long) Math.pow(10, 3 + 4 * random.nextDouble());
-        Plan plan = new Plan(
-            nodes, link, options, faults.draw(seed, nodes, duration.toNanos()), random.nextBoolean(), paceNs, traffic);
+        List<Fault> drawn = new ArrayList<>(faults.draw(seed, nodes, duration.toNanos()));
+        if (BEST.equals(link) && !drawn.isEmpty()) {
+            drawn.addAll(changesOfLink(seed, nodes, duration));
+            drawn.sort(Comparator.comparingLong(Fault::timeNs));
+        }
+        Plan plan = new Plan(nodes, link, options, drawn, random.nextBoolean(), paceNs, traffic);
         // drawn last, so that the plans of other links are the same with and without them
         options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
         options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
         return !CLIENTS.equals(traffic) ? plan
             : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
+    }
+
+    /** Peers are lost, and while there is no room for files are connected by tcp. */
+    private static List<Fault> changesOfLink(long seed, int nodes, Duration duration) {
+        double rate = MOST_FAULTS * NS_PER_S / duration.toNanos();
+        return new Faults().add(Fault.Kind.KILL, rate, duration.toNanos() / 32)
+            .add(Fault.Kind.DISK, rate, duration.toNanos() / 4)
+            .draw(seed ^ 0x62657374L, nodes, duration.toNanos());
     }
 
     /** Of a client only the process is stopped or killed; everything else happens to its host. */
@@ -168,7 +195,7 @@ public final class Simulate {
         if (SOAK.equals(plan.traffic)) {
             return SoakTraffic.run(seed, duration, plan);
         }
-        Ledger ledger = new Ledger(plan.nodes);
+        Ledger ledger = new Ledger(plan.nodes, plan.link);
         Traffic[] programs = new Traffic[plan.nodes];
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
@@ -196,7 +223,8 @@ public final class Simulate {
                 throw simulation.failure(ledger.failed + " sends have failed without a fault", null);
             }
             return result(
-                simulation, ledger.sent, ledger.failed, ledger.received, ledger.accesses, ledger.refused);
+                simulation, ledger.sent, ledger.failed, ledger.received, ledger.accesses, ledger.refused)
+                .withPaths(ledger.fallBacks, ledger.returns);
         }
     }
 
@@ -215,7 +243,7 @@ public final class Simulate {
             }
         }
         return new Result(simulation.hash(), sent, failed, received, accesses, simulation.elapsedNs(), errors,
-            simulation.harm().counts(), restarts, refused);
+            simulation.harm().counts(), restarts, refused, 0, 0);
     }
 
     /** Waits until all operations have ended. */

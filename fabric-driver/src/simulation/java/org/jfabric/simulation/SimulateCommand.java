@@ -21,7 +21,7 @@ public final class SimulateCommand {
         "--only");
     private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events", "--leaks");
     private static final String USAGE = "usage: simulate [--seed S] [--seeds N | --real-minutes V]"
-        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|udp|loopback]"
+        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|udp|loopback|best]"
         + " [--traffic plain|soak|clients] [--only N,N] [--shrink] [--quiet]"
         + " [--events] [--leaks]";
 
@@ -86,6 +86,8 @@ public final class SimulateCommand {
     private long failed;
     private long restarts;
     private long refused;
+    private long fallBacks;
+    private long returns;
     private long errors;
     private long virtualNs;
     private long cpuNs;
@@ -208,6 +210,8 @@ public final class SimulateCommand {
         failed += result.failed();
         restarts += result.restarts();
         refused += result.refused();
+        fallBacks += result.fallBacks();
+        returns += result.returns();
         errors += result.errors().size();
         virtualNs += result.virtualNs();
         cpuNs += tookNs;
@@ -235,9 +239,10 @@ public final class SimulateCommand {
 
     private void printTotals(double tookS) {
         System.out.printf("%d seeds, %d failed; %,d operations, %,d of them with an error; %,d kills, %,d starts again,"
-            + " faults %s; %,d objects refused, %,d errors recorded; %.1f s of virtual time in %.1f s, %.1f s of the"
-            + " processor; %.0f operations/s, %.2f kills/s%n", seeds, bad, operations, failed,
-            faults.getOrDefault(Fault.Kind.KILL, 0L), restarts, faults, refused, errors, virtualNs / 1e9, tookS,
-            cpuNs / 1e9, operations / tookS, faults.getOrDefault(Fault.Kind.KILL, 0L) / tookS);
+            + " faults %s; %,d objects refused, %,d errors recorded; %,d peers seen by the next link, %,d by the first"
+            + " again; %.1f s of virtual time in %.1f s, %.1f s of the processor; %.0f"
+            + " operations/s, %.2f kills/s%n", seeds, bad, operations, failed,
+            faults.getOrDefault(Fault.Kind.KILL, 0L), restarts, faults, refused, errors, fallBacks, returns,
+            virtualNs / 1e9, tookS, cpuNs / 1e9, operations / tookS, faults.getOrDefault(Fault.Kind.KILL, 0L) / tookS);
     }
 }

@@ -33,6 +33,7 @@ final class Traffic implements Program {
     private static final int ACCESS_BYTES = 4096;
     private static final long KEY = 7;
     private static final int BATCH = 16;
+    private static final int SENDS_BETWEEN_PATHS = 16;
     private static final int SHORT_BYTES = 256;
     private static final int MEDIUM_BYTES = 8192;
 
@@ -52,6 +53,8 @@ final class Traffic implements Program {
     private final int[] known;
     private final long accessOffset;
     private final boolean remoteAccess;
+    /** Several links under one address. */
+    private final boolean hasLinks;
     private final Openings openings;
     /** Mean time between two batches of operations, 0 for no pause. */
     private final long paceNs;
@@ -73,6 +76,7 @@ final class Traffic implements Program {
         this.remoteAccess = remoteAccess;
         this.paceNs = paceNs;
         random = node.random();
+        hasLinks = Simulate.BEST.equals(link);
         int nodes = node.simulation().nodes().size();
         addresses = new long[nodes];
         known = new int[nodes];
@@ -85,7 +89,7 @@ final class Traffic implements Program {
         bytes = memory.buffer();
         MemoryRegion target = remoteAccess ? domain.allocate((long) nodes * ACCESS_BYTES,
             new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(KEY)) : null;
-        endpoint = domain.openEndpoint(domain.info());
+        endpoint = domain.openEndpoint(info(domain));
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
         endpoint.bind(vector);
         endpoint.enable();
@@ -95,6 +99,13 @@ final class Traffic implements Program {
         }
         openings = new Openings(node, ledger, domain);
         ledger.onStart(node, endpoint.name(), target == null ? 0 : target.remoteAddress());
+    }
+
+    /** With several links the address may be that of an earlier life, which the others keep in their vectors then. */
+    private Info info(Domain domain) {
+        Info info = domain.info();
+        boolean isAgain = hasLinks && !(node instanceof ClientNode) && ledger.name(node.index()) != null;
+        return isAgain && random.nextBoolean() ? info.srcAddr(ledger.name(node.index())) : info;
     }
 
     @Override
@@ -139,6 +150,10 @@ final class Traffic implements Program {
     /** Replaces the address of a node; false if a fault has kept the driver from it. */
     private boolean learn(int index) {
         boolean isKnown = known[index] != 0;
+        if (isKnown && hasLinks && ledger.name(index).equals(vector.lookup(addresses[index]))) {
+            known[index] = ledger.life(index);
+            return true;
+        }
         known[index] = 0;
         try {
             if (isKnown) {
@@ -259,7 +274,10 @@ final class Traffic implements Program {
         } else {
             freeSends.add(take(context));
             node.simulation().note("sent", node, context, 0);
-            ledger.onEntry(node, context, 0);
+            Ledger.Message sent = ledger.onEntry(node, context, 0);
+            if (hasLinks && context % SENDS_BETWEEN_PATHS == 0 && known[sent.to] != 0 && sent.to != node.index()) {
+                ledger.onPath(sent, endpoint.path(addresses[sent.to]).linkName());
+            }
         }
     }
 

@@ -45,7 +45,7 @@ class ClientSimulationTest {
     @ValueSource(strings = {"loopback", "tcp", "shm"})
     void shouldFreeWhatAKilledClientHadAndHarmNoOther(String link) {
         try (Simulation simulation = new Simulation(21)) {
-            Ledger ledger = new Ledger(1 + CLIENTS);
+            Ledger ledger = new Ledger(1 + CLIENTS, "loopback");
             List<Traffic> programs = new ArrayList<>();
             Map<String, String> options = Map.of("jfabric.link.enabled",
                 "loopback".equals(link) ? link : "loopback," + link);

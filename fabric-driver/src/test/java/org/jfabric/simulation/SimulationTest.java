@@ -26,7 +26,7 @@ class SimulationTest {
     private static final long NS_PER_S = 1_000_000_000L;
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp", "rxm", "shm"})
+    @ValueSource(strings = {"tcp", "rxm", "shm", "best"})
     void shouldRepeatEveryEventOfASeed(String link) {
         Simulate.Result first = Simulate.run(77, SHORT, link);
         assertEquals(first.hash(), Simulate.run(77, SHORT, link).hash());
@@ -45,6 +45,25 @@ class SimulationTest {
         }
         assertTrue(sent > 1000, sent + " messages were sent");
         assertTrue(failed > 0, "no fault has ended a message");
+    }
+
+    /** There is no room for files while peers are killed, so that others are connected by tcp, and by shm later. */
+    @Test
+    void shouldKeepEveryPromiseWhilePeersAreReachedByOneLinkAndThenByAnother() {
+        Duration length = Duration.ofMillis(20);
+        long fallBacks = 0;
+        long returns = 0;
+        for (long seed = 1; seed <= 4; seed++) {
+            Simulate.Plan plan = Simulate.plan(seed, length, Simulate.BEST, Simulate.PLAIN);
+            double perSecond = 20 * NS_PER_S / (double) length.toNanos();
+            Simulate.Result result = Simulate.run(seed, length, plan.with(new Faults()
+                .add(Fault.Kind.KILL, perSecond, 100_000).add(Fault.Kind.DISK, perSecond / 2, 2_000_000)
+                .draw(seed, plan.nodes(), length.toNanos())));
+            fallBacks += result.fallBacks();
+            returns += result.returns();
+        }
+        assertTrue(fallBacks > 5, fallBacks + " peers were reached by the next link");
+        assertTrue(returns > 5, returns + " peers were reached by the first link again");
     }
 
     @Test
