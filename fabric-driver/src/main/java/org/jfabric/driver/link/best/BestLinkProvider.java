@@ -172,12 +172,21 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         Info shared = hints.copy().linkName(null).addrFormat(AddressFormat.UNSPEC).destAddr(null)
             .srcAddr(socketOf(hints.srcAddr(), other));
         if (hints.caps() != 0) {
-            shared.caps(hints.caps() & ~PLACES);
+            shared.caps(hints.caps() & ~PLACES | includedCaps(hints));
         }
         shared.domainAttr().caps(0);
         shared.fabricAttr().provName(null).provVersion(0);
         shared.epAttr().type(EndpointType.RDM).protocol(Protocol.UNSPEC).protocolVersion(0);
         return shared;
+    }
+
+    /** Capabilities of API 2 contain others, which a link offers only if it is asked for them too. */
+    private static long includedCaps(Info hints) {
+        if (!hints.fabricAttr().isVersion2()) {
+            return 0;
+        }
+        return ((hints.caps() & Flags.EXACT_DIRECTED_RECV) != 0 ? Flags.DIRECTED_RECV : 0)
+            | ((hints.caps() & Flags.TAGGED_MULTI_RECV) != 0 ? Flags.MULTI_RECV : 0);
     }
 
     /** The socket address in a source address for a link; null if it names none. */

@@ -24,6 +24,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.CompletionQueueAttr;
@@ -53,6 +54,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** What API version 2.0 adds, and the answers to what it removed; with version 1.18 nothing of it is there. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 @Timeout(120)
 class SecondProfileTest {
     private static final long CAPS = Flags.MSG | Flags.TAGGED | Flags.SOURCE | Flags.DIRECTED_RECV;

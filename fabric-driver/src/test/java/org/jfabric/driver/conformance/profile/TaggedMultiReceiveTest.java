@@ -7,6 +7,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.driver.kit.SeveralLinks;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricAttr;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 /** One buffer for many tagged messages, which API version 1.18 forbids. */
 @Tag("conformance")
 @Tag("link")
+@SeveralLinks
 @Timeout(120)
 class TaggedMultiReceiveTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
