@@ -10,7 +10,6 @@ import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
-import org.jfabric.info.Protocol;
 
 /**
  * Connection management of one active endpoint (fi_cm): its connection and its peer, the names that it asks for, and
@@ -162,7 +161,7 @@ final class EndpointConnection {
     }
 
     private void requireOwn(String address) {
-        boolean hasSeveralLinks = info.epAttr().protocol() == Protocol.JFABRIC_BEST;
+        boolean hasSeveralLinks = info.epAttr().protocol().hasSeveralLinks();
         if (hasSeveralLinks ? ConnectionData.isSocket(address) : domain.usesSocketNames()) {
             ConnectionData.requireSocket(address);
         } else {

@@ -154,6 +154,15 @@ public enum Protocol {
     }
 
     /**
+     * Whether endpoints have several links, and addresses of both kinds: names in a driver and sockets.
+     *
+     * @return false for the protocol of one link.
+     */
+    public boolean hasSeveralLinks() {
+        return this == JFABRIC_BEST;
+    }
+
+    /**
      * Whether the code is outside of the range that libfabric assigns.
      *
      * @return true if bit 31 of the code is set.
