@@ -103,7 +103,7 @@ class PacketPortTest {
         return Collections.nCopies(20, value);
     }
 
-    /** A fault of a client's memory ends the delivery: nobody says that the datagrams are not needed any more. */
+    /** A fault of a client's memory ends the delivery, so that the frames are not given back at its end. */
     @Test
     void shouldReceiveAfterADeliveryThatDidNotEnd() {
         try (Rig rig = new Rig("127.0.0.1")) {
