@@ -74,7 +74,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         }
     }
 
-    /** What to do about an error of this process; or something else. */
+    /** The remedy for an error: of this process's limit of descriptors that one, of all others the given one. */
     static String remedy(int errno, String otherwise) {
         return errno == FabricErrno.EMFILE ? DESCRIPTORS : otherwise;
     }

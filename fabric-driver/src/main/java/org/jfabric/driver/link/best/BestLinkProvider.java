@@ -138,7 +138,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
             && each.info(forOther(new Info(), each), driverName, config).epAttr().type() == EndpointType.RDM).toList();
     }
 
-    /** What endpoints of a device share, threads cannot. */
+    /** Whether it is a link of RDMA devices: several threads cannot share what their endpoints do. */
     private static boolean isOfDevices(LinkProvider network) {
         return network.staysOnFirstThread();
     }
