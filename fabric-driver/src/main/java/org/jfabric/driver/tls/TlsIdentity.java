@@ -11,6 +11,7 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
@@ -125,9 +126,24 @@ public final class TlsIdentity {
     }
 
     /**
+     * Checks that a handshake which the engine does not continue has its result. An engine also stops if what a peer
+     * sends has closed it.
+     *
+     * @param engine that neither wraps nor unwraps for its handshake.
+     * @throws SSLException if the peer has not proved its key.
+     */
+    public static void requireProved(SSLEngine engine) throws SSLException {
+        try {
+            engine.getSession().getPeerCertificates();
+        } catch (SSLPeerUnverifiedException notProved) {
+            throw new SSLException("the handshake ended before the peer had proved its key", notProved);
+        }
+    }
+
+    /**
      * The fingerprint of the peer's certificate.
      *
-     * @param engine whose handshake is done.
+     * @param engine that {@link #requireProved} takes.
      * @return as {@link #fingerprint}.
      */
     public static String peerKey(SSLEngine engine) {

@@ -130,6 +130,7 @@ final class TlsPort extends TcpPort {
                 return unwrapHandshake();
             }
             default -> {
+                TlsIdentity.requireProved(engine);
                 return flush() ? SECURED : BLOCKED;
             }
         }

@@ -13,6 +13,7 @@ import javax.net.ssl.SSLException;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.support.HandshakeTask;
 import org.jfabric.driver.tls.TlsFailure;
+import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricErrno;
 
 /**
@@ -157,6 +158,7 @@ final class DtlsHandshake {
                 return !isOver && open();
             }
             default -> {
+                TlsIdentity.requireProved(engine);
                 send();
                 if (!isOver) {
                     isOver = true;

@@ -27,7 +27,6 @@ class TcpAlignedPayloadTest {
 
     @AfterEach
     void close() {
-        TcpNode.use(Sockets.NATIVE);
         nodes.forEach(TcpNode::close);
     }
 
@@ -35,8 +34,8 @@ class TcpAlignedPayloadTest {
     @ParameterizedTest
     @EnumSource(Sockets.class)
     void shouldSendItBehindAnyNumberOfBytes(Sockets kind) {
-        TcpNode.use(kind);
-        TcpNode left = new TcpNode("127.0.0.1", "jfabric.tcp.writeBehindBytes", "64k");
+        TcpNode left = new TcpNode(
+            "127.0.0.1", "jfabric.tcp.writeBehindBytes", "64k", "jfabric.tcp.sockets", kind.name());
         TcpNode right = new TcpNode();
         nodes.addAll(List.of(left, right));
         Recorder here = left.connect(right.address());

@@ -23,6 +23,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -710,7 +711,7 @@ class DtlsLinkTest {
         assertEquals(FabricErrno.ENETUNREACH, handler.downErrno);
     }
 
-    @Test
+    @RepeatedTest(10)
     void shouldNotBreakAtRandomBytes() throws IOException {
         long seed = System.nanoTime();
         Random random = new Random(seed);
