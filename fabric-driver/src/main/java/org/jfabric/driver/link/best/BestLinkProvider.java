@@ -119,7 +119,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
     private LinkProvider best(boolean isOfDevices, Info hints, String driverName, DriverConfig config) {
         LinkProvider best = null;
         int score = Integer.MIN_VALUE;
-        for (LinkProvider each : networks(driverName, config)) {
+        for (LinkProvider each : candidates(driverName, config)) {
             if (isOfDevices(each) != isOfDevices) {
                 continue;
             }
@@ -132,8 +132,8 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         return best;
     }
 
-    /** The links with reliable datagrams by socket addresses. */
-    private List<LinkProvider> networks(String driverName, DriverConfig config) {
+    /** The links with reliable datagrams by socket addresses, whether they can be used or not. */
+    private List<LinkProvider> candidates(String driverName, DriverConfig config) {
         return others.stream().filter(each -> each.usesSocketNames()
             && each.info(forOther(new Info(), each), driverName, config).epAttr().type() == EndpointType.RDM).toList();
     }
@@ -150,11 +150,11 @@ public final class BestLinkProvider extends ReliableLinkProvider {
                 add(each.verdict(forOther(hints, each), driverName, config), reasons);
             }
         }
-        List<LinkProvider> networks = networks(driverName, config);
+        List<LinkProvider> candidates = candidates(driverName, config);
         if (networks(hints, driverName, config).isEmpty()) {
-            networks.forEach(each -> add(each.verdict(forOther(hints, each), driverName, config), reasons));
+            candidates.forEach(each -> add(each.verdict(forOther(hints, each), driverName, config), reasons));
         }
-        if (networks.isEmpty() && others.stream().noneMatch(BestLinkProvider::joinsDrivers)) {
+        if (candidates.isEmpty() && others.stream().noneMatch(BestLinkProvider::joinsDrivers)) {
             reasons.add(new Reason("links of the driver", String.join(", ", config.link().enabled()),
                 "shm, tcp or rxm", "Enable one of them, by jfabric.link.enabled"));
         }
@@ -260,7 +260,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
     /** Why the links of devices are not among those of the endpoint. */
     private void leftOut(
         List<LinkProvider> networks, Info hints, String driverName, DriverConfig config, List<Reason> all) {
-        for (LinkProvider each : networks(driverName, config)) {
+        for (LinkProvider each : candidates(driverName, config)) {
             if (isOfDevices(each) && !networks.contains(each)) {
                 Verdict verdict = each.verdict(forOther(hints, each), driverName, config);
                 List<Reason> reasons = verdict.chosen()

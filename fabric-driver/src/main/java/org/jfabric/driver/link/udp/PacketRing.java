@@ -56,6 +56,8 @@ final class PacketRing {
     private final long[] frames;
     private final long length;
     private final MessageVector vector;
+    /** Memory for a packet that is longer than a frame, with several datagrams. */
+    private final MemorySegment whole = Arena.ofAuto().allocate(LONGEST_BYTES, 64);
     private long address;
     private PacketCounters counters;
     private LinkServices services;
@@ -70,9 +72,7 @@ final class PacketRing {
     private int segment;
     /** Bytes of that payload that were read already. */
     private int segmentOffset;
-    /** Memory for a packet that is longer than a frame, with several datagrams. */
-    private final MemorySegment whole = Arena.ofAuto().allocate(LONGEST_BYTES, 64);
-    /** Whether datagrams there are to be read still, or to be delivered. */
+    /** Whether datagrams in that memory are to be read still, or to be delivered. */
     private boolean isWholeInUse;
     private long statisticsNs;
 

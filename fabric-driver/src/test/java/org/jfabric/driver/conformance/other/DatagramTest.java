@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -26,6 +29,7 @@ import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.SocketName;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +77,27 @@ class DatagramTest {
         assertEquals(pair.toA, entry.source());
         pair.b.assertFilled(0, length, seed);
         return 1;
+    }
+
+    /** At the default level: the kernel has it when the call returns, and no cycle of the driver is needed. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(value = DatagramSetup.class, names = {"EMBEDDED", "PACKET_EMBEDDED"})
+    void shouldSendTheFirstDatagramOfACycleWithinTheCall(DatagramSetup setup) throws Exception {
+        try (DatagramPair pair = new DatagramPair(setup); DatagramSocket plain = new DatagramSocket(
+                new InetSocketAddress(InetAddress.getByName(setup.host), 0))) {
+            plain.setSoTimeout(Deadline.ms(20));
+            DatagramPacket taken = new DatagramPacket(new byte[100], 100);
+            long peer = pair.a.av.insert(SocketName.of((InetSocketAddress) plain.getLocalSocketAddress()).toString());
+            // opens the channel
+            assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 63, peer, 1));
+            pair.a.await(1);
+            plain.receive(taken);
+            pair.pump();
+            assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 64, peer, 2));
+            plain.receive(taken);
+            assertEquals(64, taken.getLength());
+            pair.a.await(2);
+        }
     }
 
     @ParameterizedTest(name = "{0}")

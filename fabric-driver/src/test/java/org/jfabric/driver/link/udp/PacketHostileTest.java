@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,7 +26,6 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.PacketSocket;
-import org.jfabric.ffi.UdpSegments;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.SocketName;
@@ -100,6 +98,10 @@ class PacketHostileTest {
             Libc.close(fd);
             arena.close();
         }
+    }
+
+    private static Bursts bursts(DatagramPair pair, int datagramBytes) {
+        return new Bursts(SocketName.parse(pair.address(0)), SocketName.parse(pair.b.endpoint.name()), datagramBytes);
     }
 
     private static void exchange(DatagramPair pair, int rounds) {
@@ -223,53 +225,38 @@ class PacketHostileTest {
     /** Over the loopback interface they arrive as one packet. */
     @Test
     void shouldDeliverTheDatagramsOfOneSendSingly() throws Exception {
-        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
-            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
-            assertEquals(0, UdpSegments.set(fd, 100));
-            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
-            long to = arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address();
-            MessageVector all = new MessageVector(1, 1);
-            all.name(0, to, name.length);
-            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), 250);
-            all.pieceCount(0, 1);
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED);
+             Bursts bursts = bursts(pair, 100)) {
             int[] lengths = {100, 100, 50};
             for (int round = 0; round < 100; round++) {
                 pair.a.fill(0, 250, round);
                 for (int i = 0; i < lengths.length; i++) {
                     assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address() + 100 * i, 4096, ANY, i));
                 }
-                assertEquals(1, UdpSocket.send(fd, all, 1));
+                bursts.send(pair.a.memory.buffer().addressOffset(), 250);
                 for (int i = 0; i < lengths.length; i++) {
                     assertEquals(lengths[i], pair.b.await(i).len());
                 }
                 pair.b.assertFilled(0, 250, round);
             }
             exchange(pair, 10);
-            Libc.close(fd);
         }
     }
 
     /** As many bytes as one packet has, and several such packets one behind the other, read a few at a time. */
     @Test
     void shouldDeliverBurstsThatAreLongerThanAFrame() throws Exception {
-        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
-            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED);
+             Bursts bursts = bursts(pair, 1000)) {
             int length = 1000;
             int burst = 60;
-            assertEquals(0, UdpSegments.set(fd, length));
-            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
-            long to = arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address();
-            MessageVector all = new MessageVector(1, 1);
-            all.name(0, to, name.length);
-            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), (long) length * burst);
-            all.pieceCount(0, 1);
             for (int round = 0; round < 50; round++) {
-                int bursts = 1 + round % 3;
-                for (int i = 0; i < bursts; i++) {
+                int packets = 1 + round % 3;
+                for (int i = 0; i < packets; i++) {
                     pair.a.fill(0, length * burst, round + i);
-                    assertEquals(1, UdpSocket.send(fd, all, 1));
+                    bursts.send(pair.a.memory.buffer().addressOffset(), length * burst);
                 }
-                for (int i = 0; i < bursts; i++) {
+                for (int i = 0; i < packets; i++) {
                     for (int first = 0; first < burst; first += 7) {
                         int count = Math.min(7, burst - first);
                         for (int j = 0; j < count; j++) {
@@ -285,25 +272,18 @@ class PacketHostileTest {
             }
             assertEquals(0, counter(pair, "beta", MALFORMED));
             exchange(pair, 10);
-            Libc.close(fd);
         }
     }
 
     /** Bursts that find no room are lost as a whole, and counted; the ring stays in order. */
     @Test
     void shouldCountBurstsWithoutRoomAndReceiveTheRest() throws Exception {
-        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED); Arena arena = Arena.ofConfined()) {
-            int fd = UdpSocket.open(SocketName.parse(pair.address(0)).toBytes(), false);
+        try (DatagramPair pair = new DatagramPair(DatagramSetup.PACKET_EMBEDDED);
+             Bursts bursts = bursts(pair, 1000)) {
             int burst = 60;
-            assertEquals(0, UdpSegments.set(fd, 1000));
-            byte[] name = SocketName.parse(pair.b.endpoint.name()).toBytes();
-            MessageVector all = new MessageVector(1, 1);
-            all.name(0, arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address(), name.length);
-            all.piece(0, 0, pair.a.memory.buffer().addressOffset(), 1000L * burst);
-            all.pieceCount(0, 1);
-            int bursts = 400;
-            for (int i = 0; i < bursts; i++) {
-                assertEquals(1, UdpSocket.send(fd, all, 1));
+            int packets = 400;
+            for (int i = 0; i < packets; i++) {
+                bursts.send(pair.a.memory.buffer().addressOffset(), 1000 * burst);
             }
             assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 5, pair.toB, 1));
             pair.a.await(1);
@@ -318,9 +298,8 @@ class PacketHostileTest {
             }
             assertEquals(0, received % burst);
             assertTrue(received >= burst, received + " received");
-            assertEquals(bursts, received / burst + counter(pair, "beta", MALFORMED));
+            assertEquals(packets, received / burst + counter(pair, "beta", MALFORMED));
             exchange(pair, 10);
-            Libc.close(fd);
         }
     }
 

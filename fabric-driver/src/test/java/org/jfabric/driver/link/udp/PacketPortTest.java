@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.ValueLayout;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -17,10 +16,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.PacketPrivilege;
 import org.jfabric.driver.kit.SteppedServices;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
-import org.jfabric.ffi.UdpSegments;
-import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.SocketName;
 import org.jfabric.net.TwoHosts;
 import org.jfabric.test.TestProcess;
@@ -46,25 +42,19 @@ class PacketPortTest {
         final PacketPort port;
         private final Arena arena = Arena.ofShared();
         private final long memory = arena.allocate(65_000, 64).address();
-        private final MessageVector all = new MessageVector(1, 1);
-        private final int fd;
+        private final Bursts bursts;
 
         Rig(String host) {
             String scheme = host.startsWith("[") ? SocketName.IN6_SCHEME : SocketName.IN_SCHEME;
             SocketName own = SocketName.parse(scheme + host + ":0");
             port = PacketPort.open(own, DriverConfig.builder().build().udp());
             port.attach(this, new PacketCounters(this));
-            fd = UdpSocket.open(own.toBytes(), false);
-            UdpSegments.set(fd, SEGMENT);
-            byte[] name = port.name().toBytes();
-            all.name(0, arena.allocateFrom(ValueLayout.JAVA_BYTE, name).address(), name.length);
-            all.pieceCount(0, 1);
+            bursts = new Bursts(own, port.name(), SEGMENT);
         }
 
         void burst(int bytes, int value) {
             UnsafeApi.setMemory(memory, bytes, (byte) value);
-            all.piece(0, 0, memory, bytes);
-            assertEquals(1, UdpSocket.send(fd, all, 1));
+            bursts.send(memory, bytes);
         }
 
         /** Values of the datagrams of one call; their lengths for those of other lengths. */
@@ -92,7 +82,7 @@ class PacketPortTest {
 
         @Override
         public void close() {
-            Libc.close(fd);
+            bursts.close();
             port.close();
             arena.close();
             free();
