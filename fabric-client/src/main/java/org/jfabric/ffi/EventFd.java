@@ -5,16 +5,18 @@ import java.lang.foreign.ValueLayout;
 /**
  * An event counter with a file descriptor, to be woken from a sleep in {@link Epoll}.
  *
- * <p>Descriptors are non-blocking and close-on-exec. Any thread may call; nothing is allocated after a thread's first
- * native call. Close with {@link Libc#close(int)}.
+ * <p>Descriptors are non-blocking and close-on-exec. Any thread may call; calls that succeed allocate nothing, compiled
+ * or not, after a thread's first native call. Close with {@link Libc#close(int)}.
  */
 public final class EventFd {
     private static final int EFD_NONBLOCK = 0x800;
     private static final int EFD_CLOEXEC = 0x80000;
 
     private static final Downcall EVENTFD = Downcall.of("eventfd", 2);
-    private static final Downcall READ = Downcall.of("read", 3);
-    private static final Downcall WRITE = Downcall.of("write", 3);
+    private static final QuickDowncall READ = QuickDowncall.of("read", 3);
+    private static final QuickDowncall WRITE = QuickDowncall.of("write", 3);
+    private static final Downcall READ_ERRNO = Downcall.of("read", 3);
+    private static final Downcall WRITE_ERRNO = Downcall.of("write", 3);
 
     private EventFd() {
     }
@@ -43,7 +45,11 @@ public final class EventFd {
         }
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_LONG, 0, value);
-        long written = state.result(WRITE.call(state, fd, state.scratchAddress, Long.BYTES));
+        long written = WRITE.call(fd, state.scratchAddress, Long.BYTES);
+        if (written < 0) {
+            // once more, for the reason
+            written = state.result(WRITE_ERRNO.call(state, fd, state.scratchAddress, Long.BYTES));
+        }
         return written < 0 ? (int) written : 0;
     }
 
@@ -55,7 +61,11 @@ public final class EventFd {
      */
     public static long drain(int fd) {
         CallState state = CallState.current();
-        long read = state.result(READ.call(state, fd, state.scratchAddress, Long.BYTES));
+        long read = READ.call(fd, state.scratchAddress, Long.BYTES);
+        if (read < 0) {
+            // once more, for the reason
+            read = state.result(READ_ERRNO.call(state, fd, state.scratchAddress, Long.BYTES));
+        }
         if (read < 0) {
             return read == -LinuxErrno.EAGAIN ? 0 : read;
         }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * Sleeping on, and waking sleepers of, a 32-bit word that may be shared by several processes.
  *
  * <p>The word must be aligned to 4 bytes and lie in memory that stays mapped for the length of the call. Any thread may
- * call. {@link #wake} allocates nothing; {@link #wait} nothing once it is compiled.
+ * call. Calls allocate nothing, compiled or not, after a thread's first native call.
  */
 public final class Futex {
     // Not FUTEX_PRIVATE_FLAG: the words lie in files mapped by several processes.
@@ -15,8 +15,7 @@ public final class Futex {
     private static final long FUTEX_WAKE = 1;
     private static final long SYS_FUTEX = Platform.AARCH64 ? 98 : 202;
 
-    private static final Downcall WAIT = Downcall.variadic("syscall", 1, 7);
-
+    private static final QuickDowncall WAIT = QuickDowncall.variadic("syscall", 1, 7);
     private static final QuickDowncall WAKE = QuickDowncall.variadic("syscall", 1, 7);
 
     private Futex() {
@@ -31,18 +30,19 @@ public final class Futex {
      * @param expected value that lets the caller sleep.
      * @param timeoutNs longest sleep in nanoseconds, at least 0; a negative value sleeps without limit. Java's
      *     interruption does not end the sleep.
-     * @return 0 when woken; {@code -EAGAIN} if the word had another value; {@code -ETIMEDOUT}; {@code -EINTR} after a
-     *     signal; {@code -EFAULT} if the file was cut under the mapping; {@code -EINVAL} if the address is not aligned.
+     * @return 0 when woken; -1 if the word had another value, at the timeout, after a signal, or if no thread can sleep
+     *     there: the file was truncated under the mapping, or the address is not aligned. The caller reads the word and
+     *     the clock again anyway, so the kernel's reason, whose record costs an object, is not asked for.
      */
     public static int wait(long address, int expected, long timeoutNs) {
-        CallState state = CallState.current();
         long timespec = 0;
         if (timeoutNs >= 0) {
+            CallState state = CallState.current();
             state.scratch.set(ValueLayout.JAVA_LONG, 0, timeoutNs / TimeUnit.SECONDS.toNanos(1));
             state.scratch.set(ValueLayout.JAVA_LONG, Long.BYTES, timeoutNs % TimeUnit.SECONDS.toNanos(1));
             timespec = state.scratchAddress;
         }
-        return (int) state.result(WAIT.call(state, SYS_FUTEX, address, FUTEX_WAIT, expected, timespec, 0L, 0L));
+        return (int) WAIT.call(SYS_FUTEX, address, FUTEX_WAIT, expected, timespec, 0L, 0L);
     }
 
     /**

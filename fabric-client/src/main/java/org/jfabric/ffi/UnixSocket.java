@@ -11,9 +11,9 @@ import java.nio.file.Path;
 /**
  * Sockets between processes of one host, named by a path: streams, and single datagrams.
  *
- * <p>All descriptors are close-on-exec. Any thread may call; {@link #ring} allocates nothing, {@link #send} and
- * {@link #recv} nothing once they are compiled. Close with {@link Libc#close(int)}; deleting the path is the
- * listener's duty.
+ * <p>All descriptors are close-on-exec. Any thread may call; of the calls of a running fabric {@link #ring} allocates
+ * nothing, nor does {@link #drainDoorbell} where there is a byte. Close with {@link Libc#close(int)}; deleting the path
+ * is the listener's duty.
  */
 public final class UnixSocket {
     /** Longest path in bytes (UTF-8) that the kernel's socket address holds. */

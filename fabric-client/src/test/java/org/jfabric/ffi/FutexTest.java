@@ -26,29 +26,29 @@ class FutexTest {
     @Test
     void shouldNotSleepWhenWordDiffers() {
         words.putIntVolatile(0, 1);
-        assertEquals(-LinuxErrno.EAGAIN, Futex.wait(file.address(), 0, -1));
-        assertEquals(-LinuxErrno.EAGAIN, Futex.wait(file.address(), Integer.MIN_VALUE, 1));
+        assertEquals(-1, Futex.wait(file.address(), 0, -1));
+        assertEquals(-1, Futex.wait(file.address(), Integer.MIN_VALUE, 1));
     }
 
     @Test
     void shouldCompareNegativeWord() {
         words.putIntVolatile(0, -1);
-        assertEquals(-LinuxErrno.ETIMEDOUT, Futex.wait(file.address(), -1, 1));
+        assertEquals(-1, Futex.wait(file.address(), -1, 1));
     }
 
     @Test
     void shouldTimeOut() {
         long startNs = System.nanoTime();
-        assertEquals(-LinuxErrno.ETIMEDOUT, Futex.wait(file.address(), 0, 2_000_000));
+        assertEquals(-1, Futex.wait(file.address(), 0, 2_000_000));
         assertTrue(System.nanoTime() - startNs >= 2_000_000);
-        assertEquals(-LinuxErrno.ETIMEDOUT, Futex.wait(file.address(), 0, 0));
+        assertEquals(-1, Futex.wait(file.address(), 0, 0));
     }
 
     @Test
-    void shouldReturnErrorWhenAddressIsWrong() {
-        assertEquals(-LinuxErrno.EINVAL, Futex.wait(file.address() + 1, 0, 0));
+    void shouldNotSleepWhenAddressIsWrong() {
+        assertEquals(-1, Futex.wait(file.address() + 1, 0, -1));
         assertEquals(-1, Futex.wake(file.address() + 2, 1));
-        assertEquals(-LinuxErrno.EFAULT, Futex.wait(0, 0, 0));
+        assertEquals(-1, Futex.wait(0, 0, -1));
     }
 
     @Test
