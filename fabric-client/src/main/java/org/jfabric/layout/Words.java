@@ -11,6 +11,8 @@ public final class Words {
     public static final int SHORT_COPY_LIMIT = 192;
 
     private static final int BLOCK = 32;
+    /** A tenth of a millisecond if it is in memory. */
+    private static final long PIECE = 1L << 20;
 
     private Words() {
     }
@@ -23,11 +25,28 @@ public final class Words {
      * @param length bytes, 0 or more.
      */
     public static void copy(long source, long dest, long length) {
-        if (length > SHORT_COPY_LIMIT) {
+        if (length > PIECE) {
+            copyInPieces(source, dest, length);
+        } else if (length > SHORT_COPY_LIMIT) {
             UnsafeApi.copyMemory(source, dest, length);
         } else {
             copyShort(source, dest, (int) length);
         }
+    }
+
+    /**
+     * Java cannot stop a thread in a bulk copy, and for a collection it stops all threads of the process: they would
+     * wait for the end of a message of gigabytes, seconds where its pages are touched for the first time. Between two
+     * pieces it can.
+     */
+    private static void copyInPieces(long source, long dest, long length) {
+        long from = source;
+        long to = dest;
+        // not a counted loop, of which the compiler may leave the polls for such a stop out
+        for (long end = source + (length & -PIECE); from != end; from += PIECE, to += PIECE) {
+            UnsafeApi.copyMemory(from, to, PIECE);
+        }
+        UnsafeApi.copyMemory(from, to, length & PIECE - 1);
     }
 
     /**

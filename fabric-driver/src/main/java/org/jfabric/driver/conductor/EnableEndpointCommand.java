@@ -362,6 +362,9 @@ final class EnableEndpointCommand extends Command {
                 served = true;
             } finally {
                 if (!served) {
+                    if (queues != null) {
+                        thread.agent().removeQueues(queues);
+                    }
                     thread.engine().removeEndpoint(added);
                 }
             }

@@ -127,16 +127,17 @@ final class RegisterRegionCommand extends Command {
 
     @Override
     protected void undo() {
-        if (copies != null && isCopied()) {
-            // as the regions would at their close
-            for (int i = 0; i < copies.length; i++) {
-                memory.release();
+        if (file != null && !isPassedRegion()) {
+            file.delete();
+        }
+        if (copies != null) {
+            // the memory goes with the last of them: a thread that has added its copy may be using it
+            for (int thread = 0; thread < copies.length; thread++) {
+                remove(thread);
             }
+            return;
         }
         if (file != null) {
-            if (!isPassedRegion()) {
-                file.delete();
-            }
             unmapAfterwards(List.of(file));
         }
         if (persistent != null) {
@@ -251,15 +252,26 @@ final class RegisterRegionCommand extends Command {
 
     private void makeCopies() {
         ConductorContext context = context();
-        copies = new RegisteredRegion[context.threads().count()];
-        indices = new int[copies.length];
+        RegisteredRegion[] made = new RegisteredRegion[context.threads().count()];
+        indices = new int[made.length];
         long generation = file != null && !isPassedRegion() ? file.generation() : generation();
-        Runnable release = release(copies.length);
-        for (int thread = 0; thread < copies.length; thread++) {
-            copies[thread] = copy(generation, release);
-            if (persistent != null) {
-                copies[thread].sync(new RegionSync(persistent, context.resource(),
-                    context.threads().get(thread).proxy().inbox(), context.counters(), context.log()));
+        Runnable release = release(made.length);
+        int count = 0;
+        try {
+            for (; count < made.length; count++) {
+                made[count] = copy(generation, release);
+                if (persistent != null) {
+                    made[count].sync(new RegionSync(persistent, context.resource(),
+                        context.threads().get(count).proxy().inbox(), context.counters(), context.log()));
+                }
+            }
+            copies = made;
+        } finally {
+            if (copies == null) {
+                // of the client's memory; the mapping is given back by whoever undoes the command
+                for (int i = 0; i < count; i++) {
+                    made[i].close();
+                }
             }
         }
     }
@@ -306,6 +318,17 @@ final class RegisterRegionCommand extends Command {
                     : new Unmap("a persistent file", opened.lengthBytes(), opened::close), context.inbox());
             }
         };
+    }
+
+    /** Behind a failure; the thread may have added its copy or not. */
+    private void remove(int thread) {
+        int index = indices[thread];
+        if (index < 1) {
+            copies[thread].close();
+            return;
+        }
+        RegionTable table = session().progress(thread).session().regions();
+        aheadOnThread(thread, () -> table.close(index));
     }
 
     private void add(int thread) {
