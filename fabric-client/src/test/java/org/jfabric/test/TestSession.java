@@ -3,13 +3,16 @@ package org.jfabric.test;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
  * Before the first test of a process: a slow machine is measured, and the product made as patient as the tests are. A
- * driver or client that gives up after its default of a few seconds would fail a test that only has to wait.
+ * driver or client that gives up after its default of a few seconds would fail a test that only has to wait. After the
+ * last test: what tests have shared is ended.
  */
 public final class TestSession implements LauncherSessionListener {
     /** Options that no test relies on to expire at their default, with this default in milliseconds. */
@@ -20,6 +23,7 @@ public final class TestSession implements LauncherSessionListener {
         "jfabric.shm.connectTimeoutNs", 5_000,
         "jfabric.tcp.connectTimeoutNs", 5_000,
         "jfabric.liveness.helloTimeoutNs", 5_000);
+    private static final Queue<Runnable> ENDS = new ConcurrentLinkedQueue<>();
 
     @Override
     public void launcherSessionOpened(LauncherSession session) {
@@ -28,6 +32,19 @@ public final class TestSession implements LauncherSessionListener {
                 System.setProperty(name, value);
             }
         });
+    }
+
+    @Override
+    public void launcherSessionClosed(LauncherSession session) {
+        ENDS.forEach(Runnable::run);
+    }
+
+    /**
+     * Has something done when the last test has ended, also of each further session. A shutdown hook alone may not run:
+     * Surefire may halt the process.
+     */
+    public static void atEnd(Runnable end) {
+        ENDS.add(end);
     }
 
     /** Arguments for a JVM that a test starts: what this one has found, and was told. */

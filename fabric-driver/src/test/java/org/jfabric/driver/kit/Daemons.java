@@ -3,6 +3,7 @@ package org.jfabric.driver.kit;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestSession;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,6 +38,8 @@ public final class Daemons implements AutoCloseable {
     private static final Set<Daemons> SHARED = new HashSet<>();
 
     static {
+        TestSession.atEnd(Daemons::endShared);
+        // for a run that is interrupted
         Runtime.getRuntime().addShutdownHook(new Thread(Daemons::endShared, "end of shared drivers"));
     }
 
@@ -178,7 +181,7 @@ public final class Daemons implements AutoCloseable {
         }
     }
 
-    /** The process of the tests ends; whatever still runs, also after a failure. */
+    /** The tests have ended; whatever still runs, also after a failure. */
     private static void endShared() {
         synchronized (SHARED) {
             SHARED.forEach(each -> each.running.values().forEach(daemon -> daemon.process.process().destroy()));
@@ -186,6 +189,8 @@ public final class Daemons implements AutoCloseable {
                 each.running.values().forEach(daemon -> daemon.process.close());
                 TestDirectory.delete(each.base);
             });
+            SHARED.clear();
+            IDLE.clear();
         }
     }
 }
