@@ -1,5 +1,6 @@
 package org.jfabric.driver.kit;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -7,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
@@ -19,18 +21,28 @@ import org.jfabric.layout.OwnerId;
 public abstract class SteppedServices extends LinkServices {
     /** Reported by the link. */
     public final List<Throwable> errors = new ArrayList<>();
-    private final Map<String, Long> counters = new HashMap<>();
-    private final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
+    /** Submitted to the resource thread, and not run yet. */
+    public final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
+    /** Whether the resource thread is busy with something else. */
+    public boolean holdsTasks;
+    /** Descriptor that would wake the driver; negative for none. */
+    public int watchedFd = -1;
+    private final Map<String, UnsafeBuffer> counters = new HashMap<>();
     private final List<Long> allocated = new ArrayList<>();
     private int operations;
 
     /** Runs what was submitted to the resource thread. */
-    protected final void runTasks() {
-        while (!tasks.isEmpty()) {
-            ResourceTask task = tasks.removeFirst();
-            task.run();
-            task.complete();
+    public final void runTasks() {
+        while (!tasks.isEmpty() && !holdsTasks) {
+            runTask().complete();
         }
+    }
+
+    /** The resource thread does what is next; its result is not applied yet. */
+    public ResourceTask runTask() {
+        ResourceTask task = tasks.removeFirst();
+        task.run();
+        return task;
     }
 
     /** Memory until {@link #free()}. */
@@ -43,6 +55,16 @@ public abstract class SteppedServices extends LinkServices {
     /** Frees all memory. */
     protected final void free() {
         allocated.forEach(UnsafeApi::freeMemory);
+        allocated.clear();
+    }
+
+    /** Memory with the payload of a seed, until {@link #free()}. */
+    public final long memory(int length, int seed) {
+        long address = allocate(length);
+        for (int i = 0; i < length; i++) {
+            UnsafeApi.putByte(address + i, pattern(seed, i));
+        }
+        return address;
     }
 
     /** A send whose payload has that length and seed. */
@@ -51,11 +73,13 @@ public abstract class SteppedServices extends LinkServices {
         operation.flags = flags;
         operation.tag = tag;
         operation.length = length;
-        operation.address = allocate(length);
-        for (int i = 0; i < length; i++) {
-            UnsafeApi.putByte(operation.address + i, pattern(seed, i));
-        }
+        operation.address = memory(length, seed);
         return operation;
+    }
+
+    /** The same without a tag. */
+    public final TransmitOperation operation(long flags, int length, int seed) {
+        return operation(flags, 0, length, seed);
     }
 
     /** A byte of the payload with a seed. */
@@ -74,8 +98,8 @@ public abstract class SteppedServices extends LinkServices {
 
     /** The value of the counter with a label. */
     public final long counter(String label) {
-        Long address = counters.get(label);
-        return address == null ? 0 : UnsafeApi.getLong(address);
+        UnsafeBuffer counter = counters.get(label);
+        return counter == null ? 0 : counter.getLong(0);
     }
 
     @Override
@@ -112,16 +136,17 @@ public abstract class SteppedServices extends LinkServices {
     @Override
     public void watch(int fd, DescriptorHandler handler) {
         // no thread sleeps here
+        watchedFd = fd;
     }
 
     @Override
     public void rearm(int fd) {
-        // no thread sleeps here
+        watchedFd = fd;
     }
 
     @Override
     public void unwatch(int fd) {
-        // no thread sleeps here
+        watchedFd = -1;
     }
 
     @Override
@@ -136,11 +161,8 @@ public abstract class SteppedServices extends LinkServices {
 
     @Override
     public long counterAddress(String label) {
-        return counters.computeIfAbsent(label, each -> {
-            long address = allocate(Long.BYTES);
-            UnsafeApi.putLong(address, 0);
-            return address;
-        });
+        return counters.computeIfAbsent(label, each -> new UnsafeBuffer(ByteBuffer.allocateDirect(Long.BYTES)))
+            .addressOffset();
     }
 
     private static UnsupportedOperationException notHere() {

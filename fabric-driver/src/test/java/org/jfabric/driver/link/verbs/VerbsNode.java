@@ -2,48 +2,38 @@ package org.jfabric.driver.link.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.ffi.FakeVerbs;
+import org.jfabric.driver.kit.SteppedServices;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.IncomingConnection;
-import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.Listener;
 import org.jfabric.driver.link.ListenerHandler;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.Info;
-import org.jfabric.layout.OwnerId;
 import org.jfabric.test.Deadline;
 
 /** A verbs link over a device in memory, stepped by the test. */
-final class VerbsNode extends LinkServices implements AutoCloseable {
-    final List<Throwable> errors = new ArrayList<>();
+final class VerbsNode extends SteppedServices implements AutoCloseable {
     final List<IncomingConnection> requests = new ArrayList<>();
-    final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
     final FakeVerbs verbs;
     final VerbsLink link;
-    final LocalEndpoint endpoint = new Local();
+    final LocalEndpoint endpoint = new Own();
     /** Of the endpoint's messages. */
     int trafficClass;
     final Listener listener;
-    private final List<Long> allocated = new ArrayList<>();
-    private int operations;
-    private int watchedFd = -1;
     String address;
     int listenErrno;
     boolean isFull;
-    boolean holdsTasks;
     /** Added to the true time. */
     long aheadNs;
 
@@ -99,9 +89,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
     }
 
     int step() {
-        while (!tasks.isEmpty() && !holdsTasks) {
-            runTask().complete();
-        }
+        runTasks();
         int work = 0;
         // whatever the link looks at only now and then
         for (int i = 0; i < 160; i++) {
@@ -110,49 +98,17 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         return work;
     }
 
-    /** The resource thread does what is next; its result is not applied yet. */
-    ResourceTask runTask() {
-        ResourceTask task = tasks.removeFirst();
+    @Override
+    public ResourceTask runTask() {
         verbs.tasks++;
-        task.run();
+        ResourceTask task = super.runTask();
         verbs.tasks--;
         return task;
-    }
-
-    /** A send of memory without a region, as an injected one; the test's own pattern. */
-    TransmitOperation operation(long flags, int length, int seed) {
-        TransmitOperation operation = new TransmitOperation(operations++, 0);
-        operation.flags = flags;
-        operation.length = length;
-        operation.address = memory(length, seed);
-        return operation;
-    }
-
-    /** Memory with the test's own pattern. */
-    long memory(int length, int seed) {
-        long at = UnsafeApi.allocateMemory(Math.max(1, length));
-        allocated.add(at);
-        for (int i = 0; i < length; i++) {
-            UnsafeApi.putByte(at + i, pattern(seed, i));
-        }
-        return at;
     }
 
     /** A region of that memory; what it releases is told in a list. */
     RegisteredRegion region(long at, int length, List<String> released) {
         return new RegisteredRegion(1, 1, at, length, () -> released.add("region"));
-    }
-
-    static byte pattern(int seed, int index) {
-        return (byte) (seed * 31 + index * 7 + (index >> 8));
-    }
-
-    static byte[] payload(int length, int seed) {
-        byte[] bytes = new byte[length];
-        for (int i = 0; i < length; i++) {
-            bytes[i] = pattern(seed, i);
-        }
-        return bytes;
     }
 
     /** Whether the driver's sleeping thread would be woken. */
@@ -169,33 +125,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
             done.add(runTask());
         }
         done.forEach(ResourceTask::complete);
-        allocated.forEach(UnsafeApi::freeMemory);
-        allocated.clear();
-    }
-
-    @Override
-    public void submit(ResourceTask task) {
-        tasks.add(task);
-    }
-
-    @Override
-    public void watch(int fd, DescriptorHandler handler) {
-        watchedFd = fd;
-    }
-
-    @Override
-    public void rearm(int fd) {
-        watchedFd = fd;
-    }
-
-    @Override
-    public void unwatch(int fd) {
-        watchedFd = -1;
-    }
-
-    @Override
-    public void onError(Throwable error) {
-        errors.add(error);
+        free();
     }
 
     @Override
@@ -203,49 +133,9 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         return System.nanoTime() + aheadNs;
     }
 
-    @Override
-    public Path directory() {
-        throw notHere();
-    }
-
-    @Override
-    public int directoryFd() {
-        throw notHere();
-    }
-
-    @Override
-    public String driverName() {
-        throw notHere();
-    }
-
-    @Override
-    public OwnerId ownerId() {
-        throw notHere();
-    }
-
-    @Override
-    public long nextFileNumber() {
-        throw notHere();
-    }
-
-    @Override
-    public void unwatchAndClose(int fd) {
-        throw notHere();
-    }
-
-    @Override
-    public long counterAddress(String label) {
-        throw notHere();
-    }
-
-    private static UnsupportedOperationException notHere() {
-        return new UnsupportedOperationException("the link needs no driver");
-    }
-
-    private final class Local extends LocalEndpoint {
-        @Override
-        public String name() {
-            return "ep";
+    private final class Own extends Local {
+        Own() {
+            super(null);
         }
 
         @Override
@@ -254,23 +144,8 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
         }
 
         @Override
-        public byte[] authKey() {
-            return new byte[0];
-        }
-
-        @Override
-        public BoundAddress bound() {
-            return null;
-        }
-
-        @Override
         public int trafficClass() {
             return trafficClass;
-        }
-
-        @Override
-        public int postedReceives() {
-            return 0;
         }
 
         @Override
@@ -280,7 +155,7 @@ final class VerbsNode extends LinkServices implements AutoCloseable {
 
         @Override
         public ChannelHandler handlerFor(String remoteAddress) {
-            throw notHere();
+            throw new UnsupportedOperationException("messages have a connection");
         }
     }
 }
