@@ -438,6 +438,11 @@ class CompletionQueueTest {
             }
 
             @Override
+            public boolean isPolledOften() {
+                return true;
+            }
+
+            @Override
             public org.jfabric.client.EndpointPort port(long endpointId) {
                 throw new AssertionError();
             }

@@ -405,6 +405,11 @@ class EventQueueTest {
         }
 
         @Override
+        public boolean isPolledOften() {
+            return true;
+        }
+
+        @Override
         public Attachment attach() {
             throw new AssertionError();
         }

@@ -22,6 +22,7 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.driver.link.support.PeerRates;
+import org.jfabric.driver.link.support.PollInterval;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
 import org.jfabric.driver.tls.AccessList;
@@ -41,7 +42,7 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class TcpLink extends Link {
-    /** Polls between two checks of the epoll: a check costs as much as several cycles without work. */
+    /** Polls between two checks of the epoll. */
     private static final int POLLS_PER_CHECK = 32;
     /**
      * The same while every connection is read in each poll: then only new connections and deadlines wait for the check.
@@ -94,7 +95,7 @@ final class TcpLink extends Link {
     private final ZeroCopy reports;
     private TcpConnection[] hot = new TcpConnection[8];
     private int hotCount;
-    private int pollsToCheck;
+    private final PollInterval untilCheck;
     /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
 
@@ -110,6 +111,7 @@ final class TcpLink extends Link {
         this.access = access;
         this.tls = tls;
         this.services = services;
+        this.untilCheck = new PollInterval(services);
         this.config = config;
         this.network = network;
         this.limits = limits;
@@ -192,9 +194,10 @@ final class TcpLink extends Link {
             deferred.removeFirst().run();
             work++;
         }
-        if (--pollsToCheck < 0) {
+        if (untilCheck.isOver()) {
             work += check();
-            pollsToCheck = hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_CHECK : POLLS_PER_CHECK;
+            untilCheck.restart(
+                hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_CHECK : POLLS_PER_CHECK);
         }
         for (int i = hotCount - 1; i >= 0; i--) {
             // the end of one connection may remove others
@@ -208,7 +211,7 @@ final class TcpLink extends Link {
     private int poll(TcpConnection connection, int limit) {
         int work = connection.poll(limit);
         if (connection.writer().isBlocked()) {
-            pollsToCheck = Math.min(pollsToCheck, POLLS_PER_BLOCKED_CHECK);
+            untilCheck.shorten(POLLS_PER_BLOCKED_CHECK);
         }
         if (work > 0) {
             connection.idlePolls = 0;
@@ -267,7 +270,7 @@ final class TcpLink extends Link {
             }
         }
         // the thread wakes for an event of the epoll, so that the next poll must check it
-        pollsToCheck = 0;
+        untilCheck.shorten(0);
         return watched.arm();
     }
 

@@ -18,6 +18,7 @@ import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.support.PollInterval;
 import org.jfabric.driver.link.support.WatchedDescriptors;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.driver.resource.ResourceTask;
@@ -33,7 +34,7 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class VerbsLink extends Link {
-    /** Polls of the link for each poll of the descriptors, which costs as much as several idle cycles. */
+    /** Polls of the link for each poll of the descriptors. */
     private static final int POLLS_PER_LOOK = 128;
     /** Low bits of a connection's number: its place. The bits above differ from those of earlier users of the place. */
     private static final int PLACE_BITS = 20;
@@ -55,7 +56,7 @@ final class VerbsLink extends Link {
     private int added;
     private long cmChannel;
     private CmEvents events;
-    private int pollsToLook;
+    private final PollInterval untilLook;
     private volatile boolean isClosed;
 
     /**
@@ -67,6 +68,7 @@ final class VerbsLink extends Link {
         LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsConfig config,
         VerbsLibraries libraries) {
         this.services = services;
+        this.untilLook = new PollInterval(services);
         this.config = config;
         this.settings = settings;
         this.limits = limits;
@@ -138,10 +140,10 @@ final class VerbsLink extends Link {
     }
 
     private boolean isTimeToLook() {
-        if (--pollsToLook >= 0) {
+        if (!untilLook.isOver()) {
             return false;
         }
-        pollsToLook = POLLS_PER_LOOK;
+        untilLook.restart(POLLS_PER_LOOK);
         return true;
     }
 
@@ -367,7 +369,7 @@ final class VerbsLink extends Link {
 
     /** The next poll includes the descriptors. */
     void lookSoon() {
-        pollsToLook = 0;
+        untilLook.shorten(0);
     }
 
     void later(Runnable task) {
