@@ -36,15 +36,22 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
     private static final int IN_HEADERS_BYTES = 28;
     private static final int IN6_HEADERS_BYTES = 48;
 
-    /** Makes a provider; it has no state. */
+    /** A packet socket was opened: not tried again in each query, because to close one takes 10 ms and more. */
+    private volatile boolean isPossible;
+
+    /** Makes a provider. */
     public PacketLinkProvider() {
         super(NAME, Protocol.UDP, 0, SCORE, 0);
     }
 
     @Override
     public List<Reason> obstacles(DriverConfig config) {
+        if (isPossible) {
+            return List.of();
+        }
         int fd = PacketSocket.openReceiver();
         if (fd >= 0) {
+            isPossible = true;
             Libc.close(fd);
             return List.of();
         }

@@ -251,7 +251,7 @@ final class PacketPort extends UdpPort {
     void onFound(List<PacketRoute> asked, List<PacketHop> hops, Map<Integer, Integer> opened) {
         isRefreshing = false;
         if (isClosed) {
-            opened.values().forEach(Libc::close);
+            services.submit(new PacketClosing(() -> opened.values().forEach(Libc::close), services));
             return;
         }
         senders.putAll(opened);
@@ -332,7 +332,7 @@ final class PacketPort extends UdpPort {
         if (error == -PacketSocket.ENXIO) {
             // the interface does not exist any more
             int gone = route.senderFd;
-            Libc.close(gone);
+            services.submit(new PacketClosing(() -> Libc.close(gone), services));
             senders.values().remove(gone);
             routes.values().forEach(each -> each.lose(gone));
         }
@@ -366,20 +366,39 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    public void close() {
-        if (!isClosed) {
-            isClosed = true;
-            routes.clear();
-            loopback.close();
-            if (network != null) {
-                network.close();
-            }
-            senders.values().forEach(Libc::close);
-            senders.clear();
-            if (signFd >= 0) {
-                Libc.close(signFd);
-            }
-            Libc.close(kernelFd);
+    void release(LinkServices linkServices) {
+        if (closeAddress()) {
+            linkServices.submit(new PacketClosing(this::closePacketSockets, linkServices));
         }
+    }
+
+    @Override
+    public void close() {
+        if (closeAddress()) {
+            closePacketSockets();
+        }
+    }
+
+    /** Frees the address; false if that was done before. */
+    private boolean closeAddress() {
+        if (isClosed) {
+            return false;
+        }
+        isClosed = true;
+        routes.clear();
+        if (signFd >= 0) {
+            Libc.close(signFd);
+        }
+        Libc.close(kernelFd);
+        return true;
+    }
+
+    private void closePacketSockets() {
+        loopback.close();
+        if (network != null) {
+            network.close();
+        }
+        senders.values().forEach(Libc::close);
+        senders.clear();
     }
 }

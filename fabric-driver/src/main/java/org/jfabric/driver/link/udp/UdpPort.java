@@ -90,6 +90,11 @@ abstract class UdpPort extends BoundAddress {
                 }
             }
         }
+        release(services);
+    }
+
+    /** Closes it from a duty cycle, which must not wait for the system. */
+    void release(LinkServices services) {
         close();
     }
 

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.udp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -9,6 +10,8 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.StandardSocketOptions;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -120,6 +123,27 @@ class PacketPortTest {
             sender.send(new DatagramPacket(new byte[35], 35, InetAddress.getByName(host), number));
             assertEquals(List.of(35), rig.takeAndDeliver());
         }
+    }
+
+    /** The system waits for all processors when it closes a packet socket. */
+    @Test
+    void shouldFreeTheAddressInTheDutyCycleAndCloseItsRingsBehindIt() throws IOException {
+        try (Rig rig = new Rig("127.0.0.1")) {
+            int ring = rig.port.descriptors()[0];
+            String open = file(ring);
+            rig.port.close(rig);
+            InetAddress host = rig.port.name().inetAddress();
+            new DatagramSocket(rig.port.name().port(), host).close();
+            assertEquals(open, file(ring));
+            rig.runTasks();
+            assertNotEquals(open, file(ring));
+        }
+    }
+
+    /** What a descriptor stands for, with a number that no other file has. */
+    private static String file(int fd) throws IOException {
+        Path link = Path.of("/proc/self/fd/" + fd);
+        return Files.isSymbolicLink(link) ? Files.readSymbolicLink(link).toString() : "nothing";
     }
 
     /** Shuts the loopback interface of its host down, and prints what it receives then. */

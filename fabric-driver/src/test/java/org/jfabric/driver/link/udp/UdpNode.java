@@ -177,6 +177,7 @@ final class UdpNode extends SteppedServices implements AutoCloseable {
     @Override
     public void close() {
         link.close();
+        runTasks();
         free();
     }
 
