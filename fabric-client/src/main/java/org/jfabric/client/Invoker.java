@@ -28,6 +28,8 @@ public final class Invoker {
     private int polls;
     /** {@link #LOOK_MASK}, or 0 while the application polls so seldom that each poll is to check. */
     private int lookMask = LOOK_MASK;
+    /** Polls that check each, behind a long pause: an application may poll twice in succession and then pause again. */
+    private int checksLeft;
 
     /**
      * The invoker of one embedding client.
@@ -220,7 +222,8 @@ public final class Invoker {
         try {
             assert guard.enter();
             work = driver.cycle(messageLimit);
-            lookMask = driver.isPolledOften() ? LOOK_MASK : 0;
+            checksLeft = driver.isPolledOften() ? Math.max(0, checksLeft - 1) : LOOK_MASK + 1;
+            lookMask = checksLeft == 0 ? LOOK_MASK : 0;
             hasEvents = events != null && events.poll() != RecordConsumer.EMPTY;
             if (hasEvents) {
                 onEvents.run();

@@ -40,7 +40,11 @@ class InvokerTest {
         for (int i = 0; i < 32; i++) {
             invoker.poll(1);
         }
-        assertEquals(1 + 5 + 2, driver.whole);
+        assertEquals(1 + 5 + 32, driver.whole);
+        for (int i = 0; i < 32; i++) {
+            invoker.poll(1);
+        }
+        assertEquals(1 + 5 + 32 + 1, driver.whole);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.udp;
 
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
 
 /**
@@ -19,6 +20,12 @@ final class PacketClosing extends ResourceTask {
     PacketClosing(Runnable close, LinkServices services) {
         this.close = close;
         this.services = services;
+    }
+
+    /** As of much memory, because it takes as long: no task that a client waits for is behind it. */
+    @Override
+    protected long sizeBytes() {
+        return ResourceAgent.LONG_TASK_BYTES + 1;
     }
 
     @Override
