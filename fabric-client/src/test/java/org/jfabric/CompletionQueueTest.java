@@ -438,11 +438,6 @@ class CompletionQueueTest {
             }
 
             @Override
-            public boolean isPolledOften() {
-                return true;
-            }
-
-            @Override
             public org.jfabric.client.EndpointPort port(long endpointId) {
                 throw new AssertionError();
             }

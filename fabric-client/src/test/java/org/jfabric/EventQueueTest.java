@@ -405,11 +405,6 @@ class EventQueueTest {
         }
 
         @Override
-        public boolean isPolledOften() {
-            return true;
-        }
-
-        @Override
         public Attachment attach() {
             throw new AssertionError();
         }

@@ -113,13 +113,6 @@ public abstract class EmbeddedDriver {
     public abstract boolean needsCycle();
 
     /**
-     * Whether whole cycles came in close succession, as of an application that spins.
-     *
-     * @return false if the last two were a tenth of a millisecond or more apart: then each poll should be a whole one.
-     */
-    public abstract boolean isPolledOften();
-
-    /**
      * Says that the calling thread is about to sleep at a descriptor of an object that it has armed, and polls
      * everything once more. From a return of true on, whatever gives a cycle something to do wakes the threads that
      * sleep at armed objects, once: a descriptor of a link, another process, another thread, or a deadline that passes.

@@ -26,10 +26,6 @@ public final class Invoker {
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger postponements = new AtomicInteger();
     private int polls;
-    /** {@link #LOOK_MASK}, or 0 while the application polls so seldom that each poll is to check. */
-    private int lookMask = LOOK_MASK;
-    /** Polls that check each, behind a long pause: an application may poll twice in succession and then pause again. */
-    private int checksLeft;
 
     /**
      * The invoker of one embedding client.
@@ -94,8 +90,7 @@ public final class Invoker {
     /**
      * Lets the driver move messages, for a call that reads entries. Reading the clock and polling for commands and
      * events of the driver costs more than a message, and none of it is urgent here: one call in 32 checks whether such
-     * work is due, and then runs a whole {@link #cycle()}; one in 128 runs one in any case. An application that calls
-     * seldom has one in each call, or a connection would take it a hundred calls.
+     * work is due, and then runs a whole {@link #cycle()}; one in 128 runs one in any case.
      *
      * <p>No more frames are taken from a driver than the caller would read entries: receives are posted again when
      * entries are read, and messages that come before that have to be stored and copied once more.
@@ -105,7 +100,7 @@ public final class Invoker {
      */
     public int poll(int entryLimit) {
         int messageLimit = entryLimit == 0 ? MESSAGE_LIMIT : Math.min(entryLimit, MESSAGE_LIMIT);
-        if ((++polls & lookMask) == 0 && needsCycle()) {
+        if ((++polls & LOOK_MASK) == 0 && needsCycle()) {
             return cycle(messageLimit);
         }
         UseLock lock = driver.lock();
@@ -222,8 +217,6 @@ public final class Invoker {
         try {
             assert guard.enter();
             work = driver.cycle(messageLimit);
-            checksLeft = driver.isPolledOften() ? Math.max(0, checksLeft - 1) : LOOK_MASK + 1;
-            lookMask = checksLeft == 0 ? LOOK_MASK : 0;
             hasEvents = events != null && events.poll() != RecordConsumer.EMPTY;
             if (hasEvents) {
                 onEvents.run();

@@ -5,8 +5,9 @@ import java.lang.foreign.ValueLayout;
 /**
  * An event counter with a file descriptor, to be woken from a sleep in {@link Epoll}.
  *
- * <p>Descriptors are non-blocking and close-on-exec. Any thread may call; calls that succeed allocate nothing, compiled
- * or not, after a thread's first native call. Close with {@link Libc#close(int)}.
+ * <p>Descriptors are non-blocking and close-on-exec. Any thread may call; after a thread's first native call nothing is
+ * allocated, compiled or not, but for calls that fail and for a drain of nothing, which ask for errno. Close with
+ * {@link Libc#close(int)}.
  */
 public final class EventFd {
     private static final int EFD_NONBLOCK = 0x800;

@@ -11,7 +11,7 @@ public final class Words {
     public static final int SHORT_COPY_LIMIT = 192;
 
     private static final int BLOCK = 32;
-    /** A tenth of a millisecond if it is in memory. */
+    /** Of a copy whose thread can be stopped: about a tenth of a millisecond. */
     private static final long PIECE = 1L << 20;
 
     private Words() {

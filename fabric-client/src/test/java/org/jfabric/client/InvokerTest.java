@@ -28,26 +28,6 @@ class InvokerTest {
     }
 
     @Test
-    void shouldRunAWholeCycleInEachPollWhileThereIsWorkForOneAndPollsAreFarApart() {
-        driver.needsCycle = true;
-        driver.isSeldom = true;
-        invoker.cycle();
-        for (int i = 0; i < 5; i++) {
-            invoker.poll(1);
-        }
-        assertEquals(1 + 5, driver.whole);
-        driver.isSeldom = false;
-        for (int i = 0; i < 32; i++) {
-            invoker.poll(1);
-        }
-        assertEquals(1 + 5 + 32, driver.whole);
-        for (int i = 0; i < 32; i++) {
-            invoker.poll(1);
-        }
-        assertEquals(1 + 5 + 32 + 1, driver.whole);
-    }
-
-    @Test
     void shouldNotAskADriverThatOtherThreadsMayUse() {
         driver.onDomainOpened(true, null);
         for (int i = 0; i < 32 * 3; i++) {
@@ -83,7 +63,6 @@ class InvokerTest {
         private int limit;
         private boolean needsCycle;
         private int asked;
-        private boolean isSeldom;
 
         @Override
         public int cycle(int messageLimit) {
@@ -103,11 +82,6 @@ class InvokerTest {
         public boolean needsCycle() {
             asked++;
             return needsCycle;
-        }
-
-        @Override
-        public boolean isPolledOften() {
-            return !isSeldom;
         }
 
         @Override

@@ -111,11 +111,6 @@ final class InvokedDriver extends EmbeddedDriver {
     }
 
     @Override
-    public boolean isPolledOften() {
-        return progress.isFast();
-    }
-
-    @Override
     public boolean prepareSleep() {
         // the channels of a closed driver are at their end, and are not slept on
         return closed || wiring.prepareSleep();

@@ -362,10 +362,10 @@ final class EnableEndpointCommand extends Command {
                 served = true;
             } finally {
                 if (!served) {
+                    thread.engine().removeEndpoint(added);
                     if (queues != null) {
                         thread.agent().removeQueues(queues);
                     }
-                    thread.engine().removeEndpoint(added);
                 }
             }
         }

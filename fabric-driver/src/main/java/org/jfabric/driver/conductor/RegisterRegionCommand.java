@@ -324,6 +324,7 @@ final class RegisterRegionCommand extends Command {
     private void remove(int thread) {
         int index = indices[thread];
         if (index < 1) {
+            // in no table, so that no other thread knows it
             copies[thread].close();
             return;
         }

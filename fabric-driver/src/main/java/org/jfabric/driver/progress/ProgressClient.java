@@ -102,6 +102,9 @@ public final class ProgressClient {
     }
 
     void remove(EndpointQueues queues) {
-        queuesByActivity[queues.activityIndex] = null;
+        // not there if the table had no memory to grow
+        if (queues.activityIndex < queuesByActivity.length) {
+            queuesByActivity[queues.activityIndex] = null;
+        }
     }
 }

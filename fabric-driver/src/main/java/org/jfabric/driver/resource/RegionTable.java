@@ -54,21 +54,20 @@ public final class RegionTable {
         if (index < regions.length && at(index) != null) {
             return -FabricErrno.EBUSY;
         }
+        // before the key: if there is no memory for it, nothing was added
+        if (index >= regions.length) {
+            int length = Math.min(Math.max(regions.length * 2, index + 1), MemoryRegionDescriptor.MAX_REGIONS + 1);
+            generations = Arrays.copyOf(generations, length);
+            regions = Arrays.copyOf(regions, length);
+        }
+        if (region.isCopied()) {
+            copied = copied == null ? new RegisteredRegion[regions.length] : Arrays.copyOf(copied, regions.length);
+        }
         int refusal = region.key().access() == 0 ? 0 : keys(region.key().domain()).add(region);
         if (refusal != 0) {
             return refusal;
         }
-        if (index >= regions.length) {
-            int length = Math.min(Math.max(regions.length * 2, index + 1), MemoryRegionDescriptor.MAX_REGIONS + 1);
-            regions = Arrays.copyOf(regions, length);
-            generations = Arrays.copyOf(generations, length);
-        }
-        if (!region.isCopied()) {
-            regions[index] = region;
-        } else {
-            copied = copied == null ? new RegisteredRegion[regions.length] : Arrays.copyOf(copied, regions.length);
-            copied[index] = region;
-        }
+        (region.isCopied() ? copied : regions)[index] = region;
         generations[index] = (byte) region.generation();
         highest = Math.max(highest, index);
         count++;

@@ -6,9 +6,10 @@ import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs slow system work on three threads, each started when there is something to do and asleep otherwise: one for
- * tasks that reserve or free much memory, which may take seconds, one for those that wait for stable storage, and one
- * for all others. In INVOKER mode the last one also waits for descriptors, because no other thread of the driver could.
+ * Runs slow system work on four threads, each started when there is something to do and asleep otherwise: one for tasks
+ * that reserve or free much memory, which may take seconds, one for those that wait for stable storage, one for those
+ * that close what the system is slow to close, and one for all others. In INVOKER mode the last one also waits for
+ * descriptors, because no other thread of the driver could.
  *
  * <p>Any thread submits; results go to the inbox of the thread that asked. Tasks of one kind run in the order of their
  * submission; a caller that needs an order between the kinds submits the second task when the first has ended.
@@ -20,6 +21,7 @@ public final class ResourceAgent implements AutoCloseable {
     private static final String THREAD_NAME = "jfabric-resource";
     private static final String LONG_THREAD_NAME = "jfabric-resource-long";
     private static final String SYNC_THREAD_NAME = "jfabric-resource-sync";
+    private static final String CLOSING_THREAD_NAME = "jfabric-resource-close";
     private static final int SLEEP_MS = 60_000;
     private static final long CLOSE_TIMEOUT_MS = 10_000;
 
@@ -120,6 +122,7 @@ public final class ResourceAgent implements AutoCloseable {
     private final Lane shortTasks = new Lane();
     private final ParkedLane longTasks = new ParkedLane(LONG_THREAD_NAME);
     private final ParkedLane syncTasks = new ParkedLane(SYNC_THREAD_NAME);
+    private final ParkedLane closingTasks = new ParkedLane(CLOSING_THREAD_NAME);
     private final DescriptorWatcher watcher;
     private final boolean hasThreads;
     private final Inbox ownInbox = new Inbox();
@@ -157,7 +160,8 @@ public final class ResourceAgent implements AutoCloseable {
      * @param inbox receives the task's result.
      */
     public void submit(ResourceTask task, Inbox inbox) {
-        ParkedLane parked = task.isSync() ? syncTasks : task.sizeBytes() > LONG_TASK_BYTES ? longTasks : null;
+        ParkedLane parked = task.isSync() ? syncTasks : task.isClosing() ? closingTasks
+            : task.sizeBytes() > LONG_TASK_BYTES ? longTasks : null;
         Lane lane = parked == null ? shortTasks : parked.lane;
         lane.queue.offer(new Submission(task, inbox));
         if (!running) {
@@ -188,7 +192,8 @@ public final class ResourceAgent implements AutoCloseable {
      */
     public int poll() {
         int work = watcher.poll(0, ownInbox);
-        return work + shortTasks.runAll() + longTasks.lane.runAll() + syncTasks.lane.runAll();
+        return work + shortTasks.runAll() + longTasks.lane.runAll() + syncTasks.lane.runAll()
+            + closingTasks.lane.runAll();
     }
 
     /** Runs what was submitted, then ends the threads. The watcher stays open. */
@@ -202,12 +207,15 @@ public final class ResourceAgent implements AutoCloseable {
         watcher.wake();
         longTasks.wake();
         syncTasks.wake();
+        closingTasks.wake();
         join(ending);
         join(longTasks.thread());
         join(syncTasks.thread());
+        join(closingTasks.thread());
         shortTasks.runAll();
         longTasks.lane.runAll();
         syncTasks.lane.runAll();
+        closingTasks.lane.runAll();
     }
 
     private static Thread started(Runnable work, String name) {

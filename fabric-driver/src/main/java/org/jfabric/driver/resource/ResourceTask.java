@@ -38,6 +38,16 @@ public abstract class ResourceTask {
         return false;
     }
 
+    /**
+     * Whether the slow part gives something back that nothing waits for, and takes long for it. Such tasks run on a
+     * thread of their own.
+     *
+     * @return the same for each call.
+     */
+    protected boolean isClosing() {
+        return false;
+    }
+
     /** Applies the result of finished work; called on the requesting thread. */
     protected abstract void onDone();
 

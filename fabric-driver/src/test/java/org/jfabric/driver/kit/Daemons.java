@@ -187,6 +187,7 @@ public final class Daemons implements AutoCloseable {
             SHARED.forEach(each -> each.running.values().forEach(daemon -> daemon.process.process().destroy()));
             SHARED.forEach(each -> {
                 each.running.values().forEach(daemon -> daemon.process.close());
+                each.running.clear();
                 TestDirectory.delete(each.base);
             });
             SHARED.clear();

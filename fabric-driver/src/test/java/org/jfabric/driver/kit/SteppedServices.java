@@ -135,7 +135,6 @@ public abstract class SteppedServices extends LinkServices {
 
     @Override
     public void watch(int fd, DescriptorHandler handler) {
-        // no thread sleeps here
         watchedFd = fd;
     }
 

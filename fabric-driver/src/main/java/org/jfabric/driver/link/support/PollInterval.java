@@ -5,8 +5,9 @@ import org.jfabric.driver.link.LinkServices;
 /**
  * Decides in which polls a link does something that costs as much as several idle cycles, and that no message in
  * progress waits for: once in a number of polls, and where polls are far apart once in {@value #LONGEST_NS} ns. By the
- * number alone an application that polls its driver every millisecond would wait a quarter of a second for each step of
- * a connection.
+ * number alone an application that runs its driver's cycle every millisecond would wait a quarter of a second for each
+ * step of a connection. The time is that of the last whole cycle. For what a link does once, not for each endpoint: a
+ * thousand of them would all be due in each of their own long cycles.
  *
  * <p>Owner: progress agent.
  */

@@ -42,7 +42,7 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class TcpLink extends Link {
-    /** Polls between two checks of the epoll. */
+    /** Polls between two checks of the epoll, at most. */
     private static final int POLLS_PER_CHECK = 32;
     /**
      * The same while every connection is read in each poll: then only new connections and deadlines wait for the check.

@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.udp;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.resource.ResourceAgent;
 import org.jfabric.driver.resource.ResourceTask;
 
 /**
@@ -9,28 +9,44 @@ import org.jfabric.driver.resource.ResourceTask;
  * net/packet/af_packet.c of Linux), which takes ten milliseconds and more: no duty cycle closes one.
  */
 final class PacketClosing extends ResourceTask {
+    /** Of the process. With more of them under way a caller waits itself: sockets must not be opened faster. */
+    private static final int MOST = 64;
+    private static final AtomicInteger UNDER_WAY = new AtomicInteger();
+
     private final Runnable close;
     private final LinkServices services;
 
     /**
-     * A task.
+     * Has something closed.
      *
-     * @param close run on the resource thread.
+     * @param close run on the thread that closes, or here.
      */
-    PacketClosing(Runnable close, LinkServices services) {
+    static void submit(Runnable close, LinkServices services) {
+        if (UNDER_WAY.get() >= MOST) {
+            close.run();
+            return;
+        }
+        UNDER_WAY.incrementAndGet();
+        services.submit(new PacketClosing(close, services));
+    }
+
+    private PacketClosing(Runnable close, LinkServices services) {
         this.close = close;
         this.services = services;
     }
 
-    /** As of much memory, because it takes as long: no task that a client waits for is behind it. */
     @Override
-    protected long sizeBytes() {
-        return ResourceAgent.LONG_TASK_BYTES + 1;
+    protected boolean isClosing() {
+        return true;
     }
 
     @Override
     protected void execute() {
-        close.run();
+        try {
+            close.run();
+        } finally {
+            UNDER_WAY.decrementAndGet();
+        }
     }
 
     @Override

@@ -251,7 +251,7 @@ final class PacketPort extends UdpPort {
     void onFound(List<PacketRoute> asked, List<PacketHop> hops, Map<Integer, Integer> opened) {
         isRefreshing = false;
         if (isClosed) {
-            services.submit(new PacketClosing(() -> opened.values().forEach(Libc::close), services));
+            PacketClosing.submit(() -> opened.values().forEach(Libc::close), services);
             return;
         }
         senders.putAll(opened);
@@ -332,7 +332,7 @@ final class PacketPort extends UdpPort {
         if (error == -PacketSocket.ENXIO) {
             // the interface does not exist any more
             int gone = route.senderFd;
-            services.submit(new PacketClosing(() -> Libc.close(gone), services));
+            PacketClosing.submit(() -> Libc.close(gone), services);
             senders.values().remove(gone);
             routes.values().forEach(each -> each.lose(gone));
         }
@@ -368,7 +368,7 @@ final class PacketPort extends UdpPort {
     @Override
     void release(LinkServices linkServices) {
         if (closeAddress()) {
-            linkServices.submit(new PacketClosing(this::closePacketSockets, linkServices));
+            PacketClosing.submit(this::closePacketSockets, linkServices);
         }
     }
 

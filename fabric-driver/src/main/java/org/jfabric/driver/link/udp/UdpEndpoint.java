@@ -12,7 +12,6 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramEndpoint;
 import org.jfabric.driver.link.support.PeerRate;
-import org.jfabric.driver.link.support.PollInterval;
 import org.jfabric.driver.link.support.TrafficMarks;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
@@ -40,8 +39,8 @@ import org.jfabric.info.SocketName;
 final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /** Polls without a datagram after which a socket is quiet. */
     private static final int QUIET_POLLS = 2048;
-    /** Polls of the endpoint in which a quiet socket is not read, between two in which it is. */
-    private static final int QUIET_STRIDE = 31;
+    /** A quiet socket is read once in this number of polls; a power of two. */
+    private static final int QUIET_STRIDE = 32;
 
     private final UdpPort port;
     private final LinkServices services;
@@ -66,7 +65,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /** Datagrams to request with one system call. */
     private int expected = 1;
     private int emptyPolls;
-    private final PollInterval untilQuietPoll;
+    private int quietPolls;
     private final boolean isMapped;
     /** The errno because of which the oldest message cannot be described. */
     private int failure;
@@ -86,7 +85,6 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         this.isMapped = port.isMapped();
         port.mark(TrafficMarks.of(local.trafficClass()));
         this.services = services;
-        this.untilQuietPoll = new PollInterval(services);
         this.limits = limits;
         this.reader = reader;
         this.outgoing = new MessageVector(config.batchSize(), PieceList.MAX_PIECES);
@@ -230,8 +228,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             work++;
         }
         // without receives and handshakes the kernel's buffer is the better place for what arrives
-        boolean mayWait = posted == 0 && !dtls.isShaking();
-        if (mayWait ? !isQuietDue() : !isDue()) {
+        boolean mayWait = posted == 0 && !dtls.isShaking() && (++quietPolls & QUIET_STRIDE - 1) != 0;
+        if (mayWait || !isDue()) {
             return work;
         }
         int asked = Math.min(expected, limit);
@@ -272,15 +270,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             emptyPolls++;
             return true;
         }
-        return isQuietDue();
-    }
-
-    private boolean isQuietDue() {
-        if (!untilQuietPoll.isOver()) {
-            return false;
-        }
-        untilQuietPoll.restart(QUIET_STRIDE);
-        return true;
+        return (++quietPolls & QUIET_STRIDE - 1) == 0;
     }
 
     private int receiveGroups(int limit) {

@@ -34,7 +34,7 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class VerbsLink extends Link {
-    /** Polls of the link for each poll of the descriptors. */
+    /** Polls of the link for each poll of the descriptors, at most. */
     private static final int POLLS_PER_LOOK = 128;
     /** Low bits of a connection's number: its place. The bits above differ from those of earlier users of the place. */
     private static final int PLACE_BITS = 20;

@@ -12,7 +12,6 @@ import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramEndpoint;
-import org.jfabric.driver.link.support.PollInterval;
 import org.jfabric.driver.link.support.WatchedDescriptors;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
@@ -30,7 +29,7 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGroup> {
-    /** Polls of the endpoint for each poll of the descriptors. */
+    /** Polls of the endpoint for each poll of the descriptors, which costs as much as several idle cycles. */
     private static final int POLLS_PER_LOOK = 32;
 
     private final VerbsUdPort port;
@@ -43,7 +42,7 @@ final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGrou
     private final long lostCounter;
     private final WorkCompletions completions;
     private final VerbsUdChannel unknownSenders;
-    private final PollInterval untilLook;
+    private int pollsToLook;
     private boolean isResuming;
     /** Why nothing can be sent or received any more; a positive errno, 0 without an error. */
     private int lostErrno;
@@ -54,7 +53,6 @@ final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGrou
         super(local);
         this.port = port;
         this.services = services;
-        this.untilLook = new PollInterval(services);
         this.limits = limits;
         this.completions = completions;
         this.lostCounter = lostCounter;
@@ -194,8 +192,8 @@ final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGrou
     @Override
     protected int poll(int limit) {
         int work = isOpening() ? openAll() : 0;
-        if (untilLook.isOver()) {
-            untilLook.restart(POLLS_PER_LOOK);
+        if (--pollsToLook < 0) {
+            pollsToLook = POLLS_PER_LOOK;
             work += descriptors.poll();
         }
         if (lostErrno != 0) {

@@ -198,7 +198,11 @@ class PacketHostsTest {
                 }
                 awaitNew(two, "direct");
                 // a ring for each direction, and one sender: those of interfaces that are gone are closed
-                assertEquals(3, packetSockets(two.pid()));
+                Deadline deadline = Deadline.usual();
+                while (packetSockets(two.pid()) != 3) {
+                    deadline.check("3 packet sockets", two::toString);
+                    awaitNew(two, "direct");
+                }
             }
         }
     }
