@@ -7,9 +7,17 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Folders of tests for drivers and mapped files: in shared memory where there is any, and for nobody else. */
+/**
+ * Folders of tests for drivers and mapped files, in shared memory where there is any, with access for this user alone.
+ * {@link TestLeftovers} deletes them when the tests have ended, however that happens.
+ */
 public final class TestDirectory {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    /** What holds the folders. */
+    static final Path PARENT =
+        Files.isWritable(SHARED_MEMORY) ? SHARED_MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
+    /** Begin of their names; the number of the {@link TestLeftovers#session} and a hyphen follow. */
+    static final String PREFIX = "jfabric-test";
 
     private TestDirectory() {
     }
@@ -17,8 +25,7 @@ public final class TestDirectory {
     public static Path create() {
         var mode = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         try {
-            return Files.isWritable(SHARED_MEMORY) ? Files.createTempDirectory(SHARED_MEMORY, "jfabric-test", mode)
-                : Files.createTempDirectory("jfabric-test", mode);
+            return Files.createTempDirectory(PARENT, PREFIX + TestLeftovers.session() + '-', mode);
         } catch (IOException e) {
             throw new AssertionError(e);
         }

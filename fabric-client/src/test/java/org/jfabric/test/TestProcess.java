@@ -35,7 +35,7 @@ public final class TestProcess implements AutoCloseable {
     /** With an environment or a directory of its own. */
     public static TestProcess start(ProcessBuilder builder) {
         try {
-            return new TestProcess(builder.redirectErrorStream(true).start());
+            return new TestProcess(TestLeftovers.mark(builder).redirectErrorStream(true).start());
         } catch (IOException e) {
             throw new AssertionError("cannot start " + builder.command(), e);
         }

@@ -12,7 +12,7 @@ import org.junit.platform.launcher.LauncherSessionListener;
 /**
  * Before the first test of a process: a slow machine is measured, and the product made as patient as the tests are. A
  * driver or client that gives up after its default of a few seconds would fail a test that only has to wait. After the
- * last test: what tests have shared is ended.
+ * last test: what tests have shared is ended, and what they have left behind is removed.
  */
 public final class TestSession implements LauncherSessionListener {
     /** Options that no test relies on to expire at their default, with this default in milliseconds. */
@@ -27,6 +27,7 @@ public final class TestSession implements LauncherSessionListener {
 
     @Override
     public void launcherSessionOpened(LauncherSession session) {
+        TestLeftovers.guard();
         patience(Deadline.slowness()).forEach((name, value) -> {
             if (System.getProperty(name) == null) {
                 System.setProperty(name, value);
@@ -36,7 +37,11 @@ public final class TestSession implements LauncherSessionListener {
 
     @Override
     public void launcherSessionClosed(LauncherSession session) {
-        ENDS.forEach(Runnable::run);
+        try {
+            ENDS.forEach(Runnable::run);
+        } finally {
+            TestLeftovers.end();
+        }
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
@@ -27,16 +28,15 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.OwnThreads;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** A client that cannot come back at first, because the next driver lacks the link of one of its endpoints. */
 @Tag("slow") // runs daemons
-@Isolated // counts threads
 class RestartAttemptsTest {
     private final Path directory = TestDirectory.create().resolve("restarted");
     private DriverProcess driver;
@@ -76,6 +76,10 @@ class RestartAttemptsTest {
 
     @Test
     void shouldLeaveNothingBehindOfAttemptsThatFail() {
+        OwnThreads.run(this::leaveNothingBehind);
+    }
+
+    private void leaveNothingBehind(OwnThreads threads) {
         start();
         Events client = new Events();
         try (Fabric fabric = Fabric.connect(config(client, Deadline.ns(20)))) {
@@ -89,11 +93,11 @@ class RestartAttemptsTest {
                 || record().contains("client-died"));
             assertEquals(0, count(record(), "client-died"), this::record);
             // that of an attempt that is being made
-            assertTrue(clientThreads() <= 1, () -> clientThreads() + " threads of attempts");
+            assertTrue(clients(threads).size() <= 1, () -> "threads of attempts: " + clients(threads));
             driver.close();
             start();
             Deadline.awaitParked(() -> "it is back: " + client, () -> client.isBack);
-            assertEquals(1, clientThreads());
+            assertEquals(1, clients(threads).size(), () -> clients(threads).toString());
             for (long data : new long[] {FabricErrno.ENODEV, 0}) {
                 assertEquals(Set.of(first, second), Set.of(notified(events, data), notified(events, data)));
             }
@@ -162,9 +166,8 @@ class RestartAttemptsTest {
         return text.split(word, -1).length - 1;
     }
 
-    private static long clientThreads() {
-        return Thread.getAllStackTraces().keySet().stream()
-            .filter(thread -> thread.getName().startsWith("jfabric-client-")).count();
+    private static List<String> clients(OwnThreads threads) {
+        return threads.named("jfabric-client-");
     }
 
     static Domain domain(Fabric fabric, String link) {

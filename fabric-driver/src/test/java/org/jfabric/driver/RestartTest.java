@@ -58,6 +58,7 @@ import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.OwnThreads;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
@@ -414,14 +415,17 @@ class RestartTest {
 
     @Test
     void shouldCloseWhileNoDriverIsThere() {
+        OwnThreads.run(this::closeWhileNoDriverIsThere);
+    }
+
+    private void closeWhileNoDriverIsThere(OwnThreads threads) {
         start();
         Client client = new Client(directory, null);
         driver.kill();
         Deadline.awaitParked(() -> "it is away: " + client, () -> client.away.get() == 1);
         client.close();
         assertEquals(-FabricErrno.EOPBADSTATE, client.queue.read(new UnsafeBuffer(new byte[64]), 0, 1));
-        Deadline.awaitParked("no thread waits for a driver", () -> Thread.getAllStackTraces().keySet().stream()
-            .noneMatch(thread -> thread.getName().equals("jfabric-reconnect")));
+        Deadline.awaitParked("no thread waits for a driver", () -> threads.named("jfabric-reconnect").isEmpty());
         assertNull(client.gone);
     }
 
