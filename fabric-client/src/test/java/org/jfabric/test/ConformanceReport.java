@@ -5,6 +5,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -47,13 +48,8 @@ public final class ConformanceReport {
      */
     public static void main(String[] args) throws IOException {
         Path output = Path.of(args[0]);
-        ConformanceReport report = new ConformanceReport(RequirementTable.read(Path.of(args[1])));
-        for (int i = 2; i < args.length; i++) {
-            report.readModule(Path.of(args[i], RequirementListener.DIR_DEFAULT));
-            report.readTests(Path.of(args[i], "src", "test", "java"));
-        }
-        Files.createDirectories(output.toAbsolutePath().getParent());
-        Files.writeString(output, report.render());
+        ConformanceReport report =
+            write(output, Path.of(args[1]), Arrays.stream(args).skip(2).map(Path::of).toList(), "");
         List<String> ids = allIds();
         System.out.println("Conformance: " + ids.stream().filter(report::isShown).count() + " of " + ids.size()
             + " rows shown, " + ids.stream().filter(report.table::isDue).count() + " due, "
@@ -66,6 +62,33 @@ public final class ConformanceReport {
             problems.forEach(problem -> System.err.println("  " + problem));
             System.exit(1);
         }
+    }
+
+    /**
+     * Writes the report of what has been shown so far, without a check, so that there is one of a build that fails.
+     *
+     * @param root of the checkout.
+     * @throws IOException if a file cannot be read or written.
+     */
+    static void writeSoFar(Path root) throws IOException {
+        List<Path> modules = new ArrayList<>();
+        try (DirectoryStream<Path> folders = Files.newDirectoryStream(root)) {
+            folders.forEach(modules::add);
+        }
+        write(root.resolve("target/conformance.md"), root.resolve("docs/requirements"), modules,
+            "**The build that wrote this has not come to its end:** it fails or still runs.\n\n");
+    }
+
+    private static ConformanceReport write(Path output, Path requirements, List<Path> modules, String state)
+        throws IOException {
+        ConformanceReport report = new ConformanceReport(RequirementTable.read(requirements));
+        for (Path module : modules) {
+            report.readModule(module.resolve(RequirementListener.DIR_DEFAULT));
+            report.readTests(module.resolve("src/test/java"));
+        }
+        Files.createDirectories(output.toAbsolutePath().getParent());
+        Files.writeString(output, report.render(state));
+        return report;
     }
 
     /** Everything for which the build fails. */
@@ -150,7 +173,8 @@ public final class ConformanceReport {
         return unknown;
     }
 
-    String render() {
+    /** The report, with that paragraph behind the first one. */
+    String render(String state) {
         StringBuilder text = new StringBuilder(128 * 1024);
         text.append("""
             # Conformance
@@ -159,7 +183,7 @@ public final class ConformanceReport {
             link where the test ran over links, and `-` where no link takes part. A row is due when all capabilities
             that `docs/requirements` names for it exist.
 
-            """);
+            """).append(state);
         renderSummary(text);
         renderOpen(text);
         renderRows(text);

@@ -59,7 +59,7 @@ class ConformanceReportTest {
 
         var report = new ConformanceReport(RequirementTable.parse(pages()));
         report.readModule(dir);
-        String text = report.render();
+        String text = report.render("");
         assertRow(text, "| CQ-002 | Title of CQ-002 | due, shown | - | ConformanceReportTest$Samples.passes |");
         assertRow(text, "| CQ-003 | Title of CQ-003 | due, shown | loopback, shm "
             + "| ConformanceReportTest$Samples.passesPerLink |");
@@ -83,6 +83,23 @@ class ConformanceReportTest {
         assertFalse(problems.stream().anyMatch(problem -> problem.contains("CQ-151")), problems.toString());
         assertFalse(problems.stream().anyMatch(problem -> problem.contains("TAG-")), problems.toString());
         assertEquals(2 + 141, problems.size(), problems.toString());
+    }
+
+    /** A build that fails has a report too: each JVM with tests writes it. */
+    @Test
+    void shouldWriteWhatHasBeenShownBeforeTheBuildHasEnded() throws IOException {
+        Path pages = Files.createDirectories(dir.resolve("docs/requirements"));
+        for (Map.Entry<String, List<String>> page : pages().entrySet()) {
+            Files.write(pages.resolve(page.getKey()), page.getValue());
+        }
+        Path shown = Files.createDirectories(dir.resolve("module").resolve(RequirementListener.DIR_DEFAULT));
+        Files.writeString(shown.resolve("shown-1.tsv"), "CQ-002\tshm\ta.B#c\tsingle\n");
+
+        ConformanceReport.writeSoFar(dir);
+
+        String text = Files.readString(dir.resolve("target/conformance.md"));
+        assertRow(text, "| CQ-002 | Title of CQ-002 | due, shown | shm | B.c |");
+        assertTrue(text.contains("has not come to its end"), text);
     }
 
     @Test

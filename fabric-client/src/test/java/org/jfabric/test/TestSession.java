@@ -1,5 +1,8 @@
 package org.jfabric.test;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +44,17 @@ public final class TestSession implements LauncherSessionListener {
             ENDS.forEach(Runnable::run);
         } finally {
             TestLeftovers.end();
+        }
+        if (System.getProperty(TestTimes.PHASE_PROP_NAME) != null) {
+            writeReport();
+        }
+    }
+
+    private static void writeReport() {
+        try {
+            ConformanceReport.writeSoFar(Path.of("").toAbsolutePath().getParent());
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write the conformance report", e);
         }
     }
 
