@@ -32,7 +32,8 @@ import picocli.CommandLine.Spec;
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'.",
         "  torture      Kills and harms processes that send to each other, see './fabric torture --help'.",
-        "  jcstress     Tries what threads share without locks under jcstress, see docs/reliability.md."
+        "  jcstress     Tries what threads share without locks under jcstress, see docs/reliability.md.",
+        "  jdk          Prints the folder of the JDK that ./fabric has found, for JAVA_HOME."
     })
 public final class FabricTool implements Runnable {
     private static final int FAILED = 1;

@@ -32,7 +32,7 @@ class DocumentedNamesTest {
     /** Of the JVM, not of a command. */
     private static final Set<String> OF_JAVA = Set.of("--add-opens");
     private static final Pattern OPTION = Pattern.compile("(?<!org[./])\\bjfabric\\.[a-z]+\\.[a-zA-Z]+\\b");
-    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z-]+)([^`\\n#]*)");
+    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z-]+)([^`\\n#)]*)");
     private static final Pattern COMMAND_OPTION = Pattern.compile("(?<=[ \\[])--?[a-zA-Z][a-z-]*");
     /** An option that stands in the text without its command. */
     private static final Pattern LONE_OPTION = Pattern.compile("`(--[a-z-]+)");
@@ -91,6 +91,7 @@ class DocumentedNamesTest {
             commands.put(each.getKey(), options);
         }
         commands.put("sample", Set.of("--help"));
+        commands.put("jdk", Set.of());
         commands.put("jcstress", Set.of("-m", "-t", "-h"));
         commands.put("simulate", Set.of("--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs",
             "--kills", "--link", "--traffic", "--shrink", "--only", "--quiet", "--events", "--leaks"));
@@ -177,7 +178,7 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "sample", "test-verbs", "torture", "jcstress", "clean",
+        for (String command : List.of("compare", "sample", "test-verbs", "torture", "jcstress", "jdk", "clean",
             "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
