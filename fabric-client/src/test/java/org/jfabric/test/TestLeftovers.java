@@ -15,7 +15,10 @@ public final class TestLeftovers {
     static final String VARIABLE = "JFABRIC_TEST_SESSION";
 
     private static final long END_S = 20;
-    /** Signals of a terminal are for the tests, and nothing may read what it prints. A folder may change while it is deleted, until what uses it is gone. */
+    /**
+     * Signals of a terminal are for the tests, and nothing may read what it prints. A folder may change while it is
+     * deleted, until what uses it is gone.
+     */
     private static final String PROGRAM = """
         trap '' INT TERM HUP PIPE
         end() {

@@ -16,7 +16,7 @@ import org.jfabric.test.Deadline;
 public final class Bystanders implements AutoCloseable {
     private static final int[] LENGTHS = {0, 8, 41, 1000, 8192, 8193, 70_000};
     private static final long RECEIVE = FabricNode.MEMORY / 2;
-    private static final long PAUSE_NS = 200_000;
+    private static final long PAUSE_NS = 2_000_000;
 
     private final FabricNode first;
     private final FabricNode second;
