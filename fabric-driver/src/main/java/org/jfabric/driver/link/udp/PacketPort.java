@@ -262,6 +262,7 @@ final class PacketPort extends UdpPort {
             int senderFd = hop == null ? -1 : senders.getOrDefault(hop.interfaceIndex(), -1);
             asked.get(i).update(hop, senderFd, name().inetAddress(), name().port(), marks.tos(), refreshedNs);
         }
+        closeUnusedSenders();
         // inserted meanwhile
         for (PacketRoute route : routes.values()) {
             if (route.checkedNs == 0 && route.isUsed) {
@@ -270,6 +271,19 @@ final class PacketPort extends UdpPort {
                 break;
             }
         }
+    }
+
+    /** An interface that was replaced refuses no frame when its routes have changed before the next one. */
+    private void closeUnusedSenders() {
+        senders.values().removeIf(fd -> {
+            for (PacketRoute route : routes.values()) {
+                if (route.senderFd == fd) {
+                    return false;
+                }
+            }
+            PacketClosing.submit(() -> Libc.close(fd), services);
+            return true;
+        });
     }
 
     /** A look-up was not possible; the kernel's socket is used meanwhile. */

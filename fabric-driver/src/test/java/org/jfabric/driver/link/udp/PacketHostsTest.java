@@ -199,8 +199,8 @@ class PacketHostsTest {
                 awaitNew(two, "direct");
                 // a ring for each direction, and one sender: those of interfaces that are gone are closed
                 Deadline deadline = Deadline.usual();
-                while (packetSockets(two.pid()) != 3) {
-                    deadline.check("3 packet sockets", two::toString);
+                for (long seen = packetSockets(two.pid()); seen != 3; seen = packetSockets(two.pid())) {
+                    deadline.check("3 packet sockets instead of " + seen, two::toString);
                     awaitNew(two, "direct");
                 }
             }
