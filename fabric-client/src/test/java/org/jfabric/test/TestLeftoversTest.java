@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.core.LauncherFactory;
 
 @Timeout(60)
 class TestLeftoversTest {
@@ -69,6 +71,15 @@ class TestLeftoversTest {
                 TestDirectory.delete(folder("" + living.pid()));
             }
         }
+    }
+
+    @Test
+    void shouldKeepFoldersWhenATestEndsASessionOfItsOwn() throws IOException {
+        Path folder = TestDirectory.create();
+        try (LauncherSession session = LauncherFactory.openSession()) {
+            session.getLauncher();
+        }
+        Files.delete(folder);
     }
 
     @Test

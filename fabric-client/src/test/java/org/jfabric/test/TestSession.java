@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
@@ -27,9 +28,12 @@ public final class TestSession implements LauncherSessionListener {
         "jfabric.tcp.connectTimeoutNs", 5_000,
         "jfabric.liveness.helloTimeoutNs", 5_000);
     private static final Queue<Runnable> ENDS = new ConcurrentLinkedQueue<>();
+    /** Sessions that are open: a test may open one within that of the build. */
+    private static final AtomicInteger OPEN = new AtomicInteger();
 
     @Override
     public void launcherSessionOpened(LauncherSession session) {
+        OPEN.incrementAndGet();
         TestLeftovers.guard();
         patience(Deadline.slowness()).forEach((name, value) -> {
             if (System.getProperty(name) == null) {
@@ -40,6 +44,9 @@ public final class TestSession implements LauncherSessionListener {
 
     @Override
     public void launcherSessionClosed(LauncherSession session) {
+        if (OPEN.decrementAndGet() != 0) {
+            return;
+        }
         try {
             ENDS.forEach(Runnable::run);
         } finally {
@@ -59,8 +66,8 @@ public final class TestSession implements LauncherSessionListener {
     }
 
     /**
-     * Has something done when the last test has ended, also of each further session. A shutdown hook alone may not run:
-     * Surefire may halt the process.
+     * Has something done when the last test has ended, and again at the end of each further session. A shutdown hook
+     * alone may not run: Surefire may halt the process.
      */
     public static void atEnd(Runnable end) {
         ENDS.add(end);
