@@ -7,6 +7,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.late.LateFault;
@@ -162,9 +163,7 @@ final class RemoteRig implements AutoCloseable {
 
         byte[] bytes(int from, int count) {
             byte[] bytes = new byte[count];
-            for (int i = 0; i < count; i++) {
-                bytes[i] = UnsafeApi.getByte(address + from + i);
-            }
+            new UnsafeBuffer(address + from, count).getBytes(0, bytes);
             return bytes;
         }
     }
