@@ -8,7 +8,6 @@ import java.security.cert.Certificate;
 import java.util.HexFormat;
 import java.util.List;
 import javax.net.ssl.KeyManager;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
@@ -16,7 +15,6 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
-import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -44,8 +42,6 @@ public final class TlsIdentity {
         "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
         "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
         "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
-    private static final String NAME = "driver";
-    private static final char[] IN_MEMORY = {'-'};
 
     private final Kind kind;
     private final KeyFiles files;
@@ -173,11 +169,6 @@ public final class TlsIdentity {
         KeyFiles.Identity identity = files.identity();
         Certificate[] trusted = files.trusted();
         try {
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            keys.load(null, null);
-            keys.setKeyEntry(NAME, identity.key(), IN_MEMORY, identity.chain());
-            KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            keyManagers.init(keys, IN_MEMORY);
             KeyStore anchors = KeyStore.getInstance("PKCS12");
             anchors.load(null, null);
             for (int i = 0; i < trusted.length; i++) {
@@ -187,7 +178,7 @@ public final class TlsIdentity {
                 TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
             trustManagers.init(anchors);
             return new Managers(
-                new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
+                new KeyManager[] {new OnlyKey(identity.key(), identity.chain())},
                 trustManagers.getTrustManagers());
         } catch (GeneralSecurityException | IOException ex) {
             throw unusable(ex);

@@ -183,9 +183,7 @@ class RemoteGarbageTest {
     }
 
     private static void assertUntouched(MemoryRegion region, int from, int to) {
-        for (int i = from; i < to; i++) {
-            assertEquals(UNTOUCHED, region.buffer().getByte(i), "byte " + i);
-        }
+        FabricNode.assertAll(UNTOUCHED, region, from, to);
     }
 
     /** The innocent initiator has one entry for each access, and goes on. */

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.Set;
@@ -148,11 +147,7 @@ class RemoteKilledTest {
     }
 
     private static void assertUntouched(MemoryRegion region, int from, int to) {
-        byte[] seen = new byte[to - from];
-        region.buffer().getBytes(from, seen);
-        byte[] untouched = new byte[to - from];
-        Arrays.fill(untouched, UNTOUCHED);
-        assertEquals(-1, Arrays.mismatch(untouched, seen), "first byte behind " + from + " that was written");
+        FabricNode.assertAll(UNTOUCHED, region, from, to);
     }
 
     @ParameterizedTest

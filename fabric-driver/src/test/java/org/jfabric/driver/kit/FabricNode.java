@@ -1,6 +1,8 @@
 package org.jfabric.driver.kit;
 
 import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.agrona.DirectBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionQueue;
@@ -20,6 +22,10 @@ import org.jfabric.test.Deadline;
 public final class FabricNode implements AutoCloseable {
     public static final int MEMORY = 16 << 20;
     public static final long DEADLINE_NS = Deadline.ns(20);
+
+    /** Begins of patterns by what their seeds add to each byte. */
+    private static final Map<Byte, byte[]> PATTERNS = new ConcurrentHashMap<>();
+    private static final int KEPT_PATTERN = 128 * 1024;
 
     public final Fabric fabric;
     public final Info info;
@@ -127,12 +133,33 @@ public final class FabricNode implements AutoCloseable {
         }
     }
 
+    /** All bytes of a range of memory have that value. */
+    public static void assertAll(byte value, MemoryRegion region, int from, int to) {
+        byte[] seen = new byte[to - from];
+        region.buffer().getBytes(from, seen);
+        byte[] expected = new byte[to - from];
+        Arrays.fill(expected, value);
+        int at = Arrays.mismatch(expected, seen);
+        if (at >= 0) {
+            throw new AssertionError("byte " + (from + at) + " is " + seen[at] + " instead of " + value);
+        }
+    }
+
     public static byte pattern(int seed, int index) {
         return (byte) (seed * 31 + index * 7 + (index >> 8) + 1);
     }
 
     /** A stretch of the pattern: megabytes of it one by one through a buffer take seconds under emulation. */
     public static byte[] pattern(int seed, int from, int length) {
+        if (from + length > KEPT_PATTERN) {
+            return stretch(seed, from, length);
+        }
+        // no more than 256 different ones
+        byte[] kept = PATTERNS.computeIfAbsent((byte) (seed * 31), first -> stretch(seed, 0, KEPT_PATTERN));
+        return Arrays.copyOfRange(kept, from, from + length);
+    }
+
+    private static byte[] stretch(int seed, int from, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
             bytes[i] = pattern(seed, from + i);

@@ -49,9 +49,7 @@ class RemoteFaultTest {
                 post(pair, key - 1, 0);
                 assertEquals(ACCESSES, assertAllEnd(pair, refusal));
                 pair.b.assertQuiet(20);
-                for (int i = 0; i < LENGTH; i++) {
-                    assertEquals(UNTOUCHED, region.buffer().getByte(i));
-                }
+                FabricNode.assertAll(UNTOUCHED, region, 0, LENGTH);
                 post(pair, key, LENGTH / 2);
                 assertEquals(0, assertAllEnd(pair, 0));
                 region.buffer().setMemory(0, LENGTH, UNTOUCHED);

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Random;
 import java.util.BitSet;
 import org.jfabric.MemoryRegion;
 import org.jfabric.driver.kit.DriverView;
@@ -36,6 +37,7 @@ class LargeMessageTest {
     private static final Info HINTS =
         new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.DIRECTED_RECV);
     private static final int CQ_SIZE = 512;
+    private static final int BLOCK = 1000;
     private static final int LARGE = 4 << 20;
     private static final String COPIED = "shm: bytes taken by single copy";
 
@@ -205,13 +207,13 @@ class LargeMessageTest {
     }
 
     private static void fill(MemorySegment segment, long offset, long length, long seed) {
-        long word = seed * 0x9E37_79B9_7F4A_7C15L;
-        long i = 0;
-        for (; i + Long.BYTES <= length; i += Long.BYTES) {
-            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset + i, word ^ i * 0xD6E8_FEB8_6659_FD93L);
-        }
-        for (; i < length; i++) {
-            segment.set(ValueLayout.JAVA_BYTE, offset + i, (byte) (seed + i));
+        byte[] block = new byte[BLOCK];
+        new Random(seed).nextBytes(block);
+        MemorySegment source = MemorySegment.ofArray(block);
+        for (long i = 0; i < length; i += BLOCK) {
+            // no block is like another one
+            source.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, seed ^ i * 0xD6E8_FEB8_6659_FD93L);
+            MemorySegment.copy(source, 0, segment, offset + i, Math.min(BLOCK, length - i));
         }
     }
 

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -194,11 +193,7 @@ class ShmHostileRemoteTest {
     }
 
     private static void assertUntouched(MemoryRegion region, int from, int to) {
-        byte[] seen = new byte[to - from];
-        region.buffer().getBytes(from, seen);
-        byte[] untouched = new byte[to - from];
-        Arrays.fill(untouched, UNTOUCHED);
-        assertEquals(-1, Arrays.mismatch(untouched, seen), "first byte behind " + from + " that was written");
+        FabricNode.assertAll(UNTOUCHED, region, from, to);
     }
 
     private void assertAllUntouched() {
