@@ -2,19 +2,16 @@ package org.jfabric.driver.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.info.Flags;
+import org.jfabric.test.AllocatedBytes;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EngineAllocationTest {
     private static final int ROUNDS = 2000;
-    private static final int ATTEMPTS = 5;
 
     private final Script script = new Script(4);
     private final Engines rig = new Engines(script);
@@ -28,9 +25,6 @@ class EngineAllocationTest {
         "64, 0, true, 0x80200000", "64, 0, false, 0x10200000"})
     void shouldAllocateNothingWhenMessagesGoBackAndForth(
         int length, int streamPercent, boolean expected, long levelAndFence) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
-            && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         script.streamPercent = streamPercent;
         flags = Engines.TAGGED | levelAndFence;
         long toB = a.fiAddr(b);
@@ -39,13 +33,8 @@ class EngineAllocationTest {
             pingPong(length, expected, toA, toB);
         }
         // A compiled method replacing an interpreted one in the middle may charge a few bytes to the first attempts.
-        long allocatedBytes = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS && allocatedBytes != 0; attempt++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            pingPong(length, expected, toA, toB);
-            allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " messages each way");
+        assertEquals(0, AllocatedBytes.least(() -> pingPong(length, expected, toA, toB)),
+            "bytes allocated by " + ROUNDS + " messages each way");
         rig.close();
     }
 
@@ -53,20 +42,11 @@ class EngineAllocationTest {
     @ParameterizedTest
     @ValueSource(ints = {64, 5000})
     void shouldAllocateNothingWhenMessagesArePeekedClaimedAndDiscarded(int length) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
-            && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long toB = a.fiAddr(b);
         for (int i = 0; i < 5; i++) {
             looks(length, toB);
         }
-        long allocatedBytes = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS && allocatedBytes != 0; attempt++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            looks(length, toB);
-            allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
-        }
-        assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " rounds");
+        assertEquals(0, AllocatedBytes.least(() -> looks(length, toB)), "bytes allocated by " + ROUNDS + " rounds");
         rig.close();
     }
 

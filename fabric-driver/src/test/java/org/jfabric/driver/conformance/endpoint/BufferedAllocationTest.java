@@ -1,13 +1,10 @@
 package org.jfabric.driver.conformance.endpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.function.LongSupplier;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.Fabric;
@@ -26,6 +23,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Threading;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,7 +48,6 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
     /** Messages of drivers with threads of their own wait for a processor; attempts that allocate warm up as well. */
     private static final int WARM_UP_WITH_THREADS = Effort.rounds(250, WARM_UP_ROUNDS);
     private static final int ROUNDS_WITH_THREADS = Effort.rounds(64, ROUNDS);
-    private static final int ATTEMPTS = 50;
     private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SMALL = 64;
     private static final int STORED = 6_000;
@@ -65,9 +62,7 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
 
     @BeforeEach
     void findCounter() {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        threads = AllocatedBytes.threads();
     }
 
     @Tag("link")
@@ -107,7 +102,7 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
         boolean daemon = pair.setup.daemon;
         exchange(pair.a, pair.b, pair.toB, daemon ? WARM_UP_WITH_THREADS : WARM_UP_ROUNDS);
         int rounds = daemon ? ROUNDS_WITH_THREADS : ROUNDS;
-        assertEquals(0, leastAllocated(
+        assertEquals(0, AllocatedBytes.least(
             threads::getCurrentThreadAllocatedBytes, () -> exchange(pair.a, pair.b, pair.toB, rounds)));
     }
 
@@ -124,7 +119,7 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
             long self = node.av.insert(node.endpoint.name());
             node.memory.buffer().putByte(0, (byte) 1);
             exchange(node, node, self, WARM_UP_WITH_THREADS);
-            assertEquals(0, leastAllocated(() -> threads.getThreadAllocatedBytes(thread),
+            assertEquals(0, AllocatedBytes.least(() -> threads.getThreadAllocatedBytes(thread),
                 () -> exchange(node, node, self, ROUNDS_WITH_THREADS)));
         } finally {
             TestDirectory.delete(base);
@@ -230,17 +225,5 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
         if (result != 0) {
             throw new AssertionError(FabricErrno.name(-result));
         }
-    }
-
-    /** A compiled method that replaces an interpreted one may be charged to the first attempts. */
-    private static long leastAllocated(LongSupplier allocatedBytes, Runnable measured) {
-        allocatedBytes.getAsLong();
-        long least = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-            long before = allocatedBytes.getAsLong();
-            measured.run();
-            least = Math.min(least, allocatedBytes.getAsLong() - before);
-        }
-        return least;
     }
 }

@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.endpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
@@ -14,6 +11,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -28,10 +26,8 @@ class ContextAllocationTest implements CompletionHandler {
     private static final int CONTEXTS = 3;
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 200;
-    private static final int ATTEMPTS = 50;
     private static final long DEADLINE_NS = Deadline.ns(20);
 
-    private ThreadMXBean threads;
     private long polled;
 
     @ParameterizedTest(name = "{0}")
@@ -39,9 +35,6 @@ class ContextAllocationTest implements CompletionHandler {
     @Requirement({"SEP-020"})
     void shouldAllocateNothingOnTheCallingThread(Setup setup) {
         setup.assumeNames();
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (FabricPair pair = new FabricPair(setup, ScalableSide.hints(), 512);
             ScalableSide a = new ScalableSide(pair, pair.a, CONTEXTS, 1);
             ScalableSide b = new ScalableSide(pair, pair.b, 1, CONTEXTS)) {
@@ -50,15 +43,9 @@ class ContextAllocationTest implements CompletionHandler {
             for (int i = 0; i < CONTEXTS; i++) {
                 dest[i] = FabricAddress.rxAddr(toB, i, ScalableSide.BITS);
             }
-            long least = Long.MAX_VALUE;
             exchange(pair, a, b, dest, setup.daemon ? ROUNDS : WARM_UP_ROUNDS);
-            // the JVM allocates now and then by itself
-            for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(pair, a, b, dest, ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> exchange(pair, a, b, dest, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
         }
     }
 

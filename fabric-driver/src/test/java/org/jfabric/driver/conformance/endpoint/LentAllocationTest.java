@@ -2,10 +2,7 @@ package org.jfabric.driver.conformance.endpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import org.jfabric.AddressVector;
 import org.jfabric.Completion;
@@ -25,6 +22,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
@@ -90,9 +88,6 @@ class LentAllocationTest {
 
     @Test
     void shouldAllocateNothingWhenMessagesAreLentAndGivenBack() {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
-            && threads.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Path base = TestDirectory.create();
         try (Node a = new Node(base.resolve("a")); Node b = new Node(base.resolve("b"))) {
             long toB = a.addresses.insert(b.endpoint.name());
@@ -100,13 +95,7 @@ class LentAllocationTest {
                 lend(a, b, toB);
             }
             // a compiled method replacing an interpreted one in the middle may charge a few bytes to the first attempts
-            long allocatedBytes = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < ATTEMPTS && allocatedBytes != 0; attempt++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                lend(a, b, toB);
-                allocatedBytes = threads.getCurrentThreadAllocatedBytes() - before;
-            }
-            assertEquals(0, allocatedBytes, "bytes allocated by " + ROUNDS + " messages");
+            assertEquals(0, AllocatedBytes.least(() -> lend(a, b, toB)), "bytes allocated by " + ROUNDS + " messages");
         } finally {
             TestDirectory.delete(base);
         }

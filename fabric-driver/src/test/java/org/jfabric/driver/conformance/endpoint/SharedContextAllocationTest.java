@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.endpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
@@ -19,6 +16,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.RxAttr;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +32,6 @@ class SharedContextAllocationTest implements CompletionHandler {
     private static final long ANY = -1L;
     private static final int WARM_UP_ROUNDS = Effort.rounds(1_000, 3_000);
     private static final int ROUNDS = 250;
-    private static final int ATTEMPTS = 50;
     private static final long DEADLINE_NS = Deadline.ns(20);
     private static final int SHORT = 64;
     private static final int LONG = 40_000;
@@ -50,9 +47,6 @@ class SharedContextAllocationTest implements CompletionHandler {
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
     void shouldAllocateNothing(Setup setup) {
         setup.assumeNoGarbage();
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (FabricPair opened = new FabricPair(setup)) {
             pair = opened;
             context = pair.a.domain.openSharedReceiveContext(new RxAttr(), 0);
@@ -68,14 +62,7 @@ class SharedContextAllocationTest implements CompletionHandler {
                 destinations[i] = pair.b.av.insert(endpoint.name());
             }
             exchange(WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            threads.getCurrentThreadAllocatedBytes();
-            for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least);
+            assertEquals(0, AllocatedBytes.least(() -> exchange(ROUNDS)));
         }
     }
 

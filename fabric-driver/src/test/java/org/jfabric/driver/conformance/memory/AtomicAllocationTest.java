@@ -1,16 +1,14 @@
 package org.jfabric.driver.conformance.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.test.AllocatedBytes;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class AtomicAllocationTest {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
-    private static final int ATTEMPTS = 50;
 
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[4 * 48]);
     private final UnsafeBuffer injected = new UnsafeBuffer(new byte[8]);
@@ -36,19 +33,10 @@ class AtomicAllocationTest {
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
     void shouldAllocateNothing(Setup setup) {
         setup.assumeNoGarbage();
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
             WordAccess access = new WordAccess(pair.a, pair.toB, pair.key);
             run(pair, access, WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                run(pair, access, ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> run(pair, access, ROUNDS)), "bytes in " + ROUNDS + " rounds");
         }
     }
 

@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.memory;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.IoVec;
 import org.jfabric.RemoteMemory;
@@ -13,8 +10,8 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RemoteAllocationTest {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
-    private static final int ATTEMPTS = 50;
     private static final int SMALL = 64;
     /** In several pieces. */
     private static final int LARGE = 32_768;
@@ -38,14 +34,6 @@ class RemoteAllocationTest {
     private final long[] sources = new long[4];
     private final IoVec pieces = new IoVec();
     private final RemoteRequest request = new RemoteRequest();
-    private ThreadMXBean threads;
-
-    @BeforeEach
-    void findCounter() {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    }
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED", "NETWORK_EMBEDDED"})
@@ -69,14 +57,7 @@ class RemoteAllocationTest {
     /** A compiled method that replaces an interpreted one may be charged to the first attempts. */
     private long leastAllocated(RemoteMemoryPair pair) {
         access(pair, WARM_UP_ROUNDS);
-        threads.getCurrentThreadAllocatedBytes();
-        long least = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-            long before = threads.getCurrentThreadAllocatedBytes();
-            access(pair, ROUNDS);
-            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-        }
-        return least;
+        return AllocatedBytes.least(() -> access(pair, ROUNDS));
     }
 
     /** Each round makes every call, without waiting in between where the lengths are small. */

@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
@@ -12,6 +9,7 @@ import org.jfabric.IoVec;
 import org.jfabric.driver.kit.DatagramPair;
 import org.jfabric.driver.kit.DatagramSetup;
 import org.jfabric.info.FabricAddress;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +23,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DatagramAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 1_000;
-    private static final int ATTEMPTS = 50;
     private static final int BATCH = 8;
     private static final long DEADLINE_NS = Deadline.ns(20);
 
@@ -41,19 +38,9 @@ class DatagramAllocationTest implements CompletionHandler {
     @ParameterizedTest
     @EnumSource(value = DatagramSetup.class, names = {"EMBEDDED", "PACKET_EMBEDDED"})
     void shouldAllocateNothing(DatagramSetup setup) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (DatagramPair pair = new DatagramPair(setup)) {
             exchange(pair, WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            // compilers and the test's own bookkeeping may disturb some attempts, but not all
-            for (int i = 0; i < ATTEMPTS && least != 0; i++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(pair, ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> exchange(pair, ROUNDS)), "bytes in " + ROUNDS + " rounds");
         }
     }
 

@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
@@ -14,6 +11,7 @@ import org.jfabric.driver.kit.GroupRig.Place;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +25,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GroupAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 3_000;
     private static final int ROUNDS = 500;
-    private static final int ATTEMPTS = 50;
     private static final int BATCH = 32;
     private static final long DEADLINE_NS = Deadline.ns(20);
 
@@ -42,23 +39,14 @@ class GroupAllocationTest implements CompletionHandler {
     @ParameterizedTest
     @ValueSource(strings = {"", "?lossy"})
     void shouldAllocateNothing(String option) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         // so small that the writer waits for the readers, and these report their positions
         try (GroupRig rig = new GroupRig(Place.DRIVERS, 2, "jfabric.shm.groupRingLengthBytes=4k")) {
             long group = rig.writer.endpoint.join(GroupRig.GROUP + option, 0, Flags.SEND).fiAddr();
             rig.readers.forEach(rig::read);
             boolean waits = option.isEmpty();
             exchange(rig, group, waits, WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            // compilers and the test's own bookkeeping may disturb some attempts, but not all
-            for (int i = 0; i < ATTEMPTS && least != 0; i++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(rig, group, waits, ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> exchange(rig, group, waits, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
         }
     }
 

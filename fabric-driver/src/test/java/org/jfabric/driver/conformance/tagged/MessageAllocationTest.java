@@ -2,15 +2,12 @@ package org.jfabric.driver.conformance.tagged;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
@@ -35,6 +32,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.Threading;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.BeforeEach;
@@ -58,7 +56,6 @@ class MessageAllocationTest implements CompletionHandler {
     private static final int ROUNDS = 1_000;
     /** Messages of drivers with threads of their own wait for a processor. The code is the same; each round has it. */
     private static final int ROUNDS_WITH_THREADS = Effort.rounds(125, ROUNDS);
-    private static final int ATTEMPTS = 50;
     private static final int SMALL = 64;
     /** Beyond the eager limit: announced, then moved by single copy or in segments. */
     private static final int LARGE = 32_768;
@@ -84,9 +81,7 @@ class MessageAllocationTest implements CompletionHandler {
 
     @BeforeEach
     void findCounter() {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        threads = AllocatedBytes.threads();
     }
 
     @Tag("link")
@@ -97,7 +92,7 @@ class MessageAllocationTest implements CompletionHandler {
         try (FabricPair pair = new FabricPair(setup)) {
             exchange(pair, warmUpRounds(setup));
             int rounds = rounds(setup);
-            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, rounds)),
+            assertEquals(0, AllocatedBytes.least(() -> exchange(pair, rounds)),
                 "bytes in " + rounds + " rounds");
         }
     }
@@ -111,7 +106,7 @@ class MessageAllocationTest implements CompletionHandler {
             exchangePieces(pair, warmUpRounds(setup) / 2);
             int rounds = rounds(setup) / 4;
             assertEquals(0,
-                leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchangePieces(pair, rounds)),
+                AllocatedBytes.least(() -> exchangePieces(pair, rounds)),
                 "bytes in " + rounds + " rounds");
         }
     }
@@ -126,7 +121,7 @@ class MessageAllocationTest implements CompletionHandler {
         try (FabricPair pair = new FabricPair(setup, hints, 512)) {
             exchange(pair, warmUpRounds(setup));
             int rounds = rounds(setup);
-            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> exchange(pair, rounds)),
+            assertEquals(0, AllocatedBytes.least(() -> exchange(pair, rounds)),
                 "bytes in " + rounds + " rounds");
         }
     }
@@ -140,7 +135,7 @@ class MessageAllocationTest implements CompletionHandler {
         try (FabricPair pair = new FabricPair(setup, hints, 16)) {
             pack(pair, warmUpRounds(setup) / PACKED);
             int buffers = Math.max(10, rounds(setup) / PACKED);
-            assertEquals(0, leastAllocated(threads::getCurrentThreadAllocatedBytes, () -> pack(pair, buffers)),
+            assertEquals(0, AllocatedBytes.least(() -> pack(pair, buffers)),
                 "bytes in " + buffers + " buffers");
         }
     }
@@ -152,8 +147,7 @@ class MessageAllocationTest implements CompletionHandler {
         hints.epAttr().msgPrefixSize(PREFIX);
         try (FabricPair pair = new FabricPair(setup, hints, 512)) {
             exchangePrefixed(pair, WARM_UP_ROUNDS);
-            assertEquals(0, leastAllocated(
-                threads::getCurrentThreadAllocatedBytes, () -> exchangePrefixed(pair, ROUNDS)),
+            assertEquals(0, AllocatedBytes.least(() -> exchangePrefixed(pair, ROUNDS)),
                 "bytes in " + ROUNDS + " rounds");
         }
     }
@@ -163,7 +157,7 @@ class MessageAllocationTest implements CompletionHandler {
         withSharedDriver((directory, node, self, driverThread) -> {
             exchange(node, self, WARM_UP_ROUNDS / 8);
             int rounds = ROUNDS_WITH_THREADS;
-            assertEquals(0, leastAllocated(
+            assertEquals(0, AllocatedBytes.least(
                 () -> threads.getThreadAllocatedBytes(driverThread), () -> exchange(node, self, rounds)),
                 "bytes in " + rounds + " rounds");
         });
@@ -175,7 +169,7 @@ class MessageAllocationTest implements CompletionHandler {
             exchange(node, self, WARM_UP_ROUNDS / 8);
             try (DriverView view = new DriverView(directory)) {
                 exchangeWithSleeper(node, self, PARKED_WARM_UP_ROUNDS, view);
-                long bytes = leastAllocated(
+                long bytes = AllocatedBytes.least(
                     () -> threads.getThreadAllocatedBytes(driverThread),
                     () -> exchangeWithSleeper(node, self, PARKED_ROUNDS, view));
                 assertEquals(0, bytes, "bytes in " + PARKED_ROUNDS + " rounds");
@@ -236,18 +230,6 @@ class MessageAllocationTest implements CompletionHandler {
 
     private static int rounds(Setup setup) {
         return setup.daemon ? ROUNDS_WITH_THREADS : ROUNDS;
-    }
-
-    /** A compiled method that replaces an interpreted one may be charged to the first attempts. */
-    private static long leastAllocated(LongSupplier allocatedBytes, Runnable measured) {
-        allocatedBytes.getAsLong();
-        long least = Long.MAX_VALUE;
-        for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-            long before = allocatedBytes.getAsLong();
-            measured.run();
-            least = Math.min(least, allocatedBytes.getAsLong() - before);
-        }
-        return least;
     }
 
     /** Each round uses every call of the data path, expected and unexpected, small and large. */

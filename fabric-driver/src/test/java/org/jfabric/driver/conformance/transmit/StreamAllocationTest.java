@@ -1,15 +1,13 @@
 package org.jfabric.driver.conformance.transmit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.FabricAddress;
+import org.jfabric.test.AllocatedBytes;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.tool.PingPongFabric;
@@ -25,7 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class StreamAllocationTest implements CompletionHandler {
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 500;
-    private static final int ATTEMPTS = 50;
     private static final int BATCH = 16;
     private static final int SMALL = 64;
     private static final long DEADLINE_NS = Deadline.ns(20);
@@ -40,22 +37,13 @@ class StreamAllocationTest implements CompletionHandler {
     @ParameterizedTest
     @CsvSource({"tcp, 65536", "rxm, 4096"})
     void shouldAllocateNothing(String link, int large) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         Path base = TestDirectory.create();
         try (PingPongFabric a = open(base, "alpha", link, large); PingPongFabric b = open(base, "beta", link, large)) {
             long toB = a.peer("beta", "beta");
             long toA = b.peer("alpha", "alpha");
             exchange(large, a, toB, b, toA, WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            // compilers and the test's own bookkeeping may disturb some attempts, but not all
-            for (int i = 0; i < ATTEMPTS && least != 0; i++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                exchange(large, a, toB, b, toA, ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> exchange(large, a, toB, b, toA, ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
         } finally {
             TestDirectory.delete(base);
         }

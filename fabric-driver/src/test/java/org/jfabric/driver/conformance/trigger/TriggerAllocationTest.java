@@ -1,10 +1,7 @@
 package org.jfabric.driver.conformance.trigger;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AtomicRequest;
 import org.jfabric.Counter;
@@ -18,6 +15,7 @@ import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.test.AllocatedBytes;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +32,6 @@ class TriggerAllocationTest {
     private static final long ANY = -1L;
     private static final int WARM_UP_ROUNDS = 4_000;
     private static final int ROUNDS = 500;
-    private static final int ATTEMPTS = 50;
     /** Entries of a round. */
     private static final int ENTRIES = 6;
 
@@ -48,21 +45,13 @@ class TriggerAllocationTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = Setup.class, names = {"LOOPBACK_EMBEDDED", "SHM_EMBEDDED"})
     void shouldAllocateNothing(Setup setup) {
-        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean bean
-            && bean.isThreadAllocatedMemorySupported(), "this JVM does not count allocation per thread");
-        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (TriggerPair pair = new TriggerPair(setup, Flags.RMA | Flags.ATOMIC)) {
             MemoryRegion target = pair.b.domain.allocate(4096, new MemoryRegionAttr()
                 .access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(0x5555_0000L));
             Counter done = pair.a.domain.openCounter(new CounterAttr());
             run(pair, done, target.key(), WARM_UP_ROUNDS);
-            long least = Long.MAX_VALUE;
-            for (int attempt = 0; attempt < ATTEMPTS && least != 0; attempt++) {
-                long before = threads.getCurrentThreadAllocatedBytes();
-                run(pair, done, target.key(), ROUNDS);
-                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
-            }
-            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+            assertEquals(0, AllocatedBytes.least(() -> run(pair, done, target.key(), ROUNDS)),
+                "bytes in " + ROUNDS + " rounds");
         }
     }
 
