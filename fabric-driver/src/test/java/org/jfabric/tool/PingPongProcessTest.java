@@ -7,7 +7,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,10 +28,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-@Isolated("counts the children of the process and its temporary folders")
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PingPongProcessTest {
+    /** Other tests have other ones. */
+    private static final String SIZE_OF_KILLED = "61";
+
     /** Both sides have one key and trust it, so that one folder of keys is enough. */
     @ParameterizedTest(name = "link={0} mode={1}")
     @CsvSource({"tls, embedded", "tlsrxm, embedded", "tls, daemon"})
@@ -139,20 +140,18 @@ class PingPongProcessTest {
 
     @Test
     void shouldEndEverythingWhenAProcessIsKilled() throws Exception {
-        // other tests of this virtual machine may have left drivers for the next ones
-        Set<ProcessHandle> others = ProcessHandle.current().children().collect(Collectors.toSet());
-        CompletableFuture<ToolRun> running = CompletableFuture.supplyAsync(() ->
-            ToolRun.of("pingpong", "--link", "loopback", "--mode", "daemon", "--count", "100000000"));
+        CompletableFuture<ToolRun> running = CompletableFuture.supplyAsync(() -> ToolRun.of("pingpong", "--link",
+            "loopback", "--mode", "daemon", "--size", SIZE_OF_KILLED, "--count", "100000000"));
         List<ProcessHandle> processes = new ArrayList<>();
         while (processes.size() < 3) {
             assertTrue(!running.isDone(), () -> "ended before it was killed: " + running.join());
             Thread.onSpinWait();
-            // one that has only just been forked has no arguments of its own yet
             processes = ProcessHandle.current().children()
-                .filter(process -> !others.contains(process) && folder(process) != null).toList();
+                .filter(process -> SIZE_OF_KILLED.equals(argument(process, "--size"))).toList();
         }
 
-        List<Path> folders = processes.stream().map(PingPongProcessTest::folder).distinct().toList();
+        List<String> folders = processes.stream()
+            .map(process -> Path.of(argument(process, "--dir")).getParent().toString()).distinct().toList();
         assertEquals(1, folders.size(), folders::toString);
         processes.getFirst().destroyForcibly();
 
@@ -164,19 +163,19 @@ class PingPongProcessTest {
         for (ProcessHandle process : processes) {
             process.onExit().get(Deadline.s(10), TimeUnit.SECONDS);
         }
-        assertFalse(Files.exists(folders.getFirst()), folders::toString);
+        assertFalse(Files.exists(Path.of(folders.getFirst())), folders::toString);
     }
 
-    /** The run's folder in shared memory, where all its drivers have theirs; null as long as that is not known. */
-    private static Path folder(ProcessHandle process) {
-        List<String> arguments;
+    /** What follows that word on the command line of a process; null for one that has only just been forked. */
+    private static String argument(ProcessHandle process, String name) {
         try {
             // the Java runtime knows no arguments of a process whose command line is longer than a page
-            arguments = List.of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+            List<String> all =
+                List.of(Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).split("\0"));
+            int index = all.indexOf(name);
+            return index < 0 ? null : all.get(index + 1);
         } catch (IOException gone) {
             return null;
         }
-        int name = arguments.indexOf("--dir");
-        return name < 0 ? null : Path.of(arguments.get(name + 1)).getParent();
     }
 }
