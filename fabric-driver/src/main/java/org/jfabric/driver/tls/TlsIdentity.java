@@ -1,10 +1,10 @@
 package org.jfabric.driver.tls;
 
-import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.HexFormat;
 import java.util.List;
 import javax.net.ssl.KeyManager;
@@ -15,7 +15,6 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jfabric.driver.config.TlsConfig;
 import org.jfabric.info.FabricErrno;
@@ -171,25 +170,17 @@ public final class TlsIdentity {
 
     private Managers load() {
         KeyFiles.Identity identity = files.identity();
-        Certificate[] trusted = files.trusted();
+        List<X509Certificate> pinned = files.pinned();
+        List<X509Certificate> authorities = files.authorities();
         try {
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            keys.load(null, null);
+            KeyStore keys = KeyFiles.emptyStore();
             keys.setKeyEntry(NAME, identity.key(), IN_MEMORY, identity.chain());
             KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             keyManagers.init(keys, IN_MEMORY);
-            KeyStore anchors = KeyStore.getInstance("PKCS12");
-            anchors.load(null, null);
-            for (int i = 0; i < trusted.length; i++) {
-                anchors.setCertificateEntry("trusted-" + i, trusted[i]);
-            }
-            TrustManagerFactory trustManagers =
-                TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trustManagers.init(anchors);
             return new Managers(
                 new KeyManager[] {new OnlyKey((X509ExtendedKeyManager) keyManagers.getKeyManagers()[0])},
-                trustManagers.getTrustManagers());
-        } catch (GeneralSecurityException | IOException ex) {
+                new TrustManager[] {new TrustedPeers(pinned, authorities)});
+        } catch (GeneralSecurityException ex) {
             throw unusable(ex);
         }
     }
