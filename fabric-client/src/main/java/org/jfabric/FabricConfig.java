@@ -105,8 +105,8 @@ public final class FabricConfig {
     }
 
     /** The folder that holds the drivers' directories of one user. Default {@code /dev/shm/jfabric-<uid>} with the
-     * number of {@link #driverUser()}; {@code /run/user/<uid>/jfabric} if another user has made that. Property {@code jfabric.dir.base}, environment variable
-     * {@code JFABRIC_DIR_BASE}. */
+     * number of {@link #driverUser()}; {@code /run/user/<uid>/jfabric} if another user has made that. Property
+     * {@code jfabric.dir.base}, environment variable {@code JFABRIC_DIR_BASE}. */
     public Path base() {
         return base != null ? base : DefaultDirectory.base(DriverUser.of(driverUser));
     }
