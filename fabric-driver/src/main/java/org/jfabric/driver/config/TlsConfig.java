@@ -41,9 +41,9 @@ public final class TlsConfig {
     public static final Option<Path> TRUST_FILE = Option.file("jfabric.tls.trustFile")
         .defaultsTo(Path.of("/etc/jfabric/tls/trusted.pem"))
         .rule("a path", path -> path.getFileName() != null)
-        .why("The certificates of the peers that are trusted (PEM). They are compared and issue nothing. A connection in "
-            + "either direction needs one of them, or an authority. Read again when it has changed. May be missing if "
-            + "there is a jfabric.tls.authorityFile.");
+        .why("The certificates of the peers that are trusted (PEM). They are compared and issue nothing. A connection "
+            + "in either direction needs one of them, or an authority. Read again when it has changed. May be "
+            + "missing if there is a jfabric.tls.authorityFile.");
 
     /** {@code jfabric.tls.authorityFile}. */
     public static final Option<String> AUTHORITY_FILE = Option.name("jfabric.tls.authorityFile")
