@@ -13,8 +13,6 @@ module org.jfabric.driver {
     requires java.logging;
     requires java.management;
     requires jdk.net;
-    // only for jfabric.metrics.port and the tools
-    requires static jdk.httpserver;
     // only for events in recordings of the Java runtime
     requires static jdk.jfr;
     // only the tools need these three

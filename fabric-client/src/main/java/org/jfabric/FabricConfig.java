@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -75,7 +76,7 @@ public final class FabricConfig {
         base = baseText.isBlank() ? null : Path.of(baseText.strip()).toAbsolutePath().normalize();
         String nameText = System.getProperty(
             DefaultDirectory.NAME_PROPERTY, environment.getOrDefault(DefaultDirectory.NAME_VARIABLE, ""));
-        driverName = nameText.isBlank() ? DefaultDirectory.DEFAULT_NAME : nameText.strip();
+        driverName(nameText.isBlank() ? DefaultDirectory.DEFAULT_NAME : nameText.strip());
         driverUser = DriverUser.configured(environment);
         clientName = checkedName(System.getProperty(NAME_PROPERTY, ""));
         connectTimeoutNs = durationNs(CONNECT_TIMEOUT_PROPERTY, TimeUnit.SECONDS.toNanos(5));
@@ -105,8 +106,8 @@ public final class FabricConfig {
     }
 
     /** The folder that holds the drivers' directories of one user. Default {@code /dev/shm/jfabric-<uid>} with the
-     * number of {@link #driverUser()}. Property {@code jfabric.dir.base}, environment variable
-     * {@code JFABRIC_DIR_BASE}. */
+     * number of {@link #driverUser()}; {@code /run/user/<uid>/jfabric} if another user has made that. Property
+     * {@code jfabric.dir.base}, environment variable {@code JFABRIC_DIR_BASE}. */
     public Path base() {
         return base != null ? base : DefaultDirectory.base(DriverUser.of(driverUser));
     }
@@ -125,7 +126,14 @@ public final class FabricConfig {
 
     /** Sets {@link #driverName()}; returns this object. */
     public FabricConfig driverName(String driverName) {
-        this.driverName = Codes.required(driverName, "driverName");
+        try {
+            // a name with a zero in it, for example, would be found out by the first look at the folder
+            Path.of(Codes.required(driverName, "driverName"));
+        } catch (InvalidPathException wrong) {
+            throw new FabricException(FabricErrno.EINVAL, "the driver's name cannot be that of a folder: "
+                + wrong.getMessage(), "Use letters, digits, '.', '_' and '-'.", wrong);
+        }
+        this.driverName = driverName;
         return this;
     }
 

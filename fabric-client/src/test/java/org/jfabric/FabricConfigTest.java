@@ -22,6 +22,13 @@ class FabricConfigTest {
     }
 
     @Test
+    void shouldRefuseANameThatNoFolderCanHave() {
+        FabricConfig config = new FabricConfig();
+        assertEquals(
+            FabricErrno.EINVAL, assertThrows(FabricException.class, () -> config.driverName("a\0b")).errno());
+    }
+
+    @Test
     void shouldFindTheDriverByTheEnvironmentUnlessAPropertyIsSet() {
         Map<String, String> environment = Map.of("JFABRIC_DIR_BASE", "/run/fabric", "JFABRIC_DIR_NAME", "desk");
         assertEquals(Path.of("/run/fabric/desk"), new FabricConfig(environment).directory());

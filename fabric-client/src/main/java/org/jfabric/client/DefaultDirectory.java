@@ -10,9 +10,11 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.Map;
 
 /**
- * The default directory of a driver, where clients find it: {@code /dev/shm/jfabric-<uid>/default}.
+ * The default directory of a driver, where clients find it: {@code /dev/shm/jfabric-<uid>/default}, or
+ * {@code /run/user/<uid>/jfabric/default} if another user has made the first one's parent.
  *
  * <p>Pure functions; any thread.
  */
@@ -40,35 +42,88 @@ public final class DefaultDirectory {
     }
 
     /**
-     * The default folder of all drivers' directories of this user.
+     * The default folder of all drivers' directories of this user: {@link #shared}, unless another user has made that,
+     * or drivers have used {@code /run/user/<uid>/jfabric} for that reason and it is still there.
+     *
+     * <p>Every user can make a folder in {@code /dev/shm} with any name, but none in {@code /run/user} and none for
+     * another one. Once the second folder is there, a client finds the driver in it, whatever the other user does.
      *
      * @return absolute path.
      */
     public static Path base() {
-        return base(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId());
+        return base(shared(), Path.of("/run/user", userId()), Libc.geteuid());
     }
 
     /**
      * The default folder of all drivers' directories of a user.
      *
-     * @param user of the drivers.
+     * @param user of the drivers. Of another one only {@link #shared} can be reached.
      * @return absolute path.
      */
     public static Path base(DriverUser user) {
-        return base(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), Long.toString(user.uid()));
+        return user.isOwn() ? base() : shared(Long.toString(user.uid()));
     }
 
     /**
-     * The rule behind {@link #base()}.
+     * The folder of this user in shared memory, which users of a group can reach too.
+     *
+     * @return absolute path.
+     */
+    public static Path shared() {
+        return shared(userId());
+    }
+
+    private static Path shared(String userId) {
+        return shared(Path.of("/dev/shm"), Path.of(System.getProperty("java.io.tmpdir")), userId);
+    }
+
+    /**
+     * The rule behind {@link #shared()}.
      *
      * @param sharedMemory used if it is a directory.
      * @param temporary    used otherwise.
      * @param userId       part of the name, so that users do not meet.
      * @return absolute path.
      */
-    public static Path base(Path sharedMemory, Path temporary, String userId) {
+    public static Path shared(Path sharedMemory, Path temporary, String userId) {
         Path parent = Files.isDirectory(sharedMemory) ? sharedMemory : temporary;
         return parent.resolve("jfabric-" + userId).toAbsolutePath().normalize();
+    }
+
+    /**
+     * The rule behind {@link #base()}.
+     *
+     * @param shared  folder that another user may have made.
+     * @param runtime folder of the user in which no other one can make something.
+     * @param uid     of the user.
+     * @return {@code shared}, or a folder in {@code runtime}.
+     */
+    public static Path base(Path shared, Path runtime, long uid) {
+        Path fallback = runtime.resolve("jfabric");
+        if (isFolderOf(shared, uid) || !isFolderOf(runtime, uid)) {
+            return shared;
+        }
+        boolean isForeign = Files.exists(shared, LinkOption.NOFOLLOW_LINKS);
+        return isFolderOf(fallback, uid) || isForeign && isInMemory(runtime) ? fallback : shared;
+    }
+
+    private static boolean isFolderOf(Path folder, long uid) {
+        try {
+            Map<String, Object> read =
+                Files.readAttributes(folder, "unix:uid,isDirectory", LinkOption.NOFOLLOW_LINKS);
+            return Boolean.TRUE.equals(read.get("isDirectory")) && ((Number) read.get("uid")).longValue() == uid;
+        } catch (IOException ex) {
+            // there is none
+            return false;
+        }
+    }
+
+    private static boolean isInMemory(Path folder) {
+        try {
+            return Files.getFileStore(folder).type().equals("tmpfs");
+        } catch (IOException ex) {
+            return false;
+        }
     }
 
     /**

@@ -47,8 +47,8 @@ public final class WaitChannel implements AutoCloseable {
      * @param deadlineNs when the driver must have answered, by {@link System#nanoTime()}.
      * @param cycle      runs the embedded driver, which answers in no other way; null for a driver with threads.
      * @return a channel that is not readable.
-     * @throws FabricException {@link FabricErrno#ETIMEDOUT}, {@link FabricErrno#ENODEV} if the driver is gone, or why
-     *     it refuses.
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT}, {@link FabricErrno#ENODEV} if the driver is gone,
+     *     {@link FabricErrno#EMFILE} if there is no descriptor, or why it refuses.
      */
     public static WaitChannel open(
         Attachment attachment, long objectId, long token, long deadlineNs, Runnable cycle) {
@@ -67,12 +67,26 @@ public final class WaitChannel implements AutoCloseable {
         } catch (ClosedByInterruptException interrupted) {
             throw new FabricException(FabricErrno.EINTR, "opening a wait channel was interrupted", "", interrupted);
         } catch (IOException failed) {
+            if (isWithoutDescriptors()) {
+                throw new FabricException(FabricErrno.EMFILE, "there is no descriptor for a wait channel: " + failed,
+                    "Close some files, or raise the limit (ulimit -n).", failed);
+            }
             throw new FabricException(FabricErrno.ENODEV, "the driver in " + attachment.directory()
                 + " takes no wait channel: " + failed, "If it has ended, connect to another one.", failed);
         } finally {
             if (!opened && socket != null) {
                 close(socket);
             }
+        }
+    }
+
+    /** Whether what {@link #receive} needs besides the socket cannot be had; the exception has only a text. */
+    private static boolean isWithoutDescriptors() {
+        try {
+            Selector.open().close();
+            return false;
+        } catch (IOException none) {
+            return true;
         }
     }
 

@@ -6,7 +6,10 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.WeakHashMap;
 
 /**
  * Memory of one thread for its native calls: captured errno, and scratch for names and structures.
@@ -25,13 +28,18 @@ public final class CallState {
     private static final StructLayout CAPTURE_LAYOUT = Linker.Option.captureStateLayout();
     private static final long ERRNO_OFFSET =
         CAPTURE_LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
-    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
+    /**
+     * Keeps the objects for as long as their threads. What a thread itself refers to is of a class of the JDK: a thread
+     * of a pool would otherwise keep a class loader with this library that its application has dropped.
+     */
+    private static final Map<Thread, CallState> OF_THREADS = new WeakHashMap<>();
+    private static final ThreadLocal<WeakReference<CallState>> CURRENT = new ThreadLocal<>();
 
     /** Memory in which a {@link Downcall} stores errno. */
     final MemorySegment capture;
     /** Room for a name at 0 and a structure at {@link #STRUCT_OFFSET}, or for a structure at 0. */
     final MemorySegment scratch;
-    /** Address of {@link #scratch}; valid as long as this object is reachable, which its thread guarantees. */
+    /** Address of {@link #scratch}; valid while its thread has not ended. */
     final long scratchAddress;
 
     private CallState() {
@@ -48,7 +56,17 @@ public final class CallState {
      * @return always the same object on the same thread.
      */
     public static CallState current() {
-        return CURRENT.get();
+        WeakReference<CallState> known = CURRENT.get();
+        return known == null ? make() : known.get();
+    }
+
+    private static CallState make() {
+        CallState made = new CallState();
+        synchronized (OF_THREADS) {
+            OF_THREADS.put(Thread.currentThread(), made);
+        }
+        CURRENT.set(new WeakReference<>(made));
+        return made;
     }
 
     /**

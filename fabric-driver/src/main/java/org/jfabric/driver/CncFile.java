@@ -10,7 +10,6 @@ import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.config.DriverConfig;
@@ -51,7 +50,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
     private final SystemCounters counters;
     private final PrintStream overflow;
     private final Environment environment;
-    private DistinctErrorLog errorLog;
+    private DistinctErrors errorLog;
     /** Header and counters' names, for the restoration of a truncated file; null until {@link #keep()}. */
     private byte[] kept;
     private boolean closed;
@@ -99,7 +98,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         countersManager = new CountersManager(metadata, values, StandardCharsets.UTF_8);
         counters = new SystemCounters(countersManager);
         showOptions(config);
-        errorLog = new DistinctErrorLog(errors, clock, StandardCharsets.UTF_8);
+        errorLog = new DistinctErrors(errors, clock);
         FileHeaderDescriptor.write(
             header, FileType.CNC, 0, 0, owner, 1, length - (long) FileHeaderDescriptor.HEADER_LENGTH);
         UnsafeApi.fullFence();
@@ -173,7 +172,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         UnsafeBuffer whole = file.buffer();
         int header = FileHeaderDescriptor.HEADER_LENGTH;
         whole.putBytes(header, kept, header, kept.length - header);
-        errorLog = new DistinctErrorLog(errors, clock, StandardCharsets.UTF_8);
+        errorLog = new DistinctErrors(errors, clock);
         UnsafeApi.fullFence();
         whole.putBytes(0, kept, 0, header);
         return true;

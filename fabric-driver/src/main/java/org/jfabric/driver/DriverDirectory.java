@@ -460,7 +460,9 @@ public final class DriverDirectory implements AutoCloseable {
         if (status.uid() != uid) {
             throw new FabricException(FabricErrno.EACCES,
                 path + " belongs to user " + status.uid() + ", this driver runs as user " + uid,
-                "Run the driver as that user, or choose another place with jfabric.dir.base.");
+                "Run the driver as that user, or choose another place with jfabric.dir.base, for the clients too. If"
+                    + " that user was to keep you from it: docs/operations.md has a folder for systemd-tmpfiles that"
+                    + " no other user can take.");
         }
     }
 

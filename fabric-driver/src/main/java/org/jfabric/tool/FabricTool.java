@@ -1,6 +1,10 @@
 package org.jfabric.tool;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -26,13 +30,14 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
-        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Five more"
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Six more"
             + " commands are built when first used:",
-        "  sample       Runs a sample program, or lists them, see './fabric sample'.",
+        "  sample       Runs a sample program, or lists them, see './fabric sample --help'.",
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'.",
+        "  simulate     Runs drivers and clients in virtual time, with faults, see './fabric simulate --help'.",
         "  torture      Kills and harms processes that send to each other, see './fabric torture --help'.",
-        "  jcstress     Tries what threads share without locks under jcstress, see docs/reliability.md.",
+        "  jcstress     Tries what threads share without locks under jcstress, see './fabric jcstress --help'.",
         "  jdk          Prints the folder of the JDK that ./fabric has found, for JAVA_HOME."
     })
 public final class FabricTool implements Runnable {
@@ -68,12 +73,22 @@ public final class FabricTool implements Runnable {
      * @param args command and options.
      */
     public static void main(String[] args) {
-        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-        int status = run(out, err, args);
-        out.flush();
+        int status = run(new FileOutputStream(FileDescriptor.out), err, args);
         err.flush();
         System.exit(status);
+    }
+
+    /** The same as the other, with an output that may end: a pipe, or a disk without room. */
+    static int run(OutputStream out, PrintWriter err, String... args) {
+        PrintWriter writer = new PrintWriter(new CheckedOutput(out), true, StandardCharsets.UTF_8);
+        try {
+            int status = run(writer, err, args);
+            writer.flush();
+            return status;
+        } catch (UncheckedIOException ended) {
+            return onFailure(ended, err);
+        }
     }
 
     /**
@@ -91,7 +106,15 @@ public final class FabricTool implements Runnable {
         line.setErr(err);
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler(FabricTool::onWrongUse);
-        line.setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command));
+        line.setExecutionStrategy(parsed -> {
+            try {
+                return new CommandLine.RunLast().execute(parsed);
+            } catch (UncheckedIOException ended) {
+                // while help was printed
+                return onFailure(ended, err);
+            }
+        });
+        line.setExecutionExceptionHandler((failure, command, parsed) -> onFailure(failure, command.getErr()));
         return line.execute(args);
     }
 
@@ -133,9 +156,10 @@ public final class FabricTool implements Runnable {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    private static int onFailure(Exception failure, CommandLine command) {
-        PrintWriter err = command.getErr();
-        if (failure instanceof ToolException || failure instanceof FabricException
+    private static int onFailure(Exception failure, PrintWriter err) {
+        if (failure instanceof CheckedOutput.EndedException) {
+            err.println("fabric: the standard output cannot be written: " + failure.getCause().getMessage());
+        } else if (failure instanceof ToolException || failure instanceof FabricException
             || failure instanceof NativeCallException || failure instanceof IllegalStateException) {
             err.println("fabric: " + failure.getMessage());
         } else {

@@ -1,10 +1,12 @@
 package org.jfabric.tool;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
@@ -126,9 +128,23 @@ final class InfoCommand implements Callable<Integer> {
                 + info.domainAttr().resourceManagement() + ", CQ data " + info.domainAttr().cqDataSize() + " bytes");
         }
         if (why) {
-            text.append("verdicts\n").append(result.explain());
+            text.append("verdicts\n");
+            verdicts(result).forEach(verdict -> text.append("  ").append(verdict).append('\n'));
         }
         return text.toString();
+    }
+
+    /** Of a link that was asked for its own alone, else all, and those of links that are not enabled. */
+    private List<Verdict> verdicts(InfoResult result) {
+        List<Verdict> shown = new ArrayList<>(result.verdicts());
+        if (link == null) {
+            LinkConfig.NAMES.stream()
+                .filter(name -> shown.stream().noneMatch(verdict -> verdict.linkName().equals(name)))
+                .map(LinkConfig::absent).forEach(shown::add);
+        } else {
+            shown.removeIf(verdict -> !verdict.linkName().equals(link));
+        }
+        return shown;
     }
 
     private static void line(StringBuilder text, String name, String value) {
@@ -139,7 +155,7 @@ final class InfoCommand implements Callable<Integer> {
         return String.format(Locale.ROOT, "%,d", value);
     }
 
-    private static String toJson(InfoResult result) {
+    private String toJson(InfoResult result) {
         JsonWriter writer = new JsonWriter().beginObject().name("matches").beginArray();
         for (Info info : result.matches()) {
             writer.beginObject()
@@ -161,7 +177,7 @@ final class InfoCommand implements Callable<Integer> {
                 .endObject();
         }
         writer.endArray().name("verdicts").beginArray();
-        for (Verdict verdict : result.verdicts()) {
+        for (Verdict verdict : verdicts(result)) {
             writer.beginObject()
                 .member("link", verdict.linkName())
                 .member("chosen", verdict.chosen())

@@ -26,7 +26,6 @@ import picocli.CommandLine.Spec;
         + " how long, and which peer delays whose sends. The driver takes the snapshot while it works, a little in each"
         + " cycle; a driver in mode INVOKER does so only while its application runs its cycles.")
 final class QueuesCommand implements Callable<Integer> {
-    private static final String CLEAR = "\033[H\033[2J";
 
     @Spec
     private CommandSpec spec;
@@ -113,8 +112,8 @@ final class QueuesCommand implements Callable<Integer> {
         if (json) {
             out.println(QueuesReport.toJson(view, endpoints, System.nanoTime()));
         } else {
-            if (watch != null && System.console() != null && System.console().isTerminal()) {
-                out.print(CLEAR);
+            if (watch != null) {
+                ToolTerminal.clear(out);
             }
             out.print(QueuesReport.toText(view, endpoints, System.nanoTime()));
         }

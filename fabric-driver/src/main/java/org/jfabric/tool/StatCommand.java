@@ -2,6 +2,8 @@ package org.jfabric.tool;
 
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -12,6 +14,7 @@ import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.client.DriverAdmin;
 import org.jfabric.driver.metrics.Metric;
 import org.jfabric.driver.metrics.MetricsSnapshot;
+import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.layout.MetricLabel;
 
 import picocli.CommandLine.Command;
@@ -28,7 +31,6 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = "Shows the counters of a driver, running or killed, without disturbing it.")
 final class StatCommand implements Callable<Integer> {
-    private static final String CLEAR = "\033[H\033[2J";
     private static final long RESET_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     private static final double[] SHARES = {0.5, 0.99, 0.9999, 1};
 
@@ -106,8 +108,8 @@ final class StatCommand implements Callable<Integer> {
         if (json) {
             out.println(toJson(view, running));
         } else {
-            if (watch != null && System.console() != null && System.console().isTerminal()) {
-                out.print(CLEAR);
+            if (watch != null) {
+                ToolTerminal.clear(out);
             }
             out.print(toText(view, running));
         }
@@ -128,12 +130,20 @@ final class StatCommand implements Callable<Integer> {
             }
             long value = counters.getCounterValue(id);
             Long before = previous.put(id, value);
-            text.append(String.format(Locale.ROOT, "%5d %,20d ", id, value));
-            if (watch != null) {
+            boolean isTime = label.equals(SystemCounter.SLOW_CYCLE_TIME_MS.label());
+            if (isTime) {
+                text.append(String.format(Locale.ROOT, "%5d %20s ", id, value == 0 ? "never"
+                    : Instant.ofEpochMilli(value).truncatedTo(ChronoUnit.SECONDS)));
+            } else {
+                text.append(String.format(Locale.ROOT, "%5d %,20d ", id, value));
+            }
+            if (watch != null && isTime) {
+                text.append(" ".repeat(16));
+            } else if (watch != null) {
                 text.append(before == null ? " ".repeat(16)
                     : String.format(Locale.ROOT, "%,14.0f/s", (value - before) / watch));
             }
-            text.append("  ").append(label).append('\n');
+            text.append("  ").append(isTime ? label.replaceFirst(" ms$", "") : label).append('\n');
         });
         MetricsSnapshot.of(counters).stream().filter(metric -> metric.kind() == Metric.Kind.HISTOGRAM).forEach(
             metric -> text.append(quantiles(metric)).append('\n'));

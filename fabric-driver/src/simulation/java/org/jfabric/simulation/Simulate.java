@@ -29,6 +29,7 @@ public final class Simulate {
     static final String SOAK = "soak";
     /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
     static final String CLIENTS = "clients";
+    static final List<String> TRAFFICS = List.of(PLAIN, SOAK, CLIENTS);
     /** The link with several links under one address: here loopback, shm and tcp. */
     static final String BEST = BestLinkProvider.NAME;
     /** One seed of so many is for that link. */
@@ -101,7 +102,13 @@ public final class Simulate {
         events = sink;
     }
 
-    /** Chooses nodes, link, options and faults. */
+    /** Whether a kind of traffic runs over a link. */
+    static boolean carries(String link, String traffic) {
+        return PLAIN.equals(traffic)
+            || !UdpLinkProvider.NAME.equals(link) && !(BEST.equals(link) && SOAK.equals(traffic));
+    }
+
+    /** Chooses nodes, link, options and faults. A link does not carry all traffic: {@link #carries}. */
     static Plan plan(long seed, Duration duration, String wantedLink, String wantedTraffic) {
         SplittableRandom random = new SplittableRandom(seed ^ 0x5DEECE66DL);
         String traffic = wantedTraffic != null ? wantedTraffic : TRAFFIC[Math.floorMod(seed, TRAFFIC.length)];
@@ -110,7 +117,11 @@ public final class Simulate {
         String link = links[random.nextInt(links.length)];
         // not drawn, so that the other seeds have the plans that they had without this link
         link = wantedLink != null ? wantedLink : Math.floorMod(seed, SEEDS_PER_BEST) == 3 ? BEST : link;
-        traffic = UdpLinkProvider.NAME.equals(link) || BEST.equals(link) && SOAK.equals(traffic) ? PLAIN : traffic;
+        if (!carries(link, traffic)) {
+            // of what was asked for nothing is replaced in silence
+            link = wantedTraffic != null && wantedLink == null ? "tcp" : link;
+            traffic = wantedTraffic != null && wantedLink == null ? traffic : PLAIN;
+        }
         Map<String, String> options = new HashMap<>();
         options.put("jfabric.link.enabled",
             "loopback".equals(link) ? link : BEST.equals(link) ? "loopback,shm,tcp" : "loopback," + link);

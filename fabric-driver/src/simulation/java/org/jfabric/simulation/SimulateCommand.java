@@ -4,81 +4,84 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
+import org.jfabric.tool.ToolVersion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code ./fabric simulate}: runs seeds on one or several threads, and prints a line for each and totals. */
-public final class SimulateCommand {
+@Command(
+    name = "fabric simulate",
+    mixinStandardHelpOptions = true,
+    versionProvider = ToolVersion.class,
+    description = "Runs drivers and clients in virtual time, with faults, and checks what they observe. A seed decides"
+        + " everything. The exit status is 0 if no seed fails and nothing leaks. See docs/simulation.md.")
+public final class SimulateCommand implements Callable<Integer> {
     private static final long NS_PER_S = 1_000_000_000L;
     /** The collector returns the memory of killed processes, and does not see how much of it is outside of the heap. */
     private static final int SEEDS_PER_COLLECTION = 16;
-    private static final List<String> VALUES = List.of(
-        "--seed", "--seeds", "--seconds", "--minutes", "--real-minutes", "--jobs", "--kills", "--link", "--traffic",
-        "--only");
-    private static final List<String> FLAGS = List.of("--shrink", "--quiet", "--events", "--leaks");
-    private static final String USAGE = "usage: simulate [--seed S] [--seeds N | --real-minutes V]"
-        + " [--seconds V | --minutes V] [--jobs N] [--kills N] [--link tcp|rxm|shm|udp|loopback|best]"
-        + " [--traffic plain|soak|clients] [--only N,N] [--shrink] [--quiet]"
-        + " [--events] [--leaks]";
+    private static final List<String> LINKS = List.of("tcp", "rxm", "shm", "udp", "loopback", Simulate.BEST);
 
-    /**
-     * What the command line asks for.
-     *
-     * @param seed      the first seed.
-     * @param seeds     most seeds.
-     * @param endNs     time of the system's clock after which no seed is begun.
-     * @param duration  of each seed, in virtual time.
-     * @param jobs      number of threads.
-     * @param kills     mean number of kills that are added to each seed's faults.
-     * @param link      null for a link that the seed chooses.
-     * @param traffic   null for a kind that the seed chooses.
-     * @param only      numbers of the faults that occur, null for all.
-     * @param shrinks   whether faults that a failure does not need are dropped.
-     * @param isQuiet   whether there is no line for a seed that does not fail.
-     * @param findsLeaks whether each seed that leaves something is named.
-     */
-    private record Options(long seed, long seeds, long endNs, Duration duration, int jobs, double kills, String link,
-        String traffic, String only, boolean shrinks, boolean isQuiet, boolean findsLeaks) {
-        static Options of(String[] args) {
-            Map<String, String> values = new HashMap<>();
-            for (int i = 0; i < args.length; i++) {
-                if (FLAGS.contains(args[i])) {
-                    values.put(args[i], "");
-                } else if (VALUES.contains(args[i]) && i + 1 < args.length) {
-                    values.put(args[i], args[++i]);
-                } else {
-                    throw new IllegalArgumentException(args[i]);
-                }
-            }
-            double seconds = values.containsKey("--minutes") ? 60 * Double.parseDouble(values.get("--minutes"))
-                : Double.parseDouble(values.getOrDefault("--seconds", "0.1"));
-            double realMinutes = Double.parseDouble(values.getOrDefault("--real-minutes", "0"));
-            String one = realMinutes == 0 ? "1" : Long.toString(Long.MAX_VALUE / 2);
-            return new Options(Long.parseLong(values.getOrDefault("--seed", "1")),
-                Long.parseLong(values.getOrDefault("--seeds", one)),
-                System.nanoTime() + (realMinutes == 0 ? Long.MAX_VALUE / 2 : (long) (realMinutes * 60 * NS_PER_S)),
-                Duration.ofNanos((long) (seconds * NS_PER_S)),
-                Integer.parseInt(values.getOrDefault("--jobs", "1")),
-                Double.parseDouble(values.getOrDefault("--kills", "0")), values.get("--link"),
-                values.get("--traffic"), values.get("--only"),
-                values.containsKey("--shrink"), values.containsKey("--quiet"),
-                values.containsKey("--leaks"));
-        }
+    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "The first seed, default 1.")
+    private long firstSeed;
 
-        /** The arguments that repeat a seed. */
-        String repeat(long failed) {
-            return "--seed " + failed + " --seconds " + duration.toNanos() / 1e9
-                + (kills == 0 ? "" : " --kills " + kills) + (link == null ? "" : " --link " + link)
-                + (traffic == null ? "" : " --traffic " + traffic);
-        }
-    }
+    @Option(names = "--seeds", paramLabel = "N", description = "Number of seeds; default 1, or as --real-minutes says.")
+    private Long most;
 
-    private final Options options;
-    private final AtomicLong nextSeed;
+    @Option(names = "--seconds", paramLabel = "V", defaultValue = "0.1",
+        description = "Virtual time of each seed, default ${DEFAULT-VALUE}.")
+    private double seconds;
+
+    @Option(names = "--minutes", paramLabel = "V", description = "The same in minutes.")
+    private Double minutes;
+
+    @Option(names = "--real-minutes", paramLabel = "V", description = "How long seeds are begun.")
+    private double realMinutes;
+
+    @Option(names = "--jobs", paramLabel = "N", defaultValue = "1", description = "Threads, default 1.")
+    private int jobs;
+
+    @Option(names = "--kills", paramLabel = "N",
+        description = "Mean number of kills that are added to the faults of each seed.")
+    private double kills;
+
+    @Option(names = "--link", paramLabel = "LINK",
+        description = "tcp, rxm, shm, udp, loopback or best; default: as the seed chooses.")
+    private String link;
+
+    @Option(names = "--traffic", paramLabel = "KIND",
+        description = "plain, soak (not over udp and best) or clients (not over udp); default: as the seed chooses.")
+    private String traffic;
+
+    @Option(names = "--only", paramLabel = "N", split = ",", description = "Only the faults with these numbers.")
+    private List<Integer> only;
+
+    @Option(names = "--shrink", description = "Leaves out the faults that a failure does not need.")
+    private boolean shrinks;
+
+    @Option(names = "--quiet", description = "No line for a seed that does not fail.")
+    private boolean isQuiet;
+
+    @Option(names = "--events", description = "Prints the events of all runs.")
+    private boolean showsEvents;
+
+    @Option(names = "--leaks", description = "Names each seed that leaves something.")
+    private boolean findsLeaks;
+
+    @Spec
+    private CommandSpec spec;
+
+    private Duration duration;
+    private long endNs;
+    private final AtomicLong nextSeed = new AtomicLong();
     private final Map<Fault.Kind, Long> faults = new TreeMap<>();
     private long seeds;
     private long bad;
@@ -92,38 +95,59 @@ public final class SimulateCommand {
     private long virtualNs;
     private long cpuNs;
 
-    private SimulateCommand(Options options) {
-        this.options = options;
-        this.nextSeed = new AtomicLong(options.seed);
+    private SimulateCommand() {
     }
 
     /**
      * Runs seeds. Exit status 0 if none fails and nothing leaks, 1 otherwise, 2 for wrong arguments.
      *
      * @param args see docs/simulation.md.
-     * @throws InterruptedException if the thread is interrupted.
      */
-    public static void main(String[] args) throws InterruptedException {
-        Options options;
-        try {
-            options = Options.of(args);
-        } catch (IllegalArgumentException wrong) {
-            System.err.println("unknown or incomplete: " + wrong.getMessage());
-            System.err.println(USAGE);
-            System.exit(2);
-            return;
+    public static void main(String[] args) {
+        int status = new CommandLine(new SimulateCommand()).execute(args);
+        System.exit(System.out.checkError() && status == 0 ? 1 : status);
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (link != null && !LINKS.contains(link)) {
+            throw wrong("--link", link, "is not one of " + String.join(", ", LINKS));
         }
-        if (List.of(args).contains("--events")) {
+        if (traffic != null && !Simulate.TRAFFICS.contains(traffic)) {
+            throw wrong("--traffic", traffic, "is not one of " + String.join(", ", Simulate.TRAFFICS));
+        }
+        if (traffic != null && link != null && !Simulate.carries(link, traffic)) {
+            throw wrong("--traffic", traffic, "does not run over link " + link);
+        }
+        duration = Duration.ofNanos((long) ((minutes == null ? seconds : 60 * minutes) * NS_PER_S));
+        endNs = System.nanoTime() + (realMinutes == 0 ? Long.MAX_VALUE / 2 : (long) (realMinutes * 60 * NS_PER_S));
+        nextSeed.set(firstSeed);
+        if (most == null) {
+            most = realMinutes == 0 ? 1 : Long.MAX_VALUE / 2;
+        }
+        if (showsEvents) {
             Simulate.onEvent(System.out::println);
         }
-        System.exit(new SimulateCommand(options).run() ? 0 : 1);
+        return run() ? 0 : 1;
+    }
+
+    private ParameterException wrong(String option, String value, String what) {
+        return new ParameterException(
+            spec.commandLine(), "Invalid value for option '" + option + "': \"" + value + "\" " + what + '.');
+    }
+
+    /** The arguments that repeat a seed. */
+    private String repeat(long failedSeed) {
+        return "--seed " + failedSeed + " --seconds " + duration.toNanos() / 1e9
+            + (kills == 0 ? "" : " --kills " + kills) + (link == null ? "" : " --link " + link)
+            + (traffic == null ? "" : " --traffic " + traffic);
     }
 
     private boolean run() throws InterruptedException {
         long startNs = System.nanoTime();
         Leaks before = Leaks.count();
         List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < options.jobs; i++) {
+        for (int i = 0; i < jobs; i++) {
             threads.add(Thread.ofPlatform().name("simulation-" + i).start(this::runSeeds));
         }
         for (Thread thread : threads) {
@@ -139,12 +163,12 @@ public final class SimulateCommand {
     }
 
     private void runSeeds() {
-        while (System.nanoTime() - options.endNs < 0) {
+        while (System.nanoTime() - endNs < 0) {
             long seed = nextSeed.getAndIncrement();
-            if (seed - options.seed >= options.seeds) {
+            if (seed - firstSeed >= most) {
                 return;
             }
-            if (options.findsLeaks) {
+            if (findsLeaks) {
                 runForLeaks(seed);
             } else {
                 run(seed);
@@ -173,13 +197,12 @@ public final class SimulateCommand {
 
     private void run(long seed) {
         Simulate.Plan plan = plan(seed);
-        if (options.only != null) {
-            List<Fault> all = plan.faults();
-            plan = plan.with(Stream.of(options.only.split(",")).map(each -> all.get(Integer.parseInt(each))).toList());
+        if (only != null) {
+            plan = plan.with(only.stream().map(plan.faults()::get).toList());
         }
         long startNs = cpuNs();
         try {
-            Simulate.Result result = Simulate.run(seed, options.duration, plan);
+            Simulate.Result result = Simulate.run(seed, duration, plan);
             onResult(seed, plan, result, cpuNs() - startNs);
         } catch (SimulationFailure failure) {
             onFailure(seed, plan, failure);
@@ -187,14 +210,14 @@ public final class SimulateCommand {
     }
 
     private Simulate.Plan plan(long seed) {
-        Simulate.Plan plan = Simulate.plan(seed, options.duration, options.link, options.traffic);
-        if (options.kills == 0) {
+        Simulate.Plan plan = Simulate.plan(seed, duration, link, traffic);
+        if (kills == 0) {
             return plan;
         }
         List<Fault> more = new ArrayList<>(plan.faults());
-        long durationNs = options.duration.toNanos();
+        long durationNs = duration.toNanos();
         // seeds of their own, so that the other faults are the same with and without them
-        more.addAll(new Faults().add(Fault.Kind.KILL, options.kills * NS_PER_S / durationNs, durationNs / 16)
+        more.addAll(new Faults().add(Fault.Kind.KILL, kills * NS_PER_S / durationNs, durationNs / 16)
             .draw(seed ^ 0x6B696C6CL, plan.nodes(), durationNs));
         more.sort(Comparator.comparingLong(Fault::timeNs));
         return plan.with(more);
@@ -216,7 +239,7 @@ public final class SimulateCommand {
         virtualNs += result.virtualNs();
         cpuNs += tookNs;
         result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
-        if (!options.isQuiet) {
+        if (!isQuiet) {
             System.out.printf("seed %d: %d nodes, %s, %d faults, hash %016x, %d sent, %d failed, %d received,"
                 + " %d accesses, %d refused, %d errors recorded, %.3f s in %.3f s of the processor, %.0f"
                 + " operations/s%n", seed, plan.nodes(),
@@ -227,13 +250,13 @@ public final class SimulateCommand {
     }
 
     private void onFailure(long seed, Simulate.Plan plan, SimulationFailure failure) {
-        SimulationFailure shown = options.shrinks ? Simulate.shrink(seed, options.duration, plan, failure) : failure;
+        SimulationFailure shown = shrinks ? Simulate.shrink(seed, duration, plan, failure) : failure;
         synchronized (this) {
             seeds++;
             bad++;
             System.out.println("seed " + seed + " FAILED with " + plan);
             shown.printStackTrace(System.out);
-            System.out.println("repeat it with " + options.repeat(seed));
+            System.out.println("repeat it with " + repeat(seed));
         }
     }
 

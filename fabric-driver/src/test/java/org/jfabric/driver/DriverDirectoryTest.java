@@ -542,16 +542,18 @@ class DriverDirectoryTest {
         try (CncFile cnc = new CncFile(directory, OwnerId.random(), config, new PrintStream(printed), environment)) {
             // each is another one, so that the log becomes full
             for (int i = 0; i < 10_000; i++) {
-                cnc.onError(new IllegalStateException("error " + i));
+                IllegalStateException error = new IllegalStateException("error " + i);
+                error.setStackTrace(new StackTraceElement[] {new StackTraceElement("Class", "method", "File", i)});
+                cnc.onError(error);
             }
             assertEquals(1, printed.toString().lines().count(), printed::toString);
             nowNs[0] = 2_000_000_000L;
-            cnc.onError(new IllegalStateException("the last one"));
+            cnc.onError(new IllegalStateException("the last one, of another place than those before"));
         }
         directory.close();
         List<String> lines = printed.toString().lines().toList();
         assertEquals(2, lines.size(), lines::toString);
-        assertTrue(lines.get(1).matches(".*\\([1-9][0-9]* errors more since the last line\\).*the last one"),
+        assertTrue(lines.get(1).matches(".*\\([1-9][0-9]* errors more since the last line\\).*the last one.*"),
             lines.get(1));
     }
 

@@ -1,14 +1,26 @@
 package org.jfabric.tool;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jfabric.test.TestProcess;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 class FabricToolTest {
     @ParameterizedTest
@@ -59,13 +71,84 @@ class FabricToolTest {
 
         assertEquals(0, help.status());
         assertFalse(help.out().contains(PingPongPeer.NAME), "internal command shown");
-        for (String command : List.of("pingpong", "driver", "info", "stat", "queues", "errors", "options")) {
-            ToolRun own = ToolRun.of(command, "--help");
+        FabricTool.commandLine().getSubcommands().forEach((command, line) -> {
+            if (!line.getCommandSpec().usageMessage().hidden() && !command.equals("help")) {
+                ToolRun own = ToolRun.of(command, "--help");
 
-            assertTrue(help.out().contains("  " + command + " "), help.out());
-            assertEquals(0, own.status());
-            assertTrue(own.out().startsWith("Usage: fabric " + command + " "), own.out());
+                assertTrue(help.out().contains("  " + command + " "), help.out());
+                assertEquals(0, own.status(), command);
+                assertTrue(own.out().startsWith("Usage: fabric " + command + " "), own.out());
+            }
+        });
+    }
+
+    /** Those of the script and of other modules, which are built when they are first used. */
+    @Test
+    void shouldExplainTheCommandsThatAreBuiltWhenUsedInTheSameWay() throws Exception {
+        Set<String> named = new TreeSet<>();
+        Matcher footer = Pattern.compile("(?m)^  ([a-z-]+) +.*'\\./fabric ([a-z-]+) --help'")
+            .matcher(String.join("\n", FabricTool.commandLine().getCommandSpec().usageMessage().footer()));
+        while (footer.find()) {
+            assertEquals(footer.group(1), footer.group(2));
+            named.add(footer.group(1));
         }
+        Set<String> explained = new TreeSet<>();
+        for (String type : List.of(
+            "org.jfabric.simulation.SimulateCommand", "org.jfabric.driver.torture.TortureMain")) {
+            explained.add(explains(new CommandLine(Class.forName(type)).getUsageMessage()));
+        }
+        for (String command : List.of("test-verbs", "jcstress")) {
+            TestProcess run = TestProcess.run("../fabric", command, "--help");
+            assertEquals(0, run.status(), run.output());
+            explained.add(explains(run.output()));
+        }
+        String samples = Files.readString(Path.of("../samples/src/main/java/org/jfabric/samples/Samples.java"));
+        explained.add(explains(samples.substring(samples.indexOf("Usage: fabric"))));
+        Path services = Path.of("../perf/src/main/resources/META-INF/services/org.jfabric.tool.ToolCommand");
+        for (String type : Files.readAllLines(services)) {
+            String source = Files.readString(Path.of("../perf/src/main/java", type.replace('.', '/') + ".java"));
+            Matcher name = Pattern.compile("@Command\\(\\s*name = \"([a-z-]+)\"").matcher(source);
+            if (!source.contains("hidden = true")) {
+                assertTrue(name.find() && source.contains("mixinStandardHelpOptions = true"), type);
+                explained.add(name.group(1));
+            }
+        }
+        assertEquals(named, explained);
+    }
+
+    private static String explains(String help) {
+        Matcher usage = Pattern.compile("^Usage: fabric ([a-z-]+) ").matcher(help);
+        assertTrue(usage.find(), help);
+        return usage.group(1);
+    }
+
+    @Test
+    void shouldFailWhenTheOutputCannotBeWritten() {
+        OutputStream full = new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        };
+        for (String line : List.of("--help", "--version", "options", "options --json", "help stat", "info", "clean")) {
+            StringWriter err = new StringWriter();
+            int status = FabricTool.run(full, new PrintWriter(err, true), line.split(" "));
+
+            assertEquals(1, status, line);
+            assertEquals(1, err.toString().split("the standard output cannot be written: No space left on device", -1)
+                .length - 1, err.toString());
+            assertFalse(err.toString().contains("Exception"), err.toString());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--link best --traffic soak", "--link udp --traffic clients", "--link tpc", "--traffic all",
+        "--seconds"})
+    void shouldRefuseToSimulateWhatDoesNotRun(String arguments) throws Exception {
+        CommandLine simulate = new CommandLine(Class.forName("org.jfabric.simulation.SimulateCommand"));
+        simulate.setErr(new PrintWriter(new StringWriter()));
+
+        assertEquals(2, simulate.execute(arguments.split(" ")));
     }
 
     @Test

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +26,8 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
+import org.jfabric.info.InfoResult;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.Deadline;
@@ -216,6 +221,68 @@ class WatchingCommandsTest {
         assertTrue(run.out().contains("loopback: rejected; caps: seen"), run.out());
         assertTrue(run.out().contains("shm: rejected; caps: seen"), run.out());
         assertTrue(run.out().contains("needed COLLECTIVE"), run.out());
+    }
+
+    @Test
+    void shouldNameLinksThatAreNotEnabledAndWhatWasProbablyMeant() {
+        ToolRun all = ToolRun.of("info", "--dir", path.toString(), "--why");
+        for (String link : List.of("rxm", "tls", "tlsrxm", "udp", "dtls", "packet", "verbs", "verbsrxm", "verbsud")) {
+            assertTrue(all.out().contains("\n  " + link + ": rejected; enabled: seen no, needed yes. Add " + link
+                + " to jfabric.link.enabled of the driver.\n"), all.out());
+        }
+        assertFalse(all.out().contains("  tcp: rejected; enabled"), all.out());
+
+        ToolRun one = ToolRun.of("info", "--dir", path.toString(), "--why", "--link", "rxm");
+        assertEquals("""
+            No link offers all of this.
+            verdicts
+              rxm: rejected; enabled: seen no, needed yes. Add rxm to jfabric.link.enabled of the driver.
+            """, one.out());
+        ToolRun wrong = ToolRun.of("info", "--dir", path.toString(), "--why", "--link", "tpc");
+        assertTrue(wrong.out().endsWith(". Did you mean tcp?\n"), wrong.out());
+
+        try (Fabric fabric = driver.fabric()) {
+            InfoResult none = fabric.info(new Info().linkName("tpc"));
+            FabricException refused = assertThrows(FabricException.class, none::best);
+            assertTrue(refused.getMessage().contains("Did you mean tcp?"), refused.getMessage());
+        }
+    }
+
+    @Test
+    void shouldShowATimeOfDayAsOne() {
+        String line = ToolRun.of("stat", "--dir", path.toString()).out().lines()
+            .filter(each -> each.contains("time of the last slow")).findFirst().orElseThrow();
+        assertTrue(line.matches(" *\\d+ +(never|20[0-9-]{8}T[0-9:]{8}Z) +time of the last slow duty cycle"), line);
+    }
+
+    /** A pipe whose reader has ended, as by {@code stat --watch 0.1 | head -1}. */
+    @ParameterizedTest
+    @ValueSource(strings = {"stat", "queues"})
+    void shouldEndWhenItsReaderHasEnded(String command) {
+        int[] written = new int[1];
+        OutputStream pipe = new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                if (octet == '\n' && ++written[0] > 40) {
+                    throw new IOException("Broken pipe");
+                }
+            }
+        };
+        StringWriter err = new StringWriter();
+
+        int status = FabricTool.run(
+            pipe, new PrintWriter(err, true), command, "--dir", path.toString(), "--watch", "0.1");
+
+        assertEquals(1, status);
+        assertEquals("fabric: the standard output cannot be written: Broken pipe\n", err.toString());
+    }
+
+    @Test
+    void shouldDrawOnlyOnTerminalsThatKnowPlaces() {
+        assertTrue(ToolTerminal.canDraw("xterm-256color"));
+        assertFalse(ToolTerminal.canDraw("dumb"));
+        assertFalse(ToolTerminal.canDraw(""));
+        assertFalse(ToolTerminal.canDraw(null));
     }
 
     @Test

@@ -80,7 +80,7 @@ public final class Samples {
             sample.main(Arrays.copyOfRange(args, 1, args.length));
             return;
         }
-        System.out.println("usage: ./fabric sample NAME [ARGUMENTS]");
+        System.out.println("Usage: fabric sample NAME [ARGUMENTS]");
         IDEAS.forEach((name, idea) -> System.out.printf("  %-8s %s%n", name, idea));
         if (args.length > 0 && !HELP.contains(args[0])) {
             System.err.println("there is no sample \"" + args[0] + '"');

@@ -228,7 +228,7 @@ class SamplesTest {
         List<String> lines = run(() -> Samples.main(new String[0]));
 
         assertEquals(lines, run(() -> Samples.main(new String[] {"--help"})));
-        assertEquals("usage: ./fabric sample NAME [ARGUMENTS]", lines.get(0));
+        assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
                 "doorbell", "sequence", "log", "counters", "group", "feed", "images", "contexts", "restart",

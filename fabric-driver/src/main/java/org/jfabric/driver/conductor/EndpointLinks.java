@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -40,7 +41,7 @@ record EndpointLinks(LinkProvider first, List<String> names, Info offer) {
         if (wanted.isEmpty()) {
             throw new FabricException(FabricErrno.ENODEV,
                 "link " + request.hints().linkName() + " is not loaded in this driver",
-                "Add it to the option jfabric.link.enabled of the driver.");
+                LinkConfig.absent(request.hints().linkName()).reasons().getFirst().remedy());
         }
         // the fabric is open already: its name has been compared
         Info hints = request.hints().copy();

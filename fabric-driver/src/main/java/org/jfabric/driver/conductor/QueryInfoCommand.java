@@ -5,6 +5,7 @@ import java.util.List;
 import org.jfabric.client.InfoCodec;
 import org.jfabric.client.VarDataReader;
 import org.jfabric.codec.control.QueryInfoDecoder;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
@@ -101,6 +102,9 @@ final class QueryInfoCommand extends Command {
                 }
             }
             score = best;
+        }
+        if (isLinkAsked() && providers.stream().noneMatch(provider -> provider.name().equals(hints.linkName()))) {
+            session().proxy().infoVerdict(correlationId(), LinkConfig.absent(hints.linkName()));
         }
         for (Verdict verdict : verdicts) {
             session().proxy().infoVerdict(correlationId(), verdict);

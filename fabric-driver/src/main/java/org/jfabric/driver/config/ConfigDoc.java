@@ -31,7 +31,8 @@ public final class ConfigDoc {
         5. the default.
 
         A daemon is what `./fabric driver` and the class `FabricDriver` start. An embedded driver reads 3 and
-        `/etc/jfabric.properties` only if its application says `DriverConfig.builder().host()`. Clients find a driver by
+        `/etc/jfabric.properties` only if its application says `DriverConfig.builder().host()`; the variable
+        `JFABRIC_DIR_BASE` alone counts for it without that. Clients find a driver by
         the system properties `jfabric.dir.base` and `jfabric.dir.name` or the variables `JFABRIC_DIR_BASE` and
         `JFABRIC_DIR_NAME`, but not by the file; commands of `./fabric` also by the file. They take a driver of another
         user, which serves a group (`jfabric.dir.group`), only if `jfabric.client.driverUser` or the variable

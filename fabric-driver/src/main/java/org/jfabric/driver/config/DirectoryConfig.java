@@ -18,7 +18,8 @@ public final class DirectoryConfig {
     public static final Option<Path> BASE = Option.directory(DefaultDirectory.BASE_PROPERTY)
         .defaultsTo(
             DefaultDirectory::base,
-            "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>")
+            "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>; if another user has "
+                + "made that folder /run/user/<uid>/jfabric where it is a tmpfs")
         .rule("an absolute path, or one from the working directory", path -> path.getFileName() != null)
         .setIn(SetIn.DRIVER_AND_CLIENT)
         .why("Change it where /dev/shm is too small or shared with other users, as in containers; choose another "
@@ -64,9 +65,11 @@ public final class DirectoryConfig {
     private final long reserveFreeBytes;
 
     DirectoryConfig(ConfigSource source) {
-        base = source.value(BASE);
         name = source.value(NAME);
         usersGroup = source.value(USERS_GROUP);
+        Path chosen = source.value(BASE);
+        // users of a group do not reach the default that is this user's alone
+        base = usersGroup() != null && chosen.equals(DefaultDirectory.base()) ? DefaultDirectory.shared() : chosen;
         reserveFreeBytes = source.value(RESERVE_FREE_BYTES);
         Path socket = path().resolve(DefaultDirectory.SOCKET_NAME);
         int socketPathBytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import org.jfabric.client.DefaultDirectory;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -350,7 +351,8 @@ public final class DriverConfig {
          * Also reads the settings that belong to the host, as a daemon does: environment variables ({@link
          * Option#variable}), and the file that {@link #FILE_VARIABLE} names, or else {@link #HOST_FILE} if it is there.
          * If {@link #load} named a file, neither of those two is read. An embedded driver that does not call this
-         * depends on its application alone.
+         * depends on its application alone, but for the folder of all drivers ({@link DirectoryConfig#BASE}): its
+         * variable says where clients and commands look for drivers.
          *
          * @return this.
          */
@@ -374,6 +376,10 @@ public final class DriverConfig {
                     addHostFile(source);
                 }
                 source.addEnvironment(environment);
+            } else if (environment.containsKey(DefaultDirectory.BASE_VARIABLE)) {
+                // the place in which Fabric.connect and ./fabric look for this driver
+                source.addEnvironment(
+                    Map.of(DefaultDirectory.BASE_VARIABLE, environment.get(DefaultDirectory.BASE_VARIABLE)));
             }
             source.addSystemProperties(systemProperties);
             source.addCode(code);
@@ -400,9 +406,14 @@ public final class DriverConfig {
 
         /** Replaces the environment of this process and {@link #HOST_FILE}, for tests. */
         Builder host(Map<String, String> environment, Path hostFile) {
-            this.environment = environment;
             this.hostFile = hostFile;
-            return host();
+            return environment(environment).host();
+        }
+
+        /** Replaces the environment of this process, for tests. */
+        Builder environment(Map<String, String> environment) {
+            this.environment = environment;
+            return this;
         }
 
         /** Replaces the system properties of this process, for tests. */

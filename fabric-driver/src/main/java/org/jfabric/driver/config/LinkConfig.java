@@ -1,13 +1,21 @@
 package org.jfabric.driver.config;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
+import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 
 /**
  * The links that the driver opens, and the order in which they are tried for a peer. The driver checks the names
  * against its links, see {@link #missingFrom}. Immutable.
  */
 public final class LinkConfig {
+
+    /** All links that a driver can have but {@code best}, which joins those that are enabled. */
+    public static final List<String> NAMES = List.of("loopback", "shm", "tcp", "rxm", "tls", "tlsrxm", "udp", "dtls",
+        "packet", "verbs", "verbsrxm", "verbsud");
 
     /** Value of {@link #PIN} that pins nothing. */
     public static final String PIN_NONE = "auto";
@@ -66,6 +74,21 @@ public final class LinkConfig {
      */
     public boolean isPinned() {
         return !PIN_NONE.equals(pin);
+    }
+
+    /**
+     * What is said of a link that a driver does not have.
+     *
+     * @param name of the link, which may be none.
+     * @return a rejection that names the option, or the link that was probably meant.
+     */
+    public static Verdict absent(String name) {
+        Reason reason = NAMES.contains(name)
+            ? new Reason("enabled", "no", "yes", "Add " + name + " to " + ENABLED.name() + " of the driver.")
+            : new Reason("link name", name, "one of best, " + String.join(", ", NAMES), "Did you mean "
+                + Stream.concat(Stream.of("best"), NAMES.stream())
+                    .min(Comparator.comparingInt(known -> OptionNames.distance(name, known))).orElseThrow() + '?');
+        return new Verdict(name, false, 0, List.of(reason));
     }
 
     /**

@@ -32,7 +32,7 @@ public final class MetricsConfig {
         .range(-1, 65_535)
         .why("TCP port of 127.0.0.1 at which the driver answers GET /metrics with all counters in the text format of "
             + "OpenMetrics, for Prometheus and others. -1 is off, 0 chooses a free port. Each process of this host can "
-            + "read it. Needs the JDK's module jdk.httpserver.");
+            + "read it.");
 
     /** {@code jfabric.metrics.stageSampling}. */
     public static final Option<Integer> STAGE_SAMPLING = Option.count("jfabric.metrics.stageSampling")

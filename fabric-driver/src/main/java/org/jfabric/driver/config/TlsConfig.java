@@ -7,6 +7,9 @@ import java.util.List;
  * Keys and certificates of the links tls, tlsrxm and dtls. Immutable.
  */
 public final class TlsConfig {
+    /** Value of {@link #AUTHORITY_FILE} that names none. */
+    public static final String NO_AUTHORITY_FILE = "none";
+
     /** {@code jfabric.tls.policy}. */
     public static final Option<TlsPolicy> POLICY = Option.oneOf("jfabric.tls.policy", TlsPolicy.class)
         .defaultsTo(TlsPolicy.OPTIONAL)
@@ -38,18 +41,27 @@ public final class TlsConfig {
     public static final Option<Path> TRUST_FILE = Option.file("jfabric.tls.trustFile")
         .defaultsTo(Path.of("/etc/jfabric/tls/trusted.pem"))
         .rule("a path", path -> path.getFileName() != null)
-        .why("Certificates (PEM) that peers are trusted by: of an authority, or of the peers themselves. A connection "
-            + "in either direction needs one of them. Read again when it has changed.");
+        .why("The certificates of the peers that are trusted (PEM). They are compared and issue nothing. A connection "
+            + "in either direction needs one of them, or an authority. Read again when it has changed. May be "
+            + "missing if there is a jfabric.tls.authorityFile.");
+
+    /** {@code jfabric.tls.authorityFile}. */
+    public static final Option<String> AUTHORITY_FILE = Option.name("jfabric.tls.authorityFile")
+        .defaultsTo(NO_AUTHORITY_FILE)
+        .rule("none, or the path of a file", name -> !name.isBlank())
+        .why("Certificates of authorities (PEM): every peer is trusted whose certificate one of them has issued. Read "
+            + "again when it has changed. none has no authority.");
 
     static final OptionGroup GROUP = new OptionGroup(
         "tls", "Keys of the links tls, tlsrxm and dtls",
-        List.of(POLICY, KEY_FILE, CERTIFICATE_FILE, PASSWORD_FILE, TRUST_FILE));
+        List.of(POLICY, KEY_FILE, CERTIFICATE_FILE, PASSWORD_FILE, TRUST_FILE, AUTHORITY_FILE));
 
     private final TlsPolicy policy;
     private final Path keyFile;
     private final Path certificateFile;
     private final Path passwordFile;
     private final Path trustFile;
+    private final String authorityFile;
 
     TlsConfig(ConfigSource source) {
         policy = source.value(POLICY);
@@ -57,6 +69,7 @@ public final class TlsConfig {
         certificateFile = source.value(CERTIFICATE_FILE);
         passwordFile = source.value(PASSWORD_FILE);
         trustFile = source.value(TRUST_FILE);
+        authorityFile = source.value(AUTHORITY_FILE);
     }
 
     /**
@@ -96,11 +109,20 @@ public final class TlsConfig {
     }
 
     /**
-     * The file of the certificates by which peers are trusted.
+     * The file of the certificates of peers.
      *
      * @return absolute path.
      */
     public Path trustFile() {
         return trustFile;
+    }
+
+    /**
+     * The file of the certificates of authorities.
+     *
+     * @return absolute path, or null for none.
+     */
+    public Path authorityFile() {
+        return NO_AUTHORITY_FILE.equals(authorityFile) ? null : Path.of(authorityFile).toAbsolutePath();
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric.driver.tls;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -16,6 +17,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.Collections;
@@ -64,7 +66,7 @@ final class KeyFiles {
     /** The state of all files, to be compared with a later one. */
     List<Object> stamps() {
         return List.of(stamp(config.keyFile()), stamp(config.certificateFile()), stamp(config.passwordFile()),
-            stamp(config.trustFile()));
+            stamp(config.trustFile()), config.authorityFile() == null ? "none" : stamp(config.authorityFile()));
     }
 
     private static Object stamp(Path file) {
@@ -90,16 +92,51 @@ final class KeyFiles {
     }
 
     /**
-     * Reads the certificates that are trusted.
+     * Reads the certificates of single peers.
      *
+     * @return empty only if the file is missing and there are authorities.
      * @throws FabricException as {@link #identity()}.
      */
-    Certificate[] trusted() {
-        return certificates(TlsConfig.TRUST_FILE, config.trustFile());
+    List<X509Certificate> pinned() {
+        return config.authorityFile() != null && Files.notExists(config.trustFile()) ? List.of()
+            : certificates(TlsConfig.TRUST_FILE, config.trustFile());
+    }
+
+    /**
+     * Reads the certificates of authorities.
+     *
+     * @return empty if no file is named.
+     * @throws FabricException as {@link #identity()}.
+     */
+    List<X509Certificate> authorities() {
+        if (config.authorityFile() == null) {
+            return List.of();
+        }
+        List<X509Certificate> read = certificates(TlsConfig.AUTHORITY_FILE, config.authorityFile());
+        for (X509Certificate each : read) {
+            if (each.getBasicConstraints() < 0) {
+                throw wrong(TlsConfig.AUTHORITY_FILE, config.authorityFile(), "has the certificate of "
+                    + each.getSubjectX500Principal() + ", which may not issue others (no CA:TRUE)",
+                    "The certificate of a peer belongs into " + TlsConfig.TRUST_FILE.name() + '.', null);
+            }
+        }
+        return read;
+    }
+
+    static KeyStore emptyStore() throws GeneralSecurityException {
+        try {
+            KeyStore store = KeyStore.getInstance("PKCS12");
+            store.load(null, null);
+            return store;
+        } catch (IOException impossible) {
+            // nothing is read
+            throw new UncheckedIOException(impossible);
+        }
     }
 
     private Identity pem(byte[] content) {
-        Certificate[] chain = certificates(TlsConfig.CERTIFICATE_FILE, config.certificateFile());
+        Certificate[] chain =
+            certificates(TlsConfig.CERTIFICATE_FILE, config.certificateFile()).toArray(Certificate[]::new);
         Matcher block = PEM_KEY.matcher(new String(content, StandardCharsets.ISO_8859_1));
         if (!block.find()) {
             throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "has no block BEGIN PRIVATE KEY", REMEDY_KEY, null);
@@ -157,11 +194,12 @@ final class KeyFiles {
         }
     }
 
-    private static Certificate[] certificates(Option<Path> option, Path file) {
+    private static List<X509Certificate> certificates(Option<?> option, Path file) {
         try {
-            Certificate[] read = CertificateFactory.getInstance("X.509")
-                .generateCertificates(new ByteArrayInputStream(read(option, file))).toArray(Certificate[]::new);
-            if (read.length > 0) {
+            List<X509Certificate> read = CertificateFactory.getInstance("X.509")
+                .generateCertificates(new ByteArrayInputStream(read(option, file))).stream()
+                .map(X509Certificate.class::cast).toList();
+            if (!read.isEmpty()) {
                 return read;
             }
         } catch (GeneralSecurityException ex) {
@@ -172,7 +210,7 @@ final class KeyFiles {
     }
 
     /** Reads a file that only its owner may read. */
-    private static byte[] secret(Option<Path> option, Path file) {
+    private static byte[] secret(Option<?> option, Path file) {
         byte[] content = read(option, file);
         try {
             if (!Collections.disjoint(Files.getPosixFilePermissions(file), OF_OTHERS)) {
@@ -185,7 +223,7 @@ final class KeyFiles {
         return content;
     }
 
-    private static byte[] read(Option<Path> option, Path file) {
+    private static byte[] read(Option<?> option, Path file) {
         try {
             return Files.readAllBytes(file);
         } catch (IOException ex) {
@@ -193,7 +231,7 @@ final class KeyFiles {
         }
     }
 
-    private static FabricException unreadable(Option<Path> option, Path file, IOException cause) {
+    private static FabricException unreadable(Option<?> option, Path file, IOException cause) {
         boolean isMissing = cause instanceof NoSuchFileException;
         return new FabricException(isMissing ? FabricErrno.ENOENT : FabricErrno.EACCES,
             option.name() + ": " + file + (isMissing ? " does not exist" : " cannot be read: " + cause),
@@ -202,7 +240,7 @@ final class KeyFiles {
     }
 
     private static FabricException wrong(
-        Option<Path> option, Path file, String what, String remedy, Exception cause) {
+        Option<?> option, Path file, String what, String remedy, Exception cause) {
         return new FabricException(FabricErrno.EINVAL, option.name() + ": " + file + ' ' + what, remedy, cause);
     }
 }

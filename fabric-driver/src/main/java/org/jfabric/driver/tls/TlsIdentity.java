@@ -1,10 +1,9 @@
 package org.jfabric.driver.tls;
 
-import java.io.IOException;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.HexFormat;
 import java.util.List;
 import javax.net.ssl.KeyManager;
@@ -14,7 +13,6 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 import org.jfabric.driver.config.TlsConfig;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -167,20 +165,13 @@ public final class TlsIdentity {
 
     private Managers load() {
         KeyFiles.Identity identity = files.identity();
-        Certificate[] trusted = files.trusted();
+        List<X509Certificate> pinned = files.pinned();
+        List<X509Certificate> authorities = files.authorities();
         try {
-            KeyStore anchors = KeyStore.getInstance("PKCS12");
-            anchors.load(null, null);
-            for (int i = 0; i < trusted.length; i++) {
-                anchors.setCertificateEntry("trusted-" + i, trusted[i]);
-            }
-            TrustManagerFactory trustManagers =
-                TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-            trustManagers.init(anchors);
             return new Managers(
                 new KeyManager[] {new OnlyKey(identity.key(), identity.chain())},
-                trustManagers.getTrustManagers());
-        } catch (GeneralSecurityException | IOException ex) {
+                new TrustManager[] {new TrustedPeers(pinned, authorities)});
+        } catch (GeneralSecurityException ex) {
             throw unusable(ex);
         }
     }

@@ -13,6 +13,8 @@ enum TopColumn {
     ENDPOINT("endpoint", 0, row -> row.text, null),
     /** State of the queues, the worst one. */
     STATE("state", 7, row -> row.state.text(), row -> row.state.ordinal()),
+    /** The client: many addresses name a port only. */
+    CLIENT("client", 10, row -> row.client, null),
     /** Messages sent per second. */
     SENT("sent/s", 6, null, row -> row.meters.rate("sent_messages")),
     /** Messages received per second. */
@@ -31,8 +33,6 @@ enum TopColumn {
     RECEIVED_BYTES("recvB/s", 7, null, row -> row.meters.rate("received_bytes")),
     /** Operations that ended with an error entry. */
     ERRORS("errors", 6, null, row -> row.meters.value("errors")),
-    /** The client. */
-    CLIENT("client", 10, row -> row.client, null),
     /** Remote accesses per second. */
     ACCESSES("rma/s", 6, null, row -> row.meters.rate("remote_accesses")),
     /** Sends that found the channel full, per second. */
@@ -133,17 +133,25 @@ enum TopColumn {
             if (column != ENDPOINT) {
                 line.append(' ');
             }
-            String fitted = cut(cell, width);
+            String fitted = column == ENDPOINT ? cutAddress(cell, width) : cut(cell, width);
             String space = " ".repeat(width - fitted.length());
             line.append(column.figure == null || column == STATE ? fitted + space : space + fitted);
         }
         return line.toString().stripTrailing();
     }
 
+    /** The same of an address, which loses its scheme first: all of a link have the same. */
+    private static String cutAddress(String address, int width) {
+        return cut(address.length() <= width ? address : address.replaceFirst("\\w+://", ""), width);
+    }
+
     /** A text of that many characters at most; a longer one loses its middle. */
     static String cut(String text, int width) {
         if (text.length() <= width) {
             return text;
+        }
+        if (width <= 2) {
+            return text.substring(0, width);
         }
         int head = Math.max(0, (width - 2) / 2);
         return text.substring(0, head) + ".." + text.substring(text.length() - Math.max(0, width - 2 - head));

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.jfabric.tool.ToolCommand;
 import org.jfabric.tool.ToolException;
+import org.jfabric.tool.ToolTerminal;
 import org.jfabric.tool.ToolVersion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -88,7 +89,7 @@ public final class TopCommand implements ToolCommand {
         Sampler sampler = new Sampler(drivers::paths);
         TopView view = new TopView(column, reverse, filter, !noPeers);
         long intervalMs = (long) (interval * 1_000);
-        if (once || System.console() == null || !System.console().isTerminal()) {
+        if (once || !ToolTerminal.canDraw()) {
             sampler.sample();
             Thread.sleep(Duration.ofMillis(intervalMs));
             print(sampler.sample(), view);

@@ -1,30 +1,26 @@
 package org.jfabric.tool.watch;
 
-import com.sun.net.httpserver.Headers;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.jfabric.driver.metrics.LocalHost;
+import org.jfabric.driver.metrics.LocalHttpServer;
+import org.jfabric.driver.metrics.LocalHttpServer.Answer;
+import org.jfabric.driver.metrics.LocalHttpServer.Request;
 import org.jfabric.tool.ToolException;
 
 /**
  * Serves the page that shows drivers, on 127.0.0.1. It is read-only.
  *
  * <p>Every process of the host reaches this address, but a driver belongs to one user: data is given only to requests
- * that carry the key, which is in the printed URL, behind the {@code #} that browsers do not send. The header
- * {@code Host} must name this host, so that a page of another host cannot use a name that it lets resolve to 127.0.0.1.
+ * that carry the key, which is in the printed URL, behind the {@code #} that browsers do not send.
  *
  * <p>Samples are taken by a thread of its own, also while no page is open.
  */
@@ -35,7 +31,7 @@ final class WebServer implements AutoCloseable {
     private record Resource(String path, String type) {
     }
 
-    private static final int BACKLOG = 16;
+    private static final Answer NO_PAGE = Answer.line(404, "There is no such page.");
     private static final long KEPT_MS = 600_000;
     private static final int KEY_BYTES = 16;
     /** In the jar of this version of the library. */
@@ -53,31 +49,33 @@ final class WebServer implements AutoCloseable {
         "/uplot-license.txt", new Resource(LIBRARY + "LICENSE", "text/plain; charset=utf-8"));
     private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
         + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    private static final String HEADERS = "Content-Security-Policy: " + POLICY + "\r\n"
+        + "X-Content-Type-Options: nosniff\r\n"
+        + "Referrer-Policy: no-referrer\r\n"
+        + "Cross-Origin-Resource-Policy: same-origin\r\n"
+        + "Cross-Origin-Opener-Policy: same-origin\r\n"
+        + "Cache-Control: no-store\r\n";
 
     private final Sampler sampler;
-    private final HttpServer server;
-    private final ExecutorService answering;
+    private final LocalHttpServer server;
     private final ScheduledExecutorService sampling;
     private final History history;
     private final long periodMs;
     private final String key;
     private volatile Sample latest;
 
-    private WebServer(Sampler sampler, HttpServer server, long periodMs) {
+    private WebServer(int port, Sampler sampler, long periodMs) throws IOException {
         this.sampler = sampler;
         this.periodMs = periodMs;
-        this.server = server;
         byte[] random = new byte[KEY_BYTES];
         new SecureRandom().nextBytes(random);
         key = HexFormat.of().formatHex(random);
         latest = sampler.sample();
         history = new History((int) (KEPT_MS / periodMs));
-        // a connection that sends half a request keeps its thread, and must not keep the page from its user
-        answering = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("fabric-web-", 0).factory());
+        server = LocalHttpServer.open(port, "fabric-web", HEADERS, this::answer);
         sampling = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("fabric-web-samples").factory());
-        server.setExecutor(answering);
-        server.createContext("/", this::answer);
+        sampling.scheduleAtFixedRate(this::sample, periodMs, periodMs, TimeUnit.MILLISECONDS);
     }
 
     /**
@@ -87,20 +85,14 @@ final class WebServer implements AutoCloseable {
      * @param sampler  owned by the server from now on.
      * @param periodMs between two samples, and two questions of the page.
      * @return the server; the caller closes it.
-     * @throws ToolException if the port cannot be listened at, or the JDK has no HTTP server.
+     * @throws ToolException if the port cannot be listened at.
      */
     static WebServer open(int port, Sampler sampler, long periodMs) {
         try {
-            WebServer web = new WebServer(sampler, HttpServer.create(
-                new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), port), BACKLOG), periodMs);
-            web.server.start();
-            web.sampling.scheduleAtFixedRate(web::sample, periodMs, periodMs, TimeUnit.MILLISECONDS);
-            return web;
+            return new WebServer(port, sampler, periodMs);
         } catch (IOException ex) {
             throw new ToolException("The page cannot be served at 127.0.0.1:" + port + ": " + ex.getMessage()
                 + ". Choose another port with --port, or 0 for any.", ex);
-        } catch (NoClassDefFoundError ex) {
-            throw new ToolException("This Java runtime has no module jdk.httpserver; use a full JDK.", ex);
         }
     }
 
@@ -110,7 +102,7 @@ final class WebServer implements AutoCloseable {
     }
 
     int port() {
-        return server.getAddress().getPort();
+        return server.port();
     }
 
     private void sample() {
@@ -123,87 +115,49 @@ final class WebServer implements AutoCloseable {
         }
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            headers(exchange.getResponseHeaders());
-            String path = exchange.getRequestURI().getPath();
-            String method = exchange.getRequestMethod();
-            Resource resource = RESOURCES.get(path);
-            if (!LocalHost.isNamed(exchange)) {
-                send(exchange, 421, "text/plain", "This server is 127.0.0.1:" + port() + ".\n");
-            } else if (!method.equals("GET") && !method.equals("HEAD")) {
-                exchange.getResponseHeaders().set("Allow", "GET, HEAD");
-                send(exchange, 405, "text/plain", "Only GET and HEAD.\n");
-            } else if (resource != null) {
-                send(exchange, 200, resource.type, read(resource.path));
-            } else if (!path.startsWith("/api/")) {
-                send(exchange, 404, "text/plain", "There is no such page.\n");
-            } else if (!hasKey(exchange.getRequestHeaders())) {
-                send(exchange, 401, "text/plain", "The header Authorization must be: Bearer KEY, with the key that"
-                    + " stands behind the # of the URL that 'fabric web' has printed.\n");
-            } else {
-                data(exchange, path);
-            }
+    private Answer answer(Request request) {
+        Resource resource = RESOURCES.get(request.path());
+        if (resource != null) {
+            return new Answer(200, resource.type, read(resource.path));
+        } else if (!request.path().startsWith("/api/")) {
+            return NO_PAGE;
+        } else if (!hasKey(request.authorization())) {
+            return Answer.line(401, "The header Authorization must be: Bearer KEY, with the key that stands behind the"
+                + " # of the URL that 'fabric web' has printed.");
         }
-    }
-
-    private void data(HttpExchange exchange, String path) throws IOException {
-        String json = switch (path) {
+        String json = switch (request.path()) {
             case "/api/state" -> WebJson.state(latest, periodMs);
-            case "/api/history" -> WebJson.history(history.since(since(exchange.getRequestURI().getQuery())));
+            case "/api/history" -> WebJson.history(history.since(since(request.query())));
             case "/api/errors" -> WebJson.errors(latest);
             case "/api/options" -> WebJson.options(latest);
             default -> null;
         };
-        if (json == null) {
-            send(exchange, 404, "text/plain", "There is no such page.\n");
-        } else {
-            send(exchange, 200, "application/json", json);
-        }
+        return json == null ? NO_PAGE : new Answer(200, "application/json", json);
     }
 
     private static long since(String query) {
         return query != null && query.matches("since=\\d{1,18}") ? Long.parseLong(query.substring(6)) : 0;
     }
 
-    private static void headers(Headers headers) {
-        headers.set("Content-Security-Policy", POLICY);
-        headers.set("X-Content-Type-Options", "nosniff");
-        headers.set("Referrer-Policy", "no-referrer");
-        headers.set("Cross-Origin-Resource-Policy", "same-origin");
-        headers.set("Cross-Origin-Opener-Policy", "same-origin");
-        headers.set("Cache-Control", "no-store");
-    }
-
-    private boolean hasKey(Headers headers) {
-        String given = headers.getFirst("Authorization");
+    private boolean hasKey(String given) {
         return given != null && MessageDigest.isEqual(
             given.getBytes(StandardCharsets.UTF_8), ("Bearer " + key).getBytes(StandardCharsets.UTF_8));
     }
 
-    private static void send(HttpExchange exchange, int status, String type, String text) throws IOException {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        boolean isHead = exchange.getRequestMethod().equals("HEAD");
-        exchange.getResponseHeaders().set("Content-Type", type);
-        exchange.sendResponseHeaders(status, isHead ? -1 : bytes.length);
-        if (!isHead) {
-            exchange.getResponseBody().write(bytes);
-        }
-    }
-
-    private static String read(String path) throws IOException {
+    private static String read(String path) {
         try (InputStream in = WebServer.class.getResourceAsStream(path)) {
             if (in == null) {
                 throw new IllegalStateException("the jar lacks " + path);
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
     }
 
     @Override
     public void close() {
         sampling.shutdownNow();
-        server.stop(0);
-        answering.shutdownNow();
+        server.close();
     }
 }

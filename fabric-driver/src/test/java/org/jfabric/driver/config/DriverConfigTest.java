@@ -310,8 +310,20 @@ class DriverConfigTest {
     @Test
     void shouldFallBackToTemporaryFolderWhenSharedMemoryIsMissing() {
         Path missing = folder.resolve("missing");
-        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.base(folder, missing, "7"));
-        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.base(missing, folder, "7"));
+        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.shared(folder, missing, "7"));
+        assertEquals(folder.resolve("jfabric-7"), DefaultDirectory.shared(missing, folder, "7"));
+    }
+
+    @Test
+    void shouldTakeTheBaseFromTheEnvironmentWithoutOtherSettingsOfTheHost() {
+        Map<String, String> environment = Map.of(
+            DefaultDirectory.BASE_VARIABLE, folder + "/named", "JFABRIC_QUEUE_TX_SIZE", "2");
+        DriverConfig config = builder().environment(environment).build();
+        assertEquals(folder.resolve("named"), config.directory().base());
+        assertEquals(256, config.queue().txSize());
+        Path set = folder.resolve("set");
+        assertEquals(
+            set, builder().environment(environment).set(DirectoryConfig.BASE, set).build().directory().base());
     }
 
     @Test

@@ -48,6 +48,7 @@ public final class TestKeys {
     private static final int SET = 0x31;
     private static final int EXTENSIONS = 0xA3;
     private static final byte[] ECDSA_WITH_SHA256 = HexFormat.of().parseHex("300a06082a8648ce3d040302");
+    private static final String AUTHORITIES = "authorities.pem";
     /** Begin of the names of keys whose certificate has expired. */
     public static final String EXPIRED = "expired";
 
@@ -83,9 +84,11 @@ public final class TestKeys {
     public record Folder(Path folder) {
         /** Names and values of the options, in turn. */
         public String[] options() {
+            Path authorities = folder.resolve(AUTHORITIES);
             return new String[] {"jfabric.tls.keyFile", folder + "/key", "jfabric.tls.certificateFile",
                 folder + "/certificate.pem", "jfabric.tls.passwordFile", folder + "/password",
-                "jfabric.tls.trustFile", folder + "/trusted.pem"};
+                "jfabric.tls.trustFile", folder + "/trusted.pem",
+                "jfabric.tls.authorityFile", Files.exists(authorities) ? authorities.toString() : "none"};
         }
 
         /** The same as NAME=VALUE. */
@@ -116,6 +119,12 @@ public final class TestKeys {
         /** Replaces the trusted certificates. */
         public Folder trust(String... names) {
             write("trusted.pem", certificates(names));
+            return this;
+        }
+
+        /** Replaces the authorities; without it there are none. */
+        public Folder authorities(String... names) {
+            write(AUTHORITIES, certificates(names));
             return this;
         }
 

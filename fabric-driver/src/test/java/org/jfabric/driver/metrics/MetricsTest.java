@@ -173,12 +173,13 @@ class MetricsTest {
         }
     }
 
+    /** Any process of the host can connect. */
     @Test
-    void shouldAnswerWhileAnotherConnectionHasSentHalfARequest() throws IOException {
+    void shouldAnswerAndLimitConnectionsWhenAnotherProcessSendsHalfRequests() throws IOException {
         alpha = launch("alpha", ThreadingMode.INVOKER);
-        try (Socket half = new Socket(InetAddress.ofLiteral("127.0.0.1"), alpha.metricsPort())) {
-            half.getOutputStream().write("GET /met".getBytes(StandardCharsets.US_ASCII));
+        try (HalfRequests others = new HalfRequests(alpha.metricsPort())) {
             assertTrue(page(alpha).names().contains("jfabric_driver_clients"));
+            assertTrue(others.areLimited());
         }
     }
 

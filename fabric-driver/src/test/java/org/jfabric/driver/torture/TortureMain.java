@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 
 /** The command {@code ./fabric torture}. */
 @Command(
-    name = "torture",
+    name = "fabric torture",
     mixinStandardHelpOptions = true,
     description = "Kills, stops and harms processes of this library that send each other messages, and checks what the"
         + " others notice of it. It makes its drivers and applications itself, in a directory of its own, and touches"

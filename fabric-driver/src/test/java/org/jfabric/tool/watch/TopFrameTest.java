@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,10 +39,10 @@ class TopFrameTest {
         assertTrue(lines.contains(
             "jfabric://alpha/slow waits for jfabric://beta/b: sends without credit: 12, 1m05s"), lines::toString);
         assertTrue(lines.get(at(lines, "jfabric://alpha/fast")).matches(
-            "jfabric://alpha/fast +flowing +1.20M +2.40M +0 +0 +3 +16 +- +- +2 quotes"),
+            "jfabric://alpha/fast +flowing quotes +1.20M +2.40M +0 +0 +3 +16 +- +- +2"),
             () -> String.join("\n", lines));
         int slow = at(lines, "jfabric://alpha/slow  ");
-        assertTrue(lines.get(slow + 1).matches(" {2}> jfabric://beta/b +stuck +5 .* +12 .*"),
+        assertTrue(lines.get(slow + 1).matches(" {2}> jfabric://beta/b +stuck +shm +5 .* +12 .*"),
             () -> String.join("\n", lines));
     }
 
@@ -58,6 +59,16 @@ class TopFrameTest {
         List<String> byState = frame(BY_SENT.sortedBy(TopColumn.STATE), 120);
         assertTrue(at(byState, "jfabric://alpha/slow  ") < at(byState, "jfabric://alpha/fast"), byState::toString);
         assertTrue(at(byState, "jfabric://alpha/fast") < at(byState, "jfabric://alpha/middle"), byState::toString);
+    }
+
+    @Test
+    void shouldCutWhatAllAddressesHaveFirst() {
+        TopColumn.Row row = new TopColumn.Row("fi_sockaddr_in://192.0.2.117:40001", "quotes", QueueState.IDLE,
+            new Meters(Map.of(), Map.of()), 0);
+        assertTrue(TopColumn.line(TopColumn.fitting(80), 80, row).startsWith("192.0.2.117:40001 "));
+        TopColumn.Row peer = new TopColumn.Row("  > jfabric://alpha/the-orders-of-today", "shm", QueueState.IDLE,
+            new Meters(Map.of(), Map.of()), 0);
+        assertTrue(TopColumn.line(TopColumn.fitting(80), 80, peer).startsWith("  > alpha/t"));
     }
 
     @ParameterizedTest
@@ -81,8 +92,11 @@ class TopFrameTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {40, 60, 80, 120, 200})
+    @ValueSource(ints = {1, 2, 3, 23, 40, 60, 80, 120, 200})
     void shouldFitIntoTheWidth(int width) {
+        if (width >= 80) {
+            assertTrue(frame(BY_SENT, width).stream().anyMatch(line -> line.contains(" quotes ")));
+        }
         for (String line : frame(BY_SENT, width)) {
             assertTrue(line.length() <= width, () -> width + ": " + line);
         }

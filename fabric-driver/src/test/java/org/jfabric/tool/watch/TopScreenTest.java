@@ -102,6 +102,8 @@ class TopScreenTest {
         press(ESCAPE + "[D");
         awaitShown("SENT/Sv");
         press(ESCAPE + "OD");
+        awaitShown("CLIENTv");
+        press(ESCAPE + "OD");
         awaitShown("STATEv");
         press("r");
         awaitShown("STATE^");
@@ -138,6 +140,9 @@ class TopScreenTest {
         assertFalse(narrow.contains("POSTED"), narrow);
         assertFalse(narrow.contains("jfabric://alpha/middle"), narrow);
         narrow.lines().forEach(line -> assertTrue(line.length() <= 60, line));
+        terminal.setSize(Size.of(1, 1));
+        terminal.raise(Signal.WINCH);
+        press("r");
         terminal.setSize(Size.of(140, 30));
         awaitShown("POSTED", "CLIENT", "jfabric://alpha/middle");
         press("q");

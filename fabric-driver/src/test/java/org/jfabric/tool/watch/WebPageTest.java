@@ -94,7 +94,7 @@ class WebPageTest {
 
     private static void narrowAndDark(Browser browser) throws Exception {
         Object light = browser.run("return getComputedStyle(document.body).backgroundColor");
-        for (int width : new int[] {1280, 400}) {
+        for (int width : new int[] {1280, 1000, 400}) {
             for (String scheme : List.of("light", "dark")) {
                 browser.showAs(width, 900, scheme);
                 Browser.await(() -> "a graph of this width", () -> (Boolean) browser.run(
@@ -104,6 +104,10 @@ class WebPageTest {
                 assertEquals(List.of(), browser.run("""
                     return [...document.querySelectorAll('main *')].filter((each) => !each.closest('pre, thead')
                         && each.getBoundingClientRect().right > innerWidth + 1).map((each) => each.outerHTML)"""));
+                assertEquals(List.of(), browser.run("""
+                    return [...document.querySelectorAll('#driver-table tbody th, #endpoint-table tbody th')]
+                        .filter((each) => each.clientHeight > 90)
+                        .map((each) => each.outerHTML)"""), "columns of names that are squeezed at " + width);
                 Object seen = browser.run("return getComputedStyle(document.body).backgroundColor");
                 if (scheme.equals("light")) {
                     assertEquals(light, seen);

@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jfabric.driver.metrics.HalfRequests;
 import org.jfabric.test.Deadline;
 import org.jfabric.tool.ToolException;
 import org.junit.jupiter.api.AfterEach;
@@ -108,10 +109,10 @@ class WebServerTest {
 
     /** Any process of the host can connect, with the key or without. */
     @Test
-    void shouldAnswerWhileAnotherConnectionHasSentHalfARequest() throws IOException {
-        try (Socket half = new Socket(InetAddress.ofLiteral("127.0.0.1"), server.port())) {
-            half.getOutputStream().write("GET /api".getBytes(StandardCharsets.US_ASCII));
+    void shouldAnswerAndLimitConnectionsWhenAnotherProcessSendsHalfRequests() throws IOException {
+        try (HalfRequests others = new HalfRequests(server.port())) {
             assertStatus(200, get("/api/state"));
+            assertTrue(others.areLimited());
         }
     }
 

@@ -287,21 +287,6 @@ class TlsLinkTest {
     }
 
     @Test
-    void shouldNotExamineTheDatesOfAPinnedCertificate() {
-        up(node(TestKeys.EXPIRED, "b"), node("b", TestKeys.EXPIRED));
-    }
-
-    /** A trusted authority stands for all that it has issued, while their dates hold. */
-    @Test
-    void shouldTrustWhatAnAuthorityHasIssued() {
-        TcpNode right = node("b", "authority");
-        up(node("a@authority", "b"), right);
-        Recorder refused = node(TestKeys.EXPIRED + "@authority", "b").connect(right.address());
-        await(() -> refused.downs == 1);
-        assertEquals(FabricErrno.EKEYREJECTED, refused.downErrno);
-    }
-
-    @Test
     void shouldRefuseAKeyThatOthersCanRead() throws IOException {
         TestKeys.Folder files = TestKeys.files(folder, "a", "b");
         Files.setPosixFilePermissions(files.folder().resolve("key"), PosixFilePermissions.fromString("rw-r-----"));
