@@ -3,7 +3,7 @@ package org.jfabric.driver.engine;
 /**
  * The budget of an endpoint's memory for messages without a receive. Peers that are not in the address vector,
  * <em>unknown peers</em>, can use one half of it at most, so the other half stays available for the peers that the
- * application knows.
+ * application knows. The receives that their unfinished messages hold are counted here, too.
  *
  * <p>Owner: progress agent.
  */
@@ -15,6 +15,7 @@ final class MessageBudget {
     private final long unknownQuota;
     private long unreservedBytes;
     private long unknownBytes;
+    private int unknownReceives;
 
     MessageBudget(int budgetBytes, int windowBytes) {
         this.windowBytes = windowBytes;
@@ -87,16 +88,28 @@ final class MessageBudget {
         unknownBytes -= ANNOUNCEMENT_BYTES;
     }
 
+    /** Counts receives that unfinished messages of unknown peers have begun to hold, or hold no longer if negative. */
+    void countUnknownReceives(int more) {
+        unknownReceives += more;
+    }
+
+    /** Receives that unfinished messages of unknown peers hold. */
+    int unknownReceives() {
+        return unknownReceives;
+    }
+
     /**
      * Moves the reservations of a peer that was inserted into the address vector, or removed from it.
      *
      * @param bytes         reserved for it.
      * @param announcements taken by {@link #takeAnnouncement}, which count for unknown peers only.
-     * @param isUnknown    whether it is unknown now.
+     * @param receives      that its unfinished messages hold.
+     * @param isUnknown     whether it is unknown now.
      */
-    void move(long bytes, int announcements, boolean isUnknown) {
+    void move(long bytes, int announcements, int receives, boolean isUnknown) {
         long moved = bytes + (long) announcements * ANNOUNCEMENT_BYTES;
         // may exceed the quota, if the bytes were granted while the peer was known
         unknownBytes += isUnknown ? moved : -moved;
+        unknownReceives += isUnknown ? receives : -receives;
     }
 }

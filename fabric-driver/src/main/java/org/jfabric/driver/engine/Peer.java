@@ -186,6 +186,11 @@ final class Peer extends ChannelHandler {
         return payloads;
     }
 
+    /** Whether its messages arrive one behind the other: none begins before the one before it is here. */
+    boolean isInSequence() {
+        return frames == null && payloads == null;
+    }
+
     /**
      * The channel, if its wire carries frames.
      *
@@ -397,6 +402,7 @@ final class Peer extends ChannelHandler {
      */
     void addPull(ReceiveOperation operation) {
         pulls.add(operation);
+        held.countReceive(1);
     }
 
     /**
@@ -406,6 +412,7 @@ final class Peer extends ChannelHandler {
      */
     void removePull(ReceiveOperation operation) {
         pulls.remove(operation);
+        held.countReceive(-1);
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.Placement;
+import org.jfabric.info.Flags;
 
 /**
  * Messages that arrive in pieces: the link requests a destination when a message begins, and reports when it is
@@ -16,6 +17,8 @@ import org.jfabric.driver.link.Placement;
  * <p>Owner: progress agent.
  */
 final class Streams {
+    /** Token of a message that is paused before it is matched. */
+    private static final long UNMATCHED_TOKEN = -1;
     /** A placement token with this bit names a stored message, else a receive. */
     private static final long STORED_TOKEN = 1L << 31;
     /**
@@ -41,13 +44,17 @@ final class Streams {
     }
 
     void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
-        if (placement.action() == Placement.Action.PAUSE) {
+        if (placement.action() == Placement.Action.PAUSE && placement.token() != UNMATCHED_TOKEN) {
             again(peer, length, placement);
             return;
         }
         if (WaitingMessages.isImpossible(length)) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             peer.violation("began a message of " + length + " bytes");
+            return;
+        }
+        if (mustWaitUnmatched(peer, flags, tag)) {
+            placement.set(Placement.Action.PAUSE, 0, 0, UNMATCHED_TOKEN);
             return;
         }
         ReceiveOperation operation = mode.arrive(peer, flags, tag, length);
@@ -74,6 +81,16 @@ final class Streams {
         }
     }
 
+    /**
+     * Whether a receive accepts the message and must not be held by it, because unknown peers hold too many. The peer
+     * holds none itself and owes no answer, so that nothing behind this message is missed.
+     */
+    private boolean mustWaitUnmatched(Peer peer, long flags, long tag) {
+        return waiting.isOverShare(peer) && peer.frames() == null && peer.firstPull() == null
+            && !awaits(peer) && waiting.matcher(flags).findPosted(
+                (flags & Flags.TAGGED) != 0 ? tag : 0, peer.source()) != null;
+    }
+
     /** Stores a message of a peer without credit, or pauses it. */
     private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
         StoredMessage message = waiting.pause(peer, flags, tag, data, length);
@@ -88,6 +105,9 @@ final class Streams {
             // the engine has dropped the message, and will close the channel
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             return;
+        }
+        if (message.isHeldBack && !waiting.isOverShare(peer)) {
+            waiting.release(message, mode);
         }
         ReceiveOperation operation = message.receive;
         if (operation != null) {
@@ -114,7 +134,12 @@ final class Streams {
             return true;
         }
         long most = peer.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
-        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= most;
+        return missing <= most && awaits(peer);
+    }
+
+    /** Whether an operation of this side can end only after more bytes of the peer. */
+    private static boolean awaits(Peer peer) {
+        return peer.channel() != null && peer.channel().awaitsPeer();
     }
 
     void onPlaced(Peer peer, Placement placement) {
@@ -135,6 +160,8 @@ final class Streams {
         if (message.receive != null) {
             peer.removePull(message.receive);
             waiting.deliver(message.receive, message);
+        } else if (message.isHeldBack) {
+            waiting.release(message, mode);
         }
     }
 

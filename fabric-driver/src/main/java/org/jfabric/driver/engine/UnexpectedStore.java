@@ -54,6 +54,7 @@ final class UnexpectedStore {
         message.awaited = 0;
         message.resident = false;
         message.paused = false;
+        message.isHeldBack = false;
         message.inPlace = false;
         message.isLent = false;
         message.nextFree = free;

@@ -264,7 +264,7 @@ class TcpUnknownPeerTest {
         int length = 1_000_000;
         List<Socket> peers = new ArrayList<>();
         List<Recorder> seen = new ArrayList<>();
-        for (int port = 7801; port <= 7804; port++) {
+        for (int port = 7801; port <= 7805; port++) {
             Socket socket = unknownPeer(victim, ONE_HOST);
             assertEquals(CmMessage.RESPONSE, ask(socket, port));
             Recorder there = victim.handler(name(ONE_HOST, port));
@@ -277,17 +277,23 @@ class TcpUnknownPeerTest {
         Recorder dripping = seen.get(1);
         Recorder moving = seen.get(2);
         Recorder known = seen.get(3);
-        for (int i = 0; i < 10 && silent.downs + dripping.downs < 2; i++) {
-            peers.get(1).getOutputStream().write(0);
-            peers.get(2).getOutputStream().write(new byte[20_000]);
+        Recorder slow = seen.get(4);
+        for (int i = 0; i < 10 && silent.downs + dripping.downs + slow.downs < 3; i++) {
+            int[] bytes = {0, 1, 20_000, 0, 5_000};
+            for (int peer = 0; peer < bytes.length; peer++) {
+                if (seen.get(peer).downs == 0) {
+                    peers.get(peer).getOutputStream().write(new byte[bytes[peer]]);
+                }
+            }
             step(victim);
             victim.aheadNs += 2_500_000_000L;
             step(victim);
         }
-        assertEquals(List.of(1, 1, 0, 0), seen.stream().map(each -> each.downs).toList());
+        assertEquals(List.of(1, 1, 0, 0, 1), seen.stream().map(each -> each.downs).toList());
         assertEquals(FabricErrno.ETIMEDOUT, silent.downErrno);
         assertEquals(FabricErrno.ETIMEDOUT, dripping.downErrno);
-        assertEquals(2, victim.counter("tcp: connections closed because a message made no progress"));
+        assertEquals(FabricErrno.ETIMEDOUT, slow.downErrno, "more than 16 KiB, but no 16th of the message");
+        assertEquals(3, victim.counter("tcp: connections closed because a message made no progress"));
         // without cycles the connection is not read
         victim.aheadNs += 100_000_000_000L;
         step(victim);
