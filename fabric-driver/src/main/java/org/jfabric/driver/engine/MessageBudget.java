@@ -5,14 +5,21 @@ package org.jfabric.driver.engine;
  * <em>unknown peers</em>, can use one half of it at most, so the other half stays available for the peers that the
  * application knows. The receives that their unfinished messages hold are counted here, too.
  *
+ * <p>Messages of known peers may use {@link #BEYOND} times as much again while a posted receive may wait for a message
+ * behind them ({@link Streams}).
+ *
  * <p>Owner: progress agent.
  */
 final class MessageBudget {
     /** Approximate memory of the record of an announced message. */
     private static final int ANNOUNCEMENT_BYTES = 256;
 
+    /** Budgets that may be used beyond the first one. */
+    private static final long BEYOND = 15;
+
     private final int windowBytes;
     private final long unknownQuota;
+    private final long beyondBytes;
     private long unreservedBytes;
     private long unknownBytes;
     private int unknownReceives;
@@ -20,6 +27,7 @@ final class MessageBudget {
     MessageBudget(int budgetBytes, int windowBytes) {
         this.windowBytes = windowBytes;
         this.unknownQuota = budgetBytes / 2;
+        this.beyondBytes = BEYOND * budgetBytes;
         this.unreservedBytes = budgetBytes;
     }
 
@@ -28,7 +36,16 @@ final class MessageBudget {
         return windowBytes;
     }
 
-    /** Bytes that are not reserved for any peer. */
+    /** Takes bytes even beyond the budget; returns false if its second bound is reached. */
+    boolean takeBeyond(long bytes) {
+        if (bytes > unreservedBytes + beyondBytes) {
+            return false;
+        }
+        unreservedBytes -= bytes;
+        return true;
+    }
+
+    /** Bytes that are not reserved for any peer; negative if more than the budget is in use. */
     long unreservedBytes() {
         return unreservedBytes;
     }

@@ -668,6 +668,16 @@ final class Peer extends ChannelHandler {
         }
     }
 
+    /** A message of it was stored beyond the endpoint's budget ({@link Streams}). */
+    void onReadBeyondBudget(long bytes) {
+        context.onReadBeyondBudget(this, bytes);
+    }
+
+    /** It is not read, although a receive may wait for one of its messages: the second bound is reached. */
+    void onBudgetUsedUp() {
+        context.onBudgetUsedUp(this);
+    }
+
     /**
      * Closes the peer with its endpoint: writes no entries, only closes the channel.
      *

@@ -14,6 +14,9 @@ import org.jfabric.info.Flags;
  * each other: of an unknown peer one window, of a known one what can be on its way. The mode of receiving may need a
  * message beyond the budget ({@link ReceiveMode#mustStore}).
  *
+ * <p>The receiver may wait for a message behind the one that has no room, if it takes none and has posted receives that
+ * do not accept that one. Then a known peer is read on, to the second bound of the budget; that bound is reported.
+ *
  * <p>Owner: progress agent.
  */
 final class Streams {
@@ -117,7 +120,7 @@ final class Streams {
             placement.set(
                 Placement.Action.DIRECT, isDropped ? 0 : operation.address, isDropped ? null : operation.pieces,
                 isDropped ? 0 : operation.placedBytes(), placement.token());
-        } else if (hasRoom(peer) || mode.mustStore(message)) {
+        } else if (hasRoom(peer) || mode.mustStore(message) || mayHideAwaited(message)) {
             message.paused = false;
             message.block = length == 0 ? 0 : store.takeBlock(length);
             placement.set(Placement.Action.STORE, message.block, length, placement.token());
@@ -135,6 +138,25 @@ final class Streams {
         }
         long most = peer.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
         return missing <= most && awaits(peer);
+    }
+
+    /** Whether a receive may wait for what is behind a message, and there is room for the message beyond the budget. */
+    private boolean mayHideAwaited(StoredMessage message) {
+        Peer peer = message.peer;
+        if (peer.held().isOfUnknownPeer() || waiting.posted() == 0 || !store.isStuck()
+            || waiting.matcher(message.flags).findPosted(message.tag(), message.source()) != null) {
+            return false;
+        }
+        long missing = peer.held().missingBytes();
+        if (store.budget().takeBeyond(missing)) {
+            peer.held().extend(missing);
+            peer.onReadBeyondBudget(missing);
+            return true;
+        }
+        if (store.mustReport()) {
+            peer.onBudgetUsedUp();
+        }
+        return false;
     }
 
     /** Whether an operation of this side can end only after more bytes of the peer. */

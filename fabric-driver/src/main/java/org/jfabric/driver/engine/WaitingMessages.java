@@ -64,6 +64,11 @@ final class WaitingMessages {
         return tagged.unexpectedCount() + untagged.unexpectedCount();
     }
 
+    /** The number of posted receives in both matchers. */
+    int posted() {
+        return tagged.postedCount() + untagged.postedCount();
+    }
+
     /** Takes a record and a block for a message; returns null if its peer exceeds its granted credit. */
     StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
         if (!peer.held().store(length)) {
