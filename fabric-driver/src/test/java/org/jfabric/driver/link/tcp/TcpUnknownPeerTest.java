@@ -80,8 +80,11 @@ class TcpUnknownPeerTest {
     }
 
     private static byte[] request(int listenPort) {
-        CmMessage message = new CmMessage(
-            CmMessage.REQUEST, RdmConnectData.request(listenPort, 1 + listenPort).encode());
+        return request(RdmConnectData.request(listenPort, 1 + listenPort));
+    }
+
+    private static byte[] request(RdmConnectData data) {
+        CmMessage message = new CmMessage(CmMessage.REQUEST, data.encode());
         byte[] bytes = new byte[message.length()];
         message.encode(new UnsafeBuffer(bytes), 0);
         return bytes;
@@ -153,6 +156,31 @@ class TcpUnknownPeerTest {
         victim.insert(peer.address());
         Recorder here = peer.connect(victim.address());
         await(() -> here.ups == 1 && victim.handler(peer.address()).ups == 1);
+    }
+
+    /** A peer of libfabric with FI_TCP_FIREWALL_ADDR=1 has to connect by itself; attempts to connect to it are vain. */
+    @Test
+    void shouldNotConnectToAPeerThatIsBehindAFirewall() throws IOException {
+        TcpNode victim = node(OTHER_HOST, "jfabric.tcp.connectTimeoutNs", "60s");
+        try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getByName(ONE_HOST))) {
+            int port = listener.getLocalPort();
+            victim.insert(name(ONE_HOST, port));
+            // its own attempt makes way for the peer's request, although its address is the greater one
+            Recorder there = victim.connect(name(ONE_HOST, port));
+            for (int i = 0; i < 2; i++) {
+                Socket socket = unknownPeer(victim, ONE_HOST);
+                socket.getOutputStream().write(request(new RdmConnectData(0, 1, port, 77)));
+                await(() -> available(socket) >= 40);
+                assertEquals(CmMessage.RESPONSE, socket.getInputStream().readNBytes(40)[1]);
+                int downs = there.downs;
+                socket.close();
+                await(() -> there.downs > downs);
+                Recorder refused = victim.connect(name(ONE_HOST, port));
+                int before = refused.downs;
+                await(() -> refused.downs > before);
+                assertEquals(FabricErrno.EFIREWALLADDR, refused.downErrno);
+            }
+        }
     }
 
     @Test
