@@ -794,6 +794,7 @@ public final class Domain implements Fid {
         } finally {
             closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
         }
+        endpoint.connection().leavePassive();
     }
 
     void publish(Endpoint endpoint, String service) {
@@ -853,6 +854,8 @@ public final class Domain implements Fid {
                 if (enabled) {
                     closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
                     endpoint.onClosedInDriver();
+                } else {
+                    endpoint.connection().leavePassive();
                 }
             }
         }

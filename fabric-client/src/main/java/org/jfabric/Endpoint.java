@@ -1003,11 +1003,12 @@ public final class Endpoint implements Fid {
 
     /**
      * Ends the connection (fi_shutdown): nothing is sent or received any more, operations that are outstanding end with
-     * {@link FabricErrno#ECANCELED}, and the peer's event queue gets SHUTDOWN.
+     * {@link FabricErrno#ECANCELED}, and the event queues of both sides get SHUTDOWN. Has no effect once the connection
+     * has ended.
      *
      * @param flags 0; no bits are defined.
      * @throws FabricException {@link FabricErrno#ENOSYS} of a connectionless endpoint, {@link FabricErrno#EBADFLAGS}
-     *     for flags, {@link FabricErrno#ENOTCONN} if it is not connected, {@link FabricErrno#EOPBADSTATE} if closed.
+     *     for flags, {@link FabricErrno#ENOTCONN} before it is connected, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public void shutdown(long flags) {
         management().shutdown(flags);

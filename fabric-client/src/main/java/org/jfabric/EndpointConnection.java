@@ -92,6 +92,9 @@ final class EndpointConnection {
                 throw badState("is closed", "Open another one.");
             }
             synchronized (lock) {
+                if (state == ENDED) {
+                    return;
+                }
                 requireConnected();
                 end();
             }
@@ -103,6 +106,7 @@ final class EndpointConnection {
                     throw refused;
                 }
             }
+            endpoint.bindings().eventQueue().report(EventType.SHUTDOWN, endpoint, null, 0, new byte[0]);
         }
     }
 
@@ -178,7 +182,14 @@ final class EndpointConnection {
 
     /** The passive endpoint that the endpoint has taken over, 0 for none. */
     long passiveId() {
-        return info.handle() instanceof PassiveEndpoint passive && passive.isOpen() ? passive.id() : 0;
+        return info.handle() instanceof PassiveEndpoint passive && passive.isReserved() ? passive.id() : 0;
+    }
+
+    /** The endpoint has the address of the passive endpoint, or is closed without it. */
+    void leavePassive() {
+        if (info.handle() instanceof PassiveEndpoint passive) {
+            passive.onLeft();
+        }
     }
 
     void onConnected(DriverEvent.ConnectionMade event) {

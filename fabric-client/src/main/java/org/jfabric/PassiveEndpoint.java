@@ -47,6 +47,8 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     private int backlog = DEFAULT_BACKLOG;
     private volatile EventQueue eventQueue;
     private volatile int state = OPEN;
+    /** An active endpoint is open that is to get its address and has not; under the fabric's lock. */
+    private boolean isReserved;
 
     PassiveEndpoint(PassiveEndpoints owner, Info info, long context, long id, String name) {
         this.owner = owner;
@@ -253,14 +255,17 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
 
     /**
      * Closes it: it listens no more, and requests without an answer are rejected. Connections that were accepted
-     * continue, and so does an endpoint that has taken over its address. Has no effect if it is already closed.
+     * continue, and an endpoint that was opened with it as its handle has its address, or gets it. Has no effect if it
+     * is already closed.
      */
     @Override
     public void close() {
         synchronized (owner.lock()) {
             if (state != CLOSED) {
                 markClosed();
-                owner.closeInDriver(this);
+                if (!isReserved) {
+                    owner.closeInDriver(this);
+                }
             }
         }
     }
@@ -292,7 +297,21 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     void takeOver() {
         requireIdle();
         state = TAKEN_OVER;
+        isReserved = true;
         unbind();
+    }
+
+    boolean isReserved() {
+        return isReserved;
+    }
+
+    /** The active endpoint has its address, or is closed without it; under the fabric's lock. */
+    void onLeft() {
+        boolean wasReserved = isReserved;
+        isReserved = false;
+        if (wasReserved && state == CLOSED && owner.find(id) == this) {
+            owner.closeInDriver(this);
+        }
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */

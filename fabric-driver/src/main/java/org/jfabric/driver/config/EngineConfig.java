@@ -20,7 +20,8 @@ public final class EngineConfig {
         .defaultsTo(4L << 20)
         .range(64L << 10, 64L << 30)
         .why("Driver memory, per endpoint, for messages that arrived before their receive. Raise it where "
-            + "receivers post late; without it senders wait and only announcements go.");
+            + "receivers post late; without it senders wait and only announcements go. Over tcp and rxm, up to 16 "
+            + "times as much is used while a posted receive may wait for a message that is not read yet.");
 
     /** {@code jfabric.engine.creditWindowBytes}. */
     public static final Option<Long> CREDIT_WINDOW_BYTES = Option.bytes("jfabric.engine.creditWindowBytes")

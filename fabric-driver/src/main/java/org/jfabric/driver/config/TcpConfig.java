@@ -65,10 +65,10 @@ public final class TcpConfig {
         .durationNs("jfabric.tcp.unknownPeerTimeoutNs")
         .defaultsTo(10_000_000_000L)
         .range(0L, 3_600_000_000_000L)
-        .why("Longest pause of an unknown peer inside of a message (tcp, rxm): within that time the rest of the "
-            + "message has to arrive, or 16 KiB of it, else its connection is closed and the receive that the message "
-            + "had begun to fill ends with FI_ETIMEDOUT. It is detected a quarter of the time later at most. 0 lets "
-            + "such a peer keep a receive without limit.");
+        .why("Time of an unknown peer inside of a message (tcp, rxm): within it the rest of the message has to arrive, "
+            + "or the next 16th of it, at least 16 KiB and at most 4 MiB, else its connection is closed and the "
+            + "receive that the message had begun to fill ends with FI_ETIMEDOUT. It is detected a quarter of the time "
+            + "later at most. 0 lets such a peer keep a receive without limit.");
 
     /** {@code jfabric.tcp.takeover}. */
     public static final Option<Takeover> TAKEOVER = Option.oneOf("jfabric.tcp.takeover", Takeover.class)

@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.agrona.UnsafeApi;
 import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
@@ -52,6 +53,8 @@ public final class EngineEndpoint extends EndpointPort {
     private final Connection connection;
     /** Of operations without a peer. */
     private final Traffic traffic = new Traffic(new ByteCredit());
+    /** Address of the counter of bytes that were read beyond the budget; 0 if there were none. */
+    private long beyondCounter;
     private boolean closed;
     /** Its connection is over: a receive that finds no message ends. */
     private boolean ended;
@@ -699,6 +702,10 @@ public final class EngineEndpoint extends EndpointPort {
                 engine.fault(ex);
             }
         }
+        if (beyondCounter != 0) {
+            engine.counters().close(beyondCounter);
+            beyondCounter = 0;
+        }
         work.close();
         remoteTarget.close();
         sender.close();
@@ -848,6 +855,24 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public void onForgotten(Peer peer) {
             engine.meters().close(EngineEndpoint.this, peer);
+        }
+
+        @Override
+        public void onReadBeyondBudget(Peer peer, long bytes) {
+            if (beyondCounter == 0) {
+                beyondCounter = engine.counters().open(MetricLabel.OTHER, "bytes that " + settings.address()
+                    + " has read beyond jfabric.engine.unexpectedBudgetBytes");
+                log(EventKind.READ_BEYOND_BUDGET, bytes, 0, peer.address());
+            }
+            UnsafeApi.putLongRelease(null, beyondCounter, UnsafeApi.getLong(beyondCounter) + bytes);
+        }
+
+        @Override
+        public void onBudgetUsedUp(Peer peer) {
+            engine.log().onError(new FabricException(FabricErrno.ENOSPC, settings.address() + " does not read "
+                + peer.address() + " although a posted receive may wait for one of its messages: those without a"
+                + " receive use 16 times jfabric.engine.unexpectedBudgetBytes",
+                "Post their receives, in about the order in which they are sent, or raise that option."));
         }
 
         @Override

@@ -4,7 +4,8 @@ import org.agrona.UnsafeApi;
 
 /**
  * The queued messages of one peer that wait for receives: their number, and a counter for the operator that exists
- * while they use up the peer's credit. The sender has the corresponding counter ({@link Outbox}).
+ * while they use up the peer's credit. The sender has the corresponding counter ({@link Outbox}). Also the number of
+ * receives that unfinished messages of the peer hold.
  *
  * <p>Owner: progress agent.
  */
@@ -18,6 +19,8 @@ final class HeldMessages {
     private boolean isOfUnknownPeer;
     private int stored;
     private int announcements;
+    /** Receives whose payload is not here yet. */
+    private int receives;
     /** Bytes of the peer's messages that the application is shown where they lie. */
     private long lentBytes;
     /** Address of the counter; 0 while the peer has credit. */
@@ -42,7 +45,15 @@ final class HeldMessages {
     void ofUnknownPeer(boolean isUnknown) {
         if (isUnknown != isOfUnknownPeer) {
             isOfUnknownPeer = isUnknown;
-            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), isUnknown);
+            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), receives, isUnknown);
+        }
+    }
+
+    /** Counts a receive that waits for a payload of the peer; -1 if it has ended. */
+    void countReceive(int more) {
+        receives += more;
+        if (isOfUnknownPeer) {
+            context.receiver().budget().countUnknownReceives(more);
         }
     }
 

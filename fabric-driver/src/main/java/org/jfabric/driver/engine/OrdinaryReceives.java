@@ -66,7 +66,11 @@ final class OrdinaryReceives extends ReceiveMode {
     /** Gives an accepted receive the oldest message that it accepts, or posts it. */
     void match(ReceiveOperation receive) {
         boolean isTagged = (receive.flags & Flags.TAGGED) != 0;
-        StoredMessage message = (StoredMessage) (isTagged ? tagged : untagged).postReceive(receive);
+        TagMatcher matcher = isTagged ? tagged : untagged;
+        StoredMessage message = (StoredMessage) matcher.postReceive(receive);
+        while (message != null && waiting.holdBack(message)) {
+            message = (StoredMessage) matcher.postReceive(receive);
+        }
         if (message != null) {
             waiting.deliver(receive, message);
         }

@@ -186,6 +186,11 @@ final class Peer extends ChannelHandler {
         return payloads;
     }
 
+    /** Whether its messages arrive one behind the other: none begins before the one before it is here. */
+    boolean isInSequence() {
+        return frames == null && payloads == null;
+    }
+
     /**
      * The channel, if its wire carries frames.
      *
@@ -397,6 +402,7 @@ final class Peer extends ChannelHandler {
      */
     void addPull(ReceiveOperation operation) {
         pulls.add(operation);
+        held.countReceive(1);
     }
 
     /**
@@ -406,6 +412,7 @@ final class Peer extends ChannelHandler {
      */
     void removePull(ReceiveOperation operation) {
         pulls.remove(operation);
+        held.countReceive(-1);
     }
 
     /**
@@ -659,6 +666,16 @@ final class Peer extends ChannelHandler {
         if (broken != null) {
             broken.close(FabricErrno.EIO);
         }
+    }
+
+    /** A message of it was stored beyond the endpoint's budget ({@link Streams}). */
+    void onReadBeyondBudget(long bytes) {
+        context.onReadBeyondBudget(this, bytes);
+    }
+
+    /** It is not read, although a receive may wait for one of its messages: the second bound is reached. */
+    void onBudgetUsedUp() {
+        context.onBudgetUsedUp(this);
     }
 
     /**

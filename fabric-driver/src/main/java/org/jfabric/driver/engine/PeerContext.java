@@ -163,6 +163,21 @@ abstract class PeerContext {
     abstract void onViolation(Peer peer, String reason);
 
     /**
+     * A message was stored beyond the budget, because a receive may wait for one behind it.
+     *
+     * @param peer  its sender.
+     * @param bytes beyond the budget.
+     */
+    abstract void onReadBeyondBudget(Peer peer, long bytes);
+
+    /**
+     * A receive may wait for a message that is not read, because the second bound of the budget is reached.
+     *
+     * @param peer that is not read.
+     */
+    abstract void onBudgetUsedUp(Peer peer);
+
+    /**
      * Opens the counter of sends that wait because of back-pressure by a peer.
      *
      * @param peer that grants no more credit.

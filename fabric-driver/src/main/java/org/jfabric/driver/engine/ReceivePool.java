@@ -201,6 +201,12 @@ final class ReceivePool {
         freeOfDriver = null;
     }
 
+    /** Receives, or messages in buffers, that unfinished messages of unknown peers may hold: one half, but one. */
+    int unknownLimit() {
+        int ofDriver = operations.length - receives - SPARES - 1;
+        return Math.max(1, Math.max(outstanding(), ofDriver) / 2);
+    }
+
     /** The number of receives that occupy a slot. */
     int outstanding() {
         return receives - room;

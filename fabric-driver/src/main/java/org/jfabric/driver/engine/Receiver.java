@@ -82,7 +82,7 @@ final class Receiver {
         this.ends = new EndedReceives(
             pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes(), levels);
         this.pulls = new Pulls(ends);
-        this.waiting = new WaitingMessages(tagged, untagged, store, ends, pulls, levels);
+        this.waiting = new WaitingMessages(tagged, untagged, store, pool, ends, pulls, levels);
         this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
         this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());
         this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);

@@ -82,8 +82,11 @@ final class SharedReceives extends ReceiveMode {
             return;
         }
         TagMatcher matcher = waiting.matcher(receive.flags);
-        StoredMessage message = matcher.unexpectedCount() == 0 ? null
-            : (StoredMessage) matcher.peek(receive.tag(), receive.ignore(), receive.source());
+        StoredMessage message;
+        do {
+            message = matcher.unexpectedCount() == 0 ? null
+                : (StoredMessage) matcher.peek(receive.tag(), receive.ignore(), receive.source());
+        } while (message != null && waiting.holdBack(message));
         if (message == null) {
             matcher.post(receive);
         } else if (message.peer.bound().takeSlot()) {
@@ -223,7 +226,7 @@ final class SharedReceives extends ReceiveMode {
             StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
             long nextSequence = next == null ? 0 : next.sequence();
             ReceiveOperation receive = (ReceiveOperation) matcher.findPosted(message.tag(), message.source());
-            if (receive != null && message.peer.bound().takeSlotOrBlock()) {
+            if (receive != null && !waiting.holdBack(message) && message.peer.bound().takeSlotOrBlock()) {
                 matcher.cancel(receive);
                 matcher.removeUnexpected(message);
                 waiting.deliver(receive, message);

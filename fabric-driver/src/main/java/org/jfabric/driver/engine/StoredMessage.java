@@ -38,6 +38,8 @@ final class StoredMessage extends UnexpectedMessage {
     boolean resident;
     /** Its connection is not read: the payload is still with the peer or in the kernel, and it has no block. */
     boolean paused;
+    /** Claimed by no application: no receive takes it before it is complete ({@link WaitingMessages#holdBack}). */
+    boolean isHeldBack;
     /** Bytes that arrive after a pause are placed directly in the receive that took it, or are dropped. */
     boolean inPlace;
     /** The receive that was posted while the payload was filling. */

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.Placement;
+import org.jfabric.info.Flags;
 
 /**
  * Messages that arrive in pieces: the link requests a destination when a message begins, and reports when it is
@@ -13,9 +14,14 @@ import org.jfabric.driver.link.Placement;
  * each other: of an unknown peer one window, of a known one what can be on its way. The mode of receiving may need a
  * message beyond the budget ({@link ReceiveMode#mustStore}).
  *
+ * <p>The receiver may wait for a message behind the one that has no room, if it takes none and has posted receives that
+ * do not accept that one. Then a known peer is read on, to the second bound of the budget; that bound is reported.
+ *
  * <p>Owner: progress agent.
  */
 final class Streams {
+    /** Token of a message that is paused before it is matched. */
+    private static final long UNMATCHED_TOKEN = -1;
     /** A placement token with this bit names a stored message, else a receive. */
     private static final long STORED_TOKEN = 1L << 31;
     /**
@@ -41,13 +47,17 @@ final class Streams {
     }
 
     void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
-        if (placement.action() == Placement.Action.PAUSE) {
+        if (placement.action() == Placement.Action.PAUSE && placement.token() != UNMATCHED_TOKEN) {
             again(peer, length, placement);
             return;
         }
         if (WaitingMessages.isImpossible(length)) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             peer.violation("began a message of " + length + " bytes");
+            return;
+        }
+        if (mustWaitUnmatched(peer, flags, tag)) {
+            placement.set(Placement.Action.PAUSE, 0, 0, UNMATCHED_TOKEN);
             return;
         }
         ReceiveOperation operation = mode.arrive(peer, flags, tag, length);
@@ -74,6 +84,16 @@ final class Streams {
         }
     }
 
+    /**
+     * Whether a receive accepts the message and must not be held by it, because unknown peers hold too many. The peer
+     * holds none itself and owes no answer, so that nothing behind this message is missed.
+     */
+    private boolean mustWaitUnmatched(Peer peer, long flags, long tag) {
+        return waiting.isOverShare(peer) && peer.frames() == null && peer.firstPull() == null
+            && !awaits(peer) && waiting.matcher(flags).findPosted(
+                (flags & Flags.TAGGED) != 0 ? tag : 0, peer.source()) != null;
+    }
+
     /** Stores a message of a peer without credit, or pauses it. */
     private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
         StoredMessage message = waiting.pause(peer, flags, tag, data, length);
@@ -89,6 +109,9 @@ final class Streams {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             return;
         }
+        if (message.isHeldBack && !waiting.isOverShare(peer)) {
+            waiting.release(message, mode);
+        }
         ReceiveOperation operation = message.receive;
         if (operation != null) {
             message.paused = false;
@@ -97,7 +120,7 @@ final class Streams {
             placement.set(
                 Placement.Action.DIRECT, isDropped ? 0 : operation.address, isDropped ? null : operation.pieces,
                 isDropped ? 0 : operation.placedBytes(), placement.token());
-        } else if (hasRoom(peer) || mode.mustStore(message)) {
+        } else if (hasRoom(peer) || mode.mustStore(message) || mayHideAwaited(message)) {
             message.paused = false;
             message.block = length == 0 ? 0 : store.takeBlock(length);
             placement.set(Placement.Action.STORE, message.block, length, placement.token());
@@ -114,7 +137,31 @@ final class Streams {
             return true;
         }
         long most = peer.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
-        return peer.channel() != null && peer.channel().awaitsPeer() && missing <= most;
+        return missing <= most && awaits(peer);
+    }
+
+    /** Whether a receive may wait for what is behind a message, and there is room for the message beyond the budget. */
+    private boolean mayHideAwaited(StoredMessage message) {
+        Peer peer = message.peer;
+        if (peer.held().isOfUnknownPeer() || waiting.posted() == 0 || !store.isStuck()
+            || waiting.matcher(message.flags).findPosted(message.tag(), message.source()) != null) {
+            return false;
+        }
+        long missing = peer.held().missingBytes();
+        if (store.budget().takeBeyond(missing)) {
+            peer.held().extend(missing);
+            peer.onReadBeyondBudget(missing);
+            return true;
+        }
+        if (store.mustReport()) {
+            peer.onBudgetUsedUp();
+        }
+        return false;
+    }
+
+    /** Whether an operation of this side can end only after more bytes of the peer. */
+    private static boolean awaits(Peer peer) {
+        return peer.channel() != null && peer.channel().awaitsPeer();
     }
 
     void onPlaced(Peer peer, Placement placement) {
@@ -135,6 +182,8 @@ final class Streams {
         if (message.receive != null) {
             peer.removePull(message.receive);
             waiting.deliver(message.receive, message);
+        } else if (message.isHeldBack) {
+            waiting.release(message, mode);
         }
     }
 

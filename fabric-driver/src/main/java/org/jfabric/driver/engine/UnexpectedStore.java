@@ -11,12 +11,19 @@ import java.util.Arrays;
  * <p>Owner: progress agent.
  */
 final class UnexpectedStore {
+    /** A receiver that takes no message for so long may wait for one that is not read yet. */
+    private static final long STUCK_NS = 50_000_000L;
+
     private final BlockStore blocks;
     private final MessageBudget budget;
     private final CycleClock clock;
     private StoredMessage[] messages = new StoredMessage[64];
     private int messageCount;
     private StoredMessage free;
+    /** Since a message has left the store {@link #isStuck} was asked, first at that time. */
+    private boolean isAsked;
+    private long askedNs;
+    private boolean isReported;
 
     UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes, CycleClock clock) {
         this.clock = clock;
@@ -46,7 +53,26 @@ final class UnexpectedStore {
         return message;
     }
 
+    /** Whether no message has left the store for a while; asked while one waits for room. */
+    boolean isStuck() {
+        long nowNs = clock.nowNs();
+        if (!isAsked) {
+            isAsked = true;
+            isReported = false;
+            askedNs = nowNs;
+        }
+        return nowNs - askedNs > STUCK_NS;
+    }
+
+    /** Returns true once for each time in which it is stuck. */
+    boolean mustReport() {
+        boolean wasReported = isReported;
+        isReported = true;
+        return !wasReported;
+    }
+
     void giveMessage(StoredMessage message) {
+        isAsked = false;
         giveBlock(message);
         message.state = StoredMessage.FREE;
         message.peer = null;
@@ -54,6 +80,7 @@ final class UnexpectedStore {
         message.awaited = 0;
         message.resident = false;
         message.paused = false;
+        message.isHeldBack = false;
         message.inPlace = false;
         message.isLent = false;
         message.nextFree = free;

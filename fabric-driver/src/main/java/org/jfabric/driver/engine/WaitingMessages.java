@@ -11,22 +11,27 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * The messages of one endpoint that no receive has taken yet, with the matchers in which they wait or are claimed. Each
  * message ends in one of three ways: a receive takes it, it is discarded, or its payload is lost with its sender.
  *
+ * <p>Unfinished messages of unknown peers hold at most half of the receives. A further one is <em>held back</em>: no
+ * receive takes it before it is complete, or others have ended.
+ *
  * <p>Owner: progress agent.
  */
 final class WaitingMessages {
     private final TagMatcher tagged;
     private final TagMatcher untagged;
     private final UnexpectedStore store;
+    private final ReceivePool pool;
     private final EndedReceives ends;
     private final Pulls pulls;
     private final ReachedLevels levels;
 
     WaitingMessages(
-        TagMatcher tagged, TagMatcher untagged, UnexpectedStore store, EndedReceives ends, Pulls pulls,
-        ReachedLevels levels) {
+        TagMatcher tagged, TagMatcher untagged, UnexpectedStore store, ReceivePool pool, EndedReceives ends,
+        Pulls pulls, ReachedLevels levels) {
         this.tagged = tagged;
         this.untagged = untagged;
         this.store = store;
+        this.pool = pool;
         this.ends = ends;
         this.pulls = pulls;
         this.levels = levels;
@@ -57,6 +62,11 @@ final class WaitingMessages {
     /** The number of messages in both matchers, claimed ones not included. */
     int count() {
         return tagged.unexpectedCount() + untagged.unexpectedCount();
+    }
+
+    /** The number of posted receives in both matchers. */
+    int posted() {
+        return tagged.postedCount() + untagged.postedCount();
     }
 
     /** Takes a record and a block for a message; returns null if its peer exceeds its granted credit. */
@@ -114,6 +124,46 @@ final class WaitingMessages {
         message.data = data;
         message.length = length;
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
+    }
+
+    // ---- messages that are held back ----
+
+    /** Whether an unfinished message of a peer may not hold a receive now. */
+    boolean isOverShare(Peer peer) {
+        return peer.held().isOfUnknownPeer() && store.budget().unknownReceives() >= pool.unknownLimit();
+    }
+
+    /**
+     * Holds a message back that a receive would have to wait for, if unknown peers hold too many receives. Only if no
+     * later message of its peer can come before its end, because that one would overtake it.
+     *
+     * @param message in its matcher, or just taken from it.
+     * @return false if the receive takes it.
+     */
+    boolean holdBack(StoredMessage message) {
+        if (message.state != StoredMessage.FILLING || !isOverShare(message.peer) || !message.peer.isInSequence()) {
+            return false;
+        }
+        TagMatcher matcher = matcher(message.flags);
+        if (!message.isWaiting()) {
+            matcher.addUnexpected(message);
+        }
+        matcher.claim(message);
+        message.isHeldBack = true;
+        return true;
+    }
+
+    /** Treats a message that was held back as one that arrives now. */
+    void release(StoredMessage message, ReceiveMode mode) {
+        TagMatcher matcher = matcher(message.flags);
+        message.isHeldBack = false;
+        matcher.removeUnexpected(message);
+        ReceiveOperation receive = mode.arrive(message.peer, message.flags, message.tag(), message.length);
+        if (receive == null) {
+            matcher.addUnexpected(message);
+        } else {
+            deliver(receive, message);
+        }
     }
 
     /** Delivers a message that was removed from its matcher to a receive. */
@@ -242,7 +292,7 @@ final class WaitingMessages {
 
     /** The rest of a payload that streams into the store will not arrive. */
     void abort(StoredMessage message, int errno) {
-        if (message.isClaimed()) {
+        if (message.isClaimed() && !message.isHeldBack) {
             lost(message, errno);
             return;
         }
@@ -280,11 +330,16 @@ final class WaitingMessages {
             }
             message = next;
         }
-        for (message = matcher.firstClaimed(); message != null; message = matcher.nextUnexpected(message)) {
+        message = matcher.firstClaimed();
+        while (message != null) {
+            UnexpectedMessage next = matcher.nextUnexpected(message);
             StoredMessage claimed = (StoredMessage) message;
-            if (isUnfinished(claimed, peer)) {
+            if (isUnfinished(claimed, peer) && claimed.isHeldBack) {
+                abort(claimed, errno);
+            } else if (isUnfinished(claimed, peer)) {
                 lost(claimed, errno);
             }
+            message = next;
         }
     }
 

@@ -40,6 +40,8 @@ public enum EventKind {
     CREDIT_WAIT_BEGAN(40, "credit-wait-began", "sends", ""),
     /** A wait for credit has ended. */
     CREDIT_WAIT_ENDED(41, "credit-wait-ended", "ns", "sends"),
+    /** An endpoint reads beyond its budget, because a receive may wait for what follows; the first time only. */
+    READ_BEYOND_BUDGET(42, "read-beyond-budget", "bytes", ""),
     /** A duty cycle took longer than {@code jfabric.metrics.slowCycleNs}. */
     SLOW_CYCLE(50, "slow-cycle", "ns", "cycles"),
     /** A tool drains the driver. */

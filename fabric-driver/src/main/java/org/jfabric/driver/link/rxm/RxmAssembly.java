@@ -16,6 +16,13 @@ final class RxmAssembly {
     long received;
     /** Number of the next segment. */
     int next;
+    /** Its receive was full before its end and has ended: the rest is dropped. */
+    boolean isDropping;
+
+    /** Whether the receive has all that it can take. */
+    boolean isPlaced() {
+        return !isDropping && received >= placement.lengthBytes();
+    }
 
     boolean isWhole() {
         return received == length;

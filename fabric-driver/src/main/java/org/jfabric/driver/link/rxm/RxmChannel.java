@@ -350,8 +350,9 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /**
      * Sends a message of which the peer confirms more than the sending. It confirms what it has read, into the buffer
      * of a receive, so that messages of any length are announced. C peers do not read and confirm a message without
-     * bytes: there an answer that is requested behind it says that it is delivered, but nothing says that it is
-     * matched. Nor does anything say that earlier messages are.
+     * bytes: there the channel below says that it is delivered, if its wire acknowledges messages, as tcp does: a peer
+     * that exits at once has done that before. Else an answer that is requested behind it says so. Nothing says that it
+     * is matched, nor that earlier messages are.
      */
     private int sendConfirmed(TransmitOperation operation) {
         if ((operation.awaitedOfPeer() & Flags.FENCE) != 0) {
@@ -370,11 +371,20 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         }
         header(packet, RxmPacket.EAGER, operation, 0);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
+        long levels = operation.isAcknowledged() ? operation.awaitedOfPeer() : 0;
+        boolean isAcknowledged = (below.limits().levels() & Flags.DELIVERY_COMPLETE) != 0;
+        if (isAcknowledged) {
+            packet.flags |= Flags.TRANSMIT_COMPLETE;
+            packet.context = operation.id();
+            packet.sink = levels;
+        }
         int result = pass(packet);
         if (result < 0) {
             return result;
         }
-        remote.confirm(operation.id(), operation.isAcknowledged() ? operation.awaitedOfPeer() : 0);
+        if (!isAcknowledged) {
+            remote.confirm(operation.id(), levels);
+        }
         return PENDING;
     }
 
@@ -610,8 +620,11 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             return;
         }
         long operation = packet.context;
+        long levels = packet.sink;
         packets.give(packet);
-        if (operation != NO_OPERATION) {
+        if (operation != NO_OPERATION && errno == 0) {
+            confirmed(operation, levels);
+        } else if (operation != NO_OPERATION) {
             handler().onSent(operation, errno);
         }
         onWritable();

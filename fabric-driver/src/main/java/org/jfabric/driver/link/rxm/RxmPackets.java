@@ -46,6 +46,7 @@ final class RxmPackets {
             packet.next = null;
             packet.flags = Flags.MSG;
             packet.context = RxmChannel.NO_OPERATION;
+            packet.sink = 0;
             packet.state = TransmitOperation.IN_LINK;
         }
         return packet;

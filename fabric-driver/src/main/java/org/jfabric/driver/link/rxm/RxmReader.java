@@ -287,6 +287,7 @@ final class RxmReader extends ChannelHandler {
             assembly.length = RxmPacket.length(address);
             assembly.received = 0;
             assembly.next = 0;
+            assembly.isDropping = false;
             assembly.placement.set(Placement.Action.REFUSE, 0, 0, 0);
             if (!begin(assembly, address, length)) {
                 return;
@@ -320,9 +321,16 @@ final class RxmReader extends ChannelHandler {
 
     private void add(RxmAssembly assembly, long address, int bytes) {
         assembly.add(address + RxmPacket.HEADER_LENGTH, bytes);
-        if (assembly.isWhole()) {
+        boolean isWhole = assembly.isWhole();
+        if (isWhole) {
             assemblies.remove(assembly.message);
+        }
+        if (assembly.isPlaced()) {
+            assembly.isDropping = true;
             engine.onPlaced(assembly.placement);
+            assembly.placement.set(Placement.Action.DIRECT, 0, 0, 0);
+        }
+        if (isWhole) {
             spare.add(assembly);
         }
     }
@@ -407,7 +415,7 @@ final class RxmReader extends ChannelHandler {
         boolean isStalled = false;
         for (RxmAssembly assembly : assemblies.values()) {
             isStalled |= assembly.watch.isStalled(
-                isRead && waiting == 0, assembly.message, assembly.received, nowNs, timeoutNs);
+                isRead && waiting == 0, assembly.message, assembly.received, assembly.length, nowNs, timeoutNs);
         }
         return isStalled;
     }
@@ -420,7 +428,9 @@ final class RxmReader extends ChannelHandler {
     /** Aborts the messages that have arrived in part, and the waiting one. */
     void abort(int errno) {
         for (RxmAssembly assembly : assemblies.values()) {
-            engine.onAborted(assembly.placement, errno);
+            if (!assembly.isDropping) {
+                engine.onAborted(assembly.placement, errno);
+            }
         }
         if (waitingAssembly != null) {
             engine.onAborted(waitingAssembly.placement, errno);

@@ -28,6 +28,7 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
     static final int LENGTH = 8;
 
     private static final int VERSION = 0;
+    private static final int BEHIND_FIREWALL = 1;
 
     /** A request of this link. */
     static RdmConnectData request(int listenPort, int processId) {
@@ -37,6 +38,11 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
     /** The answer of an endpoint with the process id {@code ownProcessId}. */
     RdmConnectData response(int ownProcessId) {
         return new RdmConnectData(VERSION, 0, listenPort, ownProcessId);
+    }
+
+    /** Whether the sender cannot be connected to: it answers only over connections that it has requested. */
+    boolean isBehindFirewall() {
+        return (features & BEHIND_FIREWALL) != 0;
     }
 
     byte[] encode() {

@@ -2,8 +2,10 @@ package org.jfabric.driver.link.tcp;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.CrossingRequests;
@@ -41,6 +43,8 @@ final class RdmEndpoint extends ConnectionOwner {
     private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
     /** Accepting ends of connections of this endpoint to itself; the other end is a channel. */
     private final List<TcpConnection> ownEnds = new ArrayList<>();
+    /** Addresses of peers that cannot be connected to; those that are not connected are in the address vector. */
+    private final Set<String> behindFirewall = new HashSet<>();
     /** Channels that wait for their next attempt, or for the report of their failure in the next poll. */
     private final List<RdmChannel> waiting = new ArrayList<>();
 
@@ -76,7 +80,12 @@ final class RdmEndpoint extends ConnectionOwner {
         // not the cycle's clock, which stops while no thread runs cycles
         channel.deadlineNs = link.readNs() + link.connectTimeoutNs();
         peers.add(channel);
-        dial(channel);
+        if (behindFirewall.contains(remoteAddress)) {
+            channel.failure = FabricErrno.EFIREWALLADDR;
+            await(channel);
+        } else {
+            dial(channel);
+        }
         return channel;
     }
 
@@ -240,6 +249,10 @@ final class RdmEndpoint extends ConnectionOwner {
         if (channel != null && channel.isUp()) {
             // the end of the old connection may have arrived unread
             channel.connection().poll(Integer.MAX_VALUE);
+        } else if (channel != null && data.isBehindFirewall() && channel.process() == 0) {
+            // this side's attempt cannot succeed
+            channel.dropAttempt();
+            channel.state = RdmChannel.AWAITING;
         }
         peers.answer(request, local);
     }
@@ -330,6 +343,11 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.process = request.process();
         channel.connection(connection);
         byConnection.put(connection, channel);
+        if (request.data.isBehindFirewall()) {
+            behindFirewall.add(channel.remoteAddress());
+        } else {
+            behindFirewall.remove(channel.remoteAddress());
+        }
         if (connection.respond(request.data.response(processId).encode())) {
             up(channel, connection, request.message);
         }
@@ -378,6 +396,9 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.state = RdmChannel.CLOSED;
         waiting.remove(channel);
         peers.remove(channel);
+        if (!endpoint.knows(channel.remoteAddress())) {
+            behindFirewall.remove(channel.remoteAddress());
+        }
         if (channel.remote().equals(local)) {
             // a message that the other end still reads would end neither with it nor with the next channel
             releaseOwnEnds();

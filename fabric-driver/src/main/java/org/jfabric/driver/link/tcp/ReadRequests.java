@@ -22,6 +22,7 @@ final class ReadRequests {
     private Read[] reads = {new Read(), new Read(), new Read(), new Read()};
     private int first;
     private int count;
+    private long lengthBytes;
 
     ReadRequests() {
     }
@@ -33,6 +34,11 @@ final class ReadRequests {
     /** Whether as many reads are outstanding as a JFabric peer keeps waiting. */
     boolean isFull() {
         return count >= ExposedMemory.MAX_WAITING;
+    }
+
+    /** Bytes of all of them. */
+    long lengthBytes() {
+        return lengthBytes;
     }
 
     Read oldest() {
@@ -49,11 +55,13 @@ final class ReadRequests {
         read.address = address;
         read.pieces = pieces;
         read.length = length;
+        lengthBytes += length;
         count++;
     }
 
     void remove() {
         reads[first].pieces = null;
+        lengthBytes -= reads[first].length;
         first = first + 1 & reads.length - 1;
         count--;
     }

@@ -440,7 +440,7 @@ final class TcpConnection extends Watched {
 
     /** Whether the peer has begun a message or an answer and does not send the rest. */
     boolean isStalled(long nowNs, long timeoutNs) {
-        return state == UP && !isOverRate() && reader.isStalled(nowNs, timeoutNs);
+        return state == UP && reader.isStalled(!isOverRate(), nowNs, timeoutNs);
     }
 
     /** As {@link MessageChannel#probe()}. */

@@ -64,8 +64,8 @@ final class TcpReader {
     private long answered;
     private final StallWatch messageWatch = new StallWatch();
     private final StallWatch answerWatch = new StallWatch();
-    /** The current message has ended with an error: the rest of it is read and dropped. */
-    private boolean isAborted;
+    /** The receive of the current message has ended: the rest of the message is read and dropped. */
+    private boolean isDropping;
 
     TcpReader(TcpConnection connection, BufferPool pool, IoVector vector) {
         this.connection = connection;
@@ -88,11 +88,17 @@ final class TcpReader {
         return (inPayload || !reads.isEmpty()) && !isPaused;
     }
 
-    /** Whether a message that has begun, or an answer to a read of this side, makes no progress. */
-    boolean isStalled(long nowNs, long timeoutNs) {
-        boolean messageStalls = messageWatch.isStalled(inPayload && !isPaused, begun, received, nowNs, timeoutNs);
+    /**
+     * Whether a message that has begun, or an answer to a read of this side, makes no progress.
+     *
+     * @param isRead whether the socket is read now, unless the reader is paused.
+     */
+    boolean isStalled(boolean isRead, long nowNs, long timeoutNs) {
+        boolean isWaiting = isRead && !isPaused;
+        boolean messageStalls = messageWatch.isStalled(
+            isWaiting && inPayload, begun, received, header.payloadLength(), nowNs, timeoutNs);
         boolean answerStalls = answerWatch.isStalled(
-            !reads.isEmpty() && !isPaused, answered, received, nowNs, timeoutNs);
+            isWaiting && !reads.isEmpty(), answered, received, reads.lengthBytes(), nowNs, timeoutNs);
         return messageStalls || answerStalls;
     }
 
@@ -341,8 +347,8 @@ final class TcpReader {
         } else if (wasPaused != isPaused) {
             connection.updateInterest();
         }
-        if (!isPaused && payloadLeft == 0 && connection.isUp()) {
-            finish();
+        if (!isPaused && connection.isUp()) {
+            finishOrDrop();
         }
     }
 
@@ -356,7 +362,7 @@ final class TcpReader {
         if (isCopying) {
             abort();
         }
-        if (isWrite() && (isAborted || !findWritten())) {
+        if (isWrite() && (isDropping || !findWritten())) {
             return;
         }
         long offset = payloadOffset();
@@ -379,9 +385,23 @@ final class TcpReader {
                 isCopying = false;
             }
         }
+        finishOrDrop();
+    }
+
+    /** Ends the message if all of it is here, or its receive if that is full: it need not wait for the rest. */
+    private void finishOrDrop() {
         if (payloadLeft == 0) {
             finish();
+        } else if (!isDropping && isMessage() && payloadOffset() >= placement.lengthBytes()) {
+            connection.streams().onPlaced(placement);
+            // not before: a memory fault in that call leaves the receive to the next poll
+            isDropping = true;
+            placement.set(Placement.Action.DIRECT, 0, 0, 0);
         }
+    }
+
+    private boolean isMessage() {
+        return header.op() == TcpHeader.OP_MESSAGE || header.op() == TcpHeader.OP_TAGGED;
     }
 
     private boolean isWrite() {
@@ -390,24 +410,24 @@ final class TcpReader {
 
     private void finish() {
         inPayload = false;
-        boolean wasAborted = isAborted;
-        isAborted = false;
+        boolean wasDropping = isDropping;
+        isDropping = false;
         if (header.op() == TcpHeader.OP_READ_RESPONSE) {
             long operation = reads.oldest().operation;
             boolean isAccess = reads.oldest().isAccess;
             reads.remove();
             answered++;
             if (isAccess) {
-                connection.remote().onEnded(operation, wasAborted ? FabricErrno.EIO : 0);
+                connection.remote().onEnded(operation, wasDropping ? FabricErrno.EIO : 0);
             } else {
-                connection.onPulled(operation, wasAborted ? FabricErrno.EFAULT : 0);
+                connection.onPulled(operation, wasDropping ? FabricErrno.EFAULT : 0);
             }
             return;
         }
         try {
             if (isWrite()) {
                 connection.remote().end(written, Flags.REMOTE_WRITE, header.hasData(), header.data());
-            } else if (!wasAborted) {
+            } else if (!wasDropping) {
                 connection.streams().onPlaced(placement);
             }
         } finally {
@@ -476,9 +496,7 @@ final class TcpReader {
         long placed = Math.min(got, direct);
         payloadLeft -= placed;
         end = (int) (got - placed);
-        if (payloadLeft == 0) {
-            finish();
-        }
+        finishOrDrop();
         return true;
     }
 
@@ -502,7 +520,7 @@ final class TcpReader {
 
     /** The file of the destination's memory was truncated. */
     private void abort() {
-        isAborted = true;
+        isDropping = true;
         isCopying = false;
         if (isWrite()) {
             connection.refused("writes to memory whose file was truncated", FabricErrno.EFAULT);

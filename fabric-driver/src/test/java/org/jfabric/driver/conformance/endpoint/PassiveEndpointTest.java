@@ -99,6 +99,32 @@ class PassiveEndpointTest {
         }
     }
 
+    /** The documented order: open, close the passive endpoint, enable. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement("EP-024")
+    void shouldKeepItsAddressForTheActiveEndpointWhenItIsClosedFirst(Setup setup) {
+        try (FabricPair pair = new FabricPair(setup)) {
+            ConnectionSide a = new ConnectionSide(pair, pair.a);
+            for (boolean isEnabled : new boolean[] {true, false}) {
+                PassiveEndpoint reserved = pair.a.fabric.openPassiveEndpoint(a.info);
+                String address = reserved.name();
+                Endpoint active = a.open(a.info.copy().handle(reserved), 1);
+                reserved.close();
+                assertFalse(reserved.isOpen());
+                assertEquals(FabricErrno.EADDRINUSE,
+                    errno(() -> pair.a.fabric.openPassiveEndpoint(a.info.copy().srcAddr(address))), "still taken");
+                if (isEnabled) {
+                    active.enable();
+                    assertEquals(address, active.name());
+                }
+                active.close();
+                // free again
+                pair.a.fabric.openPassiveEndpoint(a.info.copy().srcAddr(address)).close();
+            }
+        }
+    }
+
     @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement("EP-024")

@@ -50,12 +50,12 @@ class ConnectionRaceTest {
                 assertEquals(0, right.trecv(pair.b.memory.address(0), 8, ANY, 1, 0, 2));
                 int how = i % 4;
                 if (how < 2) {
-                    shutdown(left);
+                    left.shutdown(0);
                 } else {
                     left.close();
                 }
                 if (how % 2 == 0) {
-                    shutdown(right);
+                    right.shutdown(0);
                 } else {
                     right.close();
                 }
@@ -71,15 +71,6 @@ class ConnectionRaceTest {
                 drainShutdowns(a, pair);
                 drainShutdowns(b, pair);
             }
-        }
-    }
-
-    /** It is over all the same if the peer came first. */
-    private static void shutdown(Endpoint endpoint) {
-        try {
-            endpoint.shutdown(0);
-        } catch (FabricException e) {
-            assertEquals(FabricErrno.ENOTCONN, e.errno());
         }
     }
 
@@ -394,6 +385,7 @@ class ConnectionRaceTest {
                     ended++;
                 }
                 a.next(EventType.SHUTDOWN, left);
+                b.next(EventType.SHUTDOWN, right);
                 left.close();
                 right.close();
             }

@@ -154,12 +154,12 @@ class ConnectionStateTest {
             assertEquals(FabricErrno.ENOTCONN, errno(() -> fresh.shutdown(0)));
             // afterwards
             asking.shutdown(0);
-            assertEquals(FabricErrno.ENOTCONN, errno(() -> asking.shutdown(0)));
+            asking.shutdown(0);
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> asking.connect(name)));
             assertEquals(-FabricErrno.ENOTCONN, asking.tsend(pair.a.memory.address(0), 8, 0, 1, 1));
             assertEquals(name, asking.peer(), "still known");
             connected.b.next(EventType.SHUTDOWN, connected.endpointB);
-            assertEquals(FabricErrno.ENOTCONN, errno(() -> connected.endpointB.shutdown(0)));
+            connected.endpointB.shutdown(0);
             assertEquals(-FabricErrno.ENOTCONN, connected.endpointB.tsend(pair.b.memory.address(0), 8, 0, 1, 1));
             asking.close();
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> asking.connect(name)));

@@ -67,6 +67,12 @@ class ConnectionTest {
             ConnectionSide.Event ended = b.next(EventType.SHUTDOWN, accepting);
             assertEquals(0, ended.data());
             assertEquals(0x22, ended.context());
+            // and its own end, as with a provider of libfabric, once
+            ConnectionSide.Event own = a.next(EventType.SHUTDOWN, asking);
+            assertEquals(0, own.data());
+            assertEquals(0x11, own.context());
+            asking.shutdown(0);
+            accepting.shutdown(0);
             a.assertNoEvent(20);
             b.assertNoEvent(20);
         }

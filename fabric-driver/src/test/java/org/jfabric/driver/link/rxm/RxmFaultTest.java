@@ -20,6 +20,7 @@ import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
+import org.jfabric.SendRequest;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -307,6 +308,24 @@ class RxmFaultTest {
         assertEquals(CONTEXT, error.opContext());
         assertEquals(FabricErrno.ETIMEDOUT, error.err());
         await(() -> isEnded(peer));
+    }
+
+    /** A peer in C that exits with the last message: its provider has acknowledged it, and processes no packet more. */
+    @Test
+    void shouldReportTheDeliveryOfAnEmptyMessageWhenThePeerLeavesAtOnce() throws IOException {
+        long toPeer = addresses.insert("fi_sockaddr_in://127.0.0.1:5001");
+        SendRequest empty = new SendRequest().destAddr(toPeer).tag(1).opContext(CONTEXT)
+            .flags(Flags.DELIVERY_COMPLETE | Flags.COMPLETION);
+        assertEquals(0, endpoint.tsendmsg(empty));
+        int header = 16;
+        await(() -> available(peer) >= header + RxmPacket.HEADER_LENGTH);
+        byte[] message = peer.getInputStream().readNBytes(header + RxmPacket.HEADER_LENGTH);
+        assertEquals(4, message[2] & 4, "asks for an acknowledgement of the connection");
+        byte[] acknowledgement = new byte[header];
+        ByteBuffer.wrap(acknowledgement).order(ByteOrder.LITTLE_ENDIAN).putInt(3).putInt(16 << 16 | 2).putLong(16);
+        peer.getOutputStream().write(acknowledgement);
+        peer.close();
+        next(CONTEXT);
     }
 
     /** What they have left behind is not received; their places are there for others all the same. */

@@ -80,8 +80,11 @@ class TcpUnknownPeerTest {
     }
 
     private static byte[] request(int listenPort) {
-        CmMessage message = new CmMessage(
-            CmMessage.REQUEST, RdmConnectData.request(listenPort, 1 + listenPort).encode());
+        return request(RdmConnectData.request(listenPort, 1 + listenPort));
+    }
+
+    private static byte[] request(RdmConnectData data) {
+        CmMessage message = new CmMessage(CmMessage.REQUEST, data.encode());
         byte[] bytes = new byte[message.length()];
         message.encode(new UnsafeBuffer(bytes), 0);
         return bytes;
@@ -153,6 +156,31 @@ class TcpUnknownPeerTest {
         victim.insert(peer.address());
         Recorder here = peer.connect(victim.address());
         await(() -> here.ups == 1 && victim.handler(peer.address()).ups == 1);
+    }
+
+    /** A peer of libfabric with FI_TCP_FIREWALL_ADDR=1 has to connect by itself; attempts to connect to it are vain. */
+    @Test
+    void shouldNotConnectToAPeerThatIsBehindAFirewall() throws IOException {
+        TcpNode victim = node(OTHER_HOST, "jfabric.tcp.connectTimeoutNs", "60s");
+        try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getByName(ONE_HOST))) {
+            int port = listener.getLocalPort();
+            victim.insert(name(ONE_HOST, port));
+            // its own attempt makes way for the peer's request, although its address is the greater one
+            Recorder there = victim.connect(name(ONE_HOST, port));
+            for (int i = 0; i < 2; i++) {
+                Socket socket = unknownPeer(victim, ONE_HOST);
+                socket.getOutputStream().write(request(new RdmConnectData(0, 1, port, 77)));
+                await(() -> available(socket) >= 40);
+                assertEquals(CmMessage.RESPONSE, socket.getInputStream().readNBytes(40)[1]);
+                int downs = there.downs;
+                socket.close();
+                await(() -> there.downs > downs);
+                Recorder refused = victim.connect(name(ONE_HOST, port));
+                int before = refused.downs;
+                await(() -> refused.downs > before);
+                assertEquals(FabricErrno.EFIREWALLADDR, refused.downErrno);
+            }
+        }
     }
 
     @Test
@@ -264,7 +292,7 @@ class TcpUnknownPeerTest {
         int length = 1_000_000;
         List<Socket> peers = new ArrayList<>();
         List<Recorder> seen = new ArrayList<>();
-        for (int port = 7801; port <= 7804; port++) {
+        for (int port = 7801; port <= 7805; port++) {
             Socket socket = unknownPeer(victim, ONE_HOST);
             assertEquals(CmMessage.RESPONSE, ask(socket, port));
             Recorder there = victim.handler(name(ONE_HOST, port));
@@ -277,17 +305,23 @@ class TcpUnknownPeerTest {
         Recorder dripping = seen.get(1);
         Recorder moving = seen.get(2);
         Recorder known = seen.get(3);
-        for (int i = 0; i < 10 && silent.downs + dripping.downs < 2; i++) {
-            peers.get(1).getOutputStream().write(0);
-            peers.get(2).getOutputStream().write(new byte[20_000]);
+        Recorder slow = seen.get(4);
+        for (int i = 0; i < 10 && silent.downs + dripping.downs + slow.downs < 3; i++) {
+            int[] bytes = {0, 1, 20_000, 0, 5_000};
+            for (int peer = 0; peer < bytes.length; peer++) {
+                if (seen.get(peer).downs == 0) {
+                    peers.get(peer).getOutputStream().write(new byte[bytes[peer]]);
+                }
+            }
             step(victim);
             victim.aheadNs += 2_500_000_000L;
             step(victim);
         }
-        assertEquals(List.of(1, 1, 0, 0), seen.stream().map(each -> each.downs).toList());
+        assertEquals(List.of(1, 1, 0, 0, 1), seen.stream().map(each -> each.downs).toList());
         assertEquals(FabricErrno.ETIMEDOUT, silent.downErrno);
         assertEquals(FabricErrno.ETIMEDOUT, dripping.downErrno);
-        assertEquals(2, victim.counter("tcp: connections closed because a message made no progress"));
+        assertEquals(FabricErrno.ETIMEDOUT, slow.downErrno, "more than 16 KiB, but no 16th of the message");
+        assertEquals(3, victim.counter("tcp: connections closed because a message made no progress"));
         // without cycles the connection is not read
         victim.aheadNs += 100_000_000_000L;
         step(victim);
