@@ -292,6 +292,15 @@ public final class Endpoint implements Fid {
         bind(vector, 0);
     }
 
+    /**
+     * Binds an object of any class: those that have a method of their own here, shared contexts, and regions, as
+     * {@link MemoryRegion#bind(Endpoint, long)} does.
+     *
+     * @param object {@inheritDoc}
+     * @param flags  {@inheritDoc}
+     * @throws FabricException {@link FabricErrno#EINVAL} for another class, and for a shared context that lacks
+     *     something that the endpoint asks for; else as the methods of each class.
+     */
     @Override
     public void bind(Fid object, long flags) {
         Codes.required(object, "object");
