@@ -127,7 +127,7 @@ class ContextLimitsTest {
             info.txAttr().compOrder(Order.NONE);
             info.rxAttr().compOrder(Order.NONE).opFlags(Flags.COMPLETION);
             Endpoint flagged = domain.openEndpoint(info);
-            assertEquals(FabricErrno.EINVAL, errno(() -> flagged.bind(loose, 0)), "defaults of receives that it has not");
+            assertEquals(FabricErrno.EINVAL, errno(() -> flagged.bind(loose, 0)), "default flags of its receives");
         }
     }
 
