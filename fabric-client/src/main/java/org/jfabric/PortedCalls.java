@@ -100,8 +100,8 @@ public final class PortedCalls {
      * @param name     a code of {@link EndpointOption}.
      * @param value    receives the value in the byte order of this machine.
      * @param offset   of the value.
-     * @param optlen   on the way in element 0 is the room in bytes, on the way out {@link EndpointOption#lengthBytes()},
-     *                 also if there is less room.
+     * @param optlen   on the way in element 0 is the room in bytes, on the way out
+     *                 {@link EndpointOption#lengthBytes()}, also if there is less room.
      * @return 0, {@code -FI_ETOOSMALL} if there is less room than needed, and then nothing is stored;
      *     {@code -FI_ENOPROTOOPT} for an unknown level or name and an option that the endpoint does not have,
      *     {@code -FI_EINVAL} for room outside of the buffer, {@code -FI_ENOSYS} for an object of another class, and the
@@ -160,8 +160,8 @@ public final class PortedCalls {
      * Describes a wait object (fi_control). Other commands of libfabric are methods of the objects, for example
      * {@link Endpoint#setOpFlags(long)} and {@link Endpoint#enable()}. One thread at a time uses the object meanwhile.
      *
-     * @param fid     a completion queue, an event queue, a counter, a wait set or an active socket endpoint; others have
-     *                no command.
+     * @param fid     a completion queue, an event queue, a counter, a wait set or an active socket endpoint; others
+     *                have no command.
      * @param command code of {@link ControlCommand#GETWAIT} or {@link ControlCommand#GETWAITOBJ}.
      * @param handle  receives the kind, and for GETWAIT the object; of a member of a wait set the set's.
      * @return 0; {@code -FI_ENODATA} for GETWAIT where there is no object: NONE, UNSPEC, YIELD, a socket endpoint that

@@ -213,8 +213,9 @@ public final class SocketEndpoint implements Fid {
     public void setBacklog(int requests) {
         synchronized (domain.lock()) {
             if (!isPassive || requests < 0) {
-                throw new FabricException(FabricErrno.EINVAL, "the backlog of " + (isPassive ? "a passive" : "an active")
-                    + " endpoint is " + requests, "Set 0 or more requests, of a passive one.");
+                throw new FabricException(FabricErrno.EINVAL, "the backlog of "
+                    + (isPassive ? "a passive" : "an active") + " endpoint is " + requests,
+                    "Set 0 or more requests, of a passive one.");
             }
             require(OPEN, "listens already");
             backlog = requests;
