@@ -5,6 +5,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.TxAttr;
 
@@ -18,6 +19,9 @@ final class ContextAttributes {
     /** What a shared receive context knows of a message; all else concerns its endpoints. */
     private static final long MATCHING = Flags.MSG | Flags.TAGGED | Flags.DIRECTED_RECV | Flags.TRIGGER;
 
+    /** Orders of completions that links offer, whatever the domain was opened with. */
+    static final long COMPLETION_ORDER = Order.STRICT;
+
     private ContextAttributes() {
     }
 
@@ -30,7 +34,10 @@ final class ContextAttributes {
             .injectSize(first(attr.injectSize(), most.injectSize())).size(first(attr.size(), most.size()))
             .iovLimit(first(attr.iovLimit(), most.iovLimit()))
             .rmaIovLimit(first(attr.rmaIovLimit(), most.rmaIovLimit()));
-        requireWithin("the shared transmit context", "the domain", attr, most);
+        requireBits("the shared transmit context", "the domain", "tx_attr.mode", attr.mode(), domain.mode());
+        EndpointInfo.requireTrafficClass(attr.tclass());
+        attr.tclass(attr.tclass() != 0 ? attr.tclass() : domain.domainAttr().tclass());
+        requireWithin("the shared transmit context", "the domain", attr, most.copy().compOrder(COMPLETION_ORDER));
         return attr;
     }
 
@@ -45,7 +52,9 @@ final class ContextAttributes {
         attr.caps(first(attr.caps(), most.caps()) & ~Flags.MULTI_RECV).msgOrder(first(attr.msgOrder(), most.msgOrder()))
             .compOrder(first(attr.compOrder(), most.compOrder())).size(first(attr.size(), most.size()))
             .iovLimit(first(attr.iovLimit(), most.iovLimit()));
-        requireWithin("the shared receive context", "the domain", attr, most);
+        requireBits("the shared receive context", "the domain", "rx_attr.mode", attr.mode(), domain.mode());
+        requireWithin("the shared receive context", "the domain", attr, most.copy().compOrder(COMPLETION_ORDER)
+            .opFlags(attr.opFlags()));
         return attr;
     }
 
@@ -67,6 +76,7 @@ final class ContextAttributes {
         requireBits(who, of, "tx_attr.caps", asked.caps(), most.caps());
         requireBits(who, of, "tx_attr.op_flags", asked.opFlags(), most.opFlags());
         requireBits(who, of, "tx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        requireBits(who, of, "tx_attr.comp_order", asked.compOrder(), most.compOrder());
         requireAtMost(who, of, "tx_attr.inject_size", asked.injectSize(), most.injectSize());
         requireAtMost(who, of, "tx_attr.size", asked.size(), most.size());
         requireAtMost(who, of, "tx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
@@ -76,7 +86,9 @@ final class ContextAttributes {
     /** Requires that an endpoint asks for nothing beyond the context that it uses. */
     static void requireWithin(String who, String of, RxAttr asked, RxAttr most) {
         requireBits(who, of, "rx_attr.caps", asked.caps(), most.caps());
+        requireBits(who, of, "rx_attr.op_flags", asked.opFlags(), most.opFlags());
         requireBits(who, of, "rx_attr.msg_order", asked.msgOrder(), most.msgOrder());
+        requireBits(who, of, "rx_attr.comp_order", asked.compOrder(), most.compOrder());
         requireAtMost(who, of, "rx_attr.size", asked.size(), most.size());
         requireAtMost(who, of, "rx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
     }

@@ -603,7 +603,7 @@ public final class Domain implements Fid {
      * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
      * @param context of the shared context itself.
      * @return the context.
-     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's or that no link offers,
      *     {@link FabricErrno#ENOSYS} if the domain's link offers none, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public SharedTransmitContext openSharedTransmitContext(TxAttr attr, long context) {
@@ -633,7 +633,7 @@ public final class Domain implements Fid {
      * @param attr    its attributes, 0 for those of the domain; an endpoint may ask for none beyond them.
      * @param context of the shared context itself.
      * @return the context, enabled.
-     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's,
+     * @throws FabricException {@link FabricErrno#EINVAL} for attributes beyond the domain's or that no link offers,
      *     {@link FabricErrno#EOPNOTSUPP} for multi-receive, {@link FabricErrno#ENOSYS} if the domain's link offers
      *     none, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
      */

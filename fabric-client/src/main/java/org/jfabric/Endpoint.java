@@ -69,9 +69,9 @@ import org.jfabric.info.Threading;
  * <li>{@code -FI_EOPNOTSUPP}: the endpoint was opened without that direction.</li>
  * </ul>
  *
- * <p><b>Order of arguments.</b> All calls have one: the memory (address or buffer, offset, length), the destination or
- * source, the tag, the bits of it to ignore, the data, the context, and the flags last. A call without one of them
- * leaves it out. {@link SendRequest} and {@link ReceiveRequest} set them by name instead.
+ * <p><b>Order of arguments.</b> All calls have one, which is that of libfabric: the memory (address or buffer, offset,
+ * length), the data, the destination or source, the tag, the bits of it to ignore, the context, and the flags last. A
+ * call without one of them leaves it out. {@link SendRequest} and {@link ReceiveRequest} set them by name instead.
  *
  * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
  * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
@@ -292,6 +292,15 @@ public final class Endpoint implements Fid {
         bind(vector, 0);
     }
 
+    /**
+     * Binds an object of any class: those that have a method of their own here, shared contexts, and regions, as
+     * {@link MemoryRegion#bind(Endpoint, long)} does.
+     *
+     * @param object {@inheritDoc}
+     * @param flags  {@inheritDoc}
+     * @throws FabricException {@link FabricErrno#EINVAL} for another class, and for a shared context that lacks
+     *     something that the endpoint asks for; else as the methods of each class.
+     */
     @Override
     public void bind(Fid object, long flags) {
         Codes.required(object, "object");
@@ -447,12 +456,12 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #send}.
      * @param len      bytes.
-     * @param destAddr destination.
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
      * @param opContext returned in the entry.
      * @return 0 or a negative errno of this class.
      */
-    public int senddata(long buf, long len, long destAddr, long data, long opContext) {
+    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
         return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
     }
 
@@ -461,13 +470,13 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #send}.
      * @param len      bytes.
-     * @param destAddr destination.
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param destAddr destination.
      * @param opContext returned in the entry.
      * @param flags    as for {@link #tsendmsg}.
      * @return 0 or a negative errno of this class.
      */
-    public int sendmsg(long buf, long len, long destAddr, long data, long opContext, long flags) {
+    public int sendmsg(long buf, long len, long data, long destAddr, long opContext, long flags) {
         return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
     }
@@ -476,13 +485,13 @@ public final class Endpoint implements Fid {
      * Posts an untagged send of several pieces with flags of its own.
      *
      * @param iov      as for {@link #sendv}.
-     * @param destAddr destination.
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
+     * @param destAddr destination.
      * @param opContext returned in the entry.
      * @param flags    as for {@link #tsendmsg}.
      * @return 0 or a negative errno of this class.
      */
-    public int sendmsg(IoVec iov, long destAddr, long data, long opContext, long flags) {
+    public int sendmsg(IoVec iov, long data, long destAddr, long opContext, long flags) {
         return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.MSG, iov, destAddr, 0, data, opContext);
     }
@@ -517,11 +526,11 @@ public final class Endpoint implements Fid {
      * @param source   as for {@link #inject}.
      * @param offset   as for {@link #inject}.
      * @param len      as for {@link #inject}.
-     * @param destAddr destination.
      * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
+     * @param destAddr destination.
      * @return 0 or a negative errno of this class.
      */
-    public int injectdata(DirectBuffer source, int offset, int len, long destAddr, long data) {
+    public int injectdata(DirectBuffer source, int offset, int len, long data, long destAddr) {
         return postInject(Flags.MSG | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, 0, data);
     }
 
@@ -679,13 +688,13 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #tsend}.
      * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
      * @param tag      the message's tag.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param opContext returned in the entry.
      * @return 0 or a negative errno of this class.
      */
-    public int tsenddata(long buf, long len, long destAddr, long tag, long data, long opContext) {
+    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
         return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
     }
 
@@ -694,9 +703,9 @@ public final class Endpoint implements Fid {
      *
      * @param buf      as for {@link #tsend}.
      * @param len      bytes.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param destAddr destination.
      * @param tag      the message's tag.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext returned in the entry.
      * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
      *                 {@link Flags#FENCE}, {@link Flags#INJECT} (the payload, at most {@link #injectSize()}
@@ -706,7 +715,7 @@ public final class Endpoint implements Fid {
      * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which only
      *     remote writes have, and for every other flag.
      */
-    public int tsendmsg(long buf, long len, long destAddr, long tag, long data, long opContext, long flags) {
+    public int tsendmsg(long buf, long len, long data, long destAddr, long tag, long opContext, long flags) {
         return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
     }
@@ -715,14 +724,14 @@ public final class Endpoint implements Fid {
      * Posts a tagged send of several pieces with flags of its own.
      *
      * @param iov      as for {@link #sendv}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param destAddr destination.
      * @param tag      the message's tag.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext returned in the entry.
      * @param flags    as for the call of one piece.
      * @return 0 or a negative errno of this class.
      */
-    public int tsendmsg(IoVec iov, long destAddr, long tag, long data, long opContext, long flags) {
+    public int tsendmsg(IoVec iov, long data, long destAddr, long tag, long opContext, long flags) {
         return (flags & ~sendCall) != 0 ? badFlags()
             : post(flags | alwaysForSends | Flags.TAGGED, iov, destAddr, tag, data, opContext);
     }
@@ -758,12 +767,12 @@ public final class Endpoint implements Fid {
      * @param source   as for {@link #tinject}.
      * @param offset   as for {@link #tinject}.
      * @param len      as for {@link #tinject}.
+     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @param destAddr destination.
      * @param tag      the message's tag.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
      * @return 0 or a negative errno of this class.
      */
-    public int tinjectdata(DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
+    public int tinjectdata(DirectBuffer source, int offset, int len, long data, long destAddr, long tag) {
         return postInject(
             Flags.TAGGED | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, tag, data);
     }

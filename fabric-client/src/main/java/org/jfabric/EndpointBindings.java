@@ -53,9 +53,10 @@ final class EndpointBindings {
             case EventQueue queue -> bindEvents(queue, flags);
             case SharedTransmitContext context -> bindContext(context, flags);
             case Endpoint context when context.sharedReceives() != null -> bindContext(context, flags);
+            case MemoryRegion region -> bindRegion(region, flags);
             default -> throw new FabricException(FabricErrno.EINVAL, "an object of class " + object.fidClass()
                 + " cannot be bound to an endpoint", "Bind completion queues, counters, an address vector, an event"
-                + " queue, shared contexts.");
+                + " queue, shared contexts, memory regions.");
         }
     }
 
@@ -192,6 +193,14 @@ final class EndpointBindings {
         context.sharedReceives().endpoints().add(endpoint);
     }
 
+    /** The region knows what it is bound to, and may be bound to an endpoint that is enabled. */
+    private void bindRegion(MemoryRegion region, long flags) {
+        if (region.domain() != endpoint.domain()) {
+            throw new FabricException(FabricErrno.EDOMAIN, "a memory region of another domain cannot be bound");
+        }
+        region.bindings().bind(endpoint, flags);
+    }
+
     private static void requireShared(String what, String attribute, long count, Fid bound, long flags) {
         if (flags != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
@@ -302,6 +311,11 @@ final class EndpointBindings {
     CompletionCredits receiveCredits() {
         return endpoint.sharedReceives() != null ? endpoint.sharedReceives().credits()
             : rxCq == null || !endpoint.requested().receives() ? null : rxCq.credits();
+    }
+
+    /** Null if the endpoint has sends of its own. */
+    SharedTransmitContext transmitContext() {
+        return transmitContext;
     }
 
     /** Null if the endpoint has receives of its own. */

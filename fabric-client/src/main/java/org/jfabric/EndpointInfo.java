@@ -81,7 +81,13 @@ final class EndpointInfo {
         int tclass = wanted.txAttr().tclass();
         if (tclass == TrafficClass.UNSPEC.code()) {
             wanted.txAttr().tclass(domain.domainAttr().tclass());
-        } else if (!TrafficClass.isDefined(tclass)) {
+        } else {
+            requireTrafficClass(tclass);
+        }
+    }
+
+    static void requireTrafficClass(int tclass) {
+        if (!TrafficClass.isDefined(tclass)) {
             throw new FabricException(FabricErrno.EINVAL, "tx_attr.tclass is " + Codes.hex(tclass)
                 + ", no link has classes of its own", "Use a label of TrafficClass, dscpSet, or 0.");
         }

@@ -69,14 +69,6 @@ final class EndpointOptions {
         return EndpointOption.of(name);
     }
 
-    static void requireRoom(EndpointOption option, DirectBuffer value, int offset, int length) {
-        requireInside(value, offset, length);
-        if (length < option.lengthBytes()) {
-            throw new FabricException(FabricErrno.ETOOSMALL, "room for " + length + " bytes, option " + option
-                + " has " + option.lengthBytes(), "Ask EndpointOption.lengthBytes() first.");
-        }
-    }
-
     static long load(EndpointOption option, DirectBuffer value, int offset, int length) {
         requireInside(value, offset, length);
         if (length != option.lengthBytes()) {
@@ -91,14 +83,25 @@ final class EndpointOptions {
         };
     }
 
-    /** Stores a value; all options that can be read are integers of 4 or 8 bytes. */
-    static int store(EndpointOption option, long content, MutableDirectBuffer value, int offset) {
+    /** Stores a value as fi_getopt does it; all options that can be read are integers of 4 or 8 bytes. */
+    static int store(EndpointOption option, long content, MutableDirectBuffer value, int offset, int[] optlen) {
+        if (optlen == null || optlen.length == 0) {
+            return -FabricErrno.EINVAL;
+        }
+        int room = optlen[0];
+        if (room != 0) {
+            requireInside(value, offset, room);
+        }
+        optlen[0] = option.lengthBytes();
+        if (room < option.lengthBytes()) {
+            return -FabricErrno.ETOOSMALL;
+        }
         if (option.lengthBytes() == Integer.BYTES) {
             value.putInt(offset, (int) content, NATIVE);
         } else {
             value.putLong(offset, content, NATIVE);
         }
-        return option.lengthBytes();
+        return 0;
     }
 
     long minMultiRecvBytes() {

@@ -10,6 +10,7 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.Invoker;
 import org.jfabric.ffi.Affinity;
+import org.jfabric.info.ControlCommand;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -255,6 +256,29 @@ public final class EventQueue implements Fid {
             throw otherWaitObject("FD");
         }
         return channel;
+    }
+
+    /** Answers {@link PortedCalls#control}. */
+    int control(int command, WaitObjectHandle handle) {
+        boolean isObject = command == ControlCommand.GETWAIT.code();
+        if (!isObject && command != ControlCommand.GETWAITOBJ.code()) {
+            return -FabricErrno.ENOSYS;
+        }
+        if (handle == null) {
+            return -FabricErrno.EINVAL;
+        }
+        if (isObject && waitSet != null) {
+            return waitSet.control(command, handle);
+        }
+        if (isObject && wait.channel() == null && wait.pair() == null) {
+            return -FabricErrno.ENODATA;
+        }
+        handle.waitObject(waitObject);
+        if (isObject) {
+            handle.channel(wait.channel());
+            handle.mutexCond(wait.pair());
+        }
+        return 0;
     }
 
     /**

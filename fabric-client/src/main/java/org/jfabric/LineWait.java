@@ -127,8 +127,7 @@ final class LineWait extends WaitLoop {
 
     /** The channel of {@link WaitObject#FD}. */
     SocketChannel channel(WaitObject waitObject) {
-        SocketChannel channel = describe(waitObject).channel();
-        if (channel == null) {
+        if (!(describe(waitObject).channel() instanceof SocketChannel channel)) {
             throw new FabricException(FabricErrno.ENODATA, "wait object " + waitObject + " has no channel",
                 "Open with FD.");
         }

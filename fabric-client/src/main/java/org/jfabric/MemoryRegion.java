@@ -306,6 +306,10 @@ public final class MemoryRegion implements Fid {
         remoteAddress = card.address();
     }
 
+    Domain domain() {
+        return domain;
+    }
+
     RegionBindings bindings() {
         return bindings;
     }

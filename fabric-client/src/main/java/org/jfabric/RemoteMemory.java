@@ -132,15 +132,15 @@ public final class RemoteMemory {
      *
      * @param buf        as for {@link #write}.
      * @param len        as for {@link #write}.
+     * @param data       shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} and {@link Flags#REMOTE_WRITE}.
      * @param destAddr   as for {@link #write}.
      * @param remoteAddr as for {@link #write}.
      * @param key        as for {@link #write}.
-     * @param data       shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} and {@link Flags#REMOTE_WRITE}.
      * @param opContext  as for {@link #write}.
      * @return 0 or a negative errno of this class.
      */
     public int writedata(
-        long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        long buf, long len, long data, long destAddr, long remoteAddr, long key, long opContext) {
         return post(
             defaults(WRITE) | Flags.REMOTE_CQ_DATA, buf, len, destAddr, remoteAddr, key, data, opContext);
     }
@@ -182,14 +182,14 @@ public final class RemoteMemory {
      * @param source     as for {@link #injectWrite}.
      * @param offset     as for {@link #injectWrite}.
      * @param len        as for {@link #injectWrite}.
+     * @param data       as for {@link #writedata}.
      * @param destAddr   as for {@link #write}.
      * @param remoteAddr as for {@link #write}.
      * @param key        as for {@link #write}.
-     * @param data       as for {@link #writedata}.
      * @return 0 or a negative errno of this class.
      */
     public int injectWritedata(
-        DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
+        DirectBuffer source, int offset, int len, long data, long destAddr, long remoteAddr, long key) {
         return inject(Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, remoteAddr, key, data);
     }
 

@@ -114,10 +114,11 @@ public final class RemoteRequest {
      * Data for an entry of the peer, with a write: adds {@link Flags#REMOTE_CQ_DATA} to the flags, until
      * {@link #clear()}.
      *
-     * @param cqData any value.
+     * @param cqData any value, which is sent, 0 too. A request without this call carries none, as one of libfabric
+     *               without the flag, whatever its field {@code data} is.
      * @return this.
      */
-    public RemoteRequest data(long cqData) {
+    public RemoteRequest remoteCqData(long cqData) {
         data = cqData;
         dataFlag = Flags.REMOTE_CQ_DATA;
         return this;

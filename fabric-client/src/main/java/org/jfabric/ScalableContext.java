@@ -59,6 +59,9 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
             narrowOrder(own);
         }
         requireSubset("tx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
+        requireSubset("tx_attr.comp_order", attr.compOrder(), ContextAttributes.COMPLETION_ORDER);
+        EndpointInfo.requireTrafficClass(attr.tclass());
+        requireDefaults(own, attr.opFlags(), Flags.TRANSMIT);
         assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
             .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
             .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
@@ -94,6 +97,8 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
             narrowOrder(own);
         }
         requireSubset("rx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
+        requireSubset("rx_attr.comp_order", attr.compOrder(), ContextAttributes.COMPLETION_ORDER);
+        requireDefaults(own, attr.opFlags(), Flags.RECV);
         assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
             .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
             .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
@@ -139,6 +144,11 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
 
     private static void requireSubset(String name, long wanted, long offered) {
         ContextAttributes.requireBits("a context", "the scalable endpoint", name, wanted, offered);
+    }
+
+    /** Requires that the flags can be set as defaults of that direction. */
+    private static void requireDefaults(Info own, long flags, long direction) {
+        new OperationFlags(own).set(flags | direction);
     }
 
     private static long atMost(String name, long wanted, long offered) {

@@ -177,9 +177,9 @@ public final class ScalableEndpoint implements Fid {
      *                Receives the attributes assigned.
      * @param context of the context itself.
      * @return the context, to be bound and enabled.
-     * @throws FabricException {@link FabricErrno#EINVAL} for an index out of range or attributes that this endpoint
-     *     does not have, {@link FabricErrno#EBUSY} if the context of that index is open,
-     *     {@link FabricErrno#EOPBADSTATE} if closed.
+     * @throws FabricException {@link FabricErrno#EINVAL} for an index out of range and attributes that this endpoint
+     *     does not have or no link offers, {@link FabricErrno#EBADFLAGS} for such {@code op_flags},
+     *     {@link FabricErrno#EBUSY} if the context of that index is open, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public Endpoint txContext(int index, TxAttr attr, long context) {
         synchronized (domain.lock()) {

@@ -81,14 +81,14 @@ public final class SendClaim {
      * {@link Flags#COMPLETION} a queue with {@link Flags#SELECTIVE_COMPLETION} gets no entry, as from an inject.
      *
      * @param lengthBytes as above.
+     * @param data        shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param destAddr    as above.
      * @param tag         as above.
-     * @param data        shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
      * @param opContext   as above.
      * @param flags       as for {@link Endpoint#tsendmsg}.
      * @return as above; {@code -FI_EBADFLAGS} for flags that are not offered, which changes nothing.
      */
-    public int commit(int lengthBytes, long destAddr, long tag, long data, long opContext, long flags) {
+    public int commit(int lengthBytes, long data, long destAddr, long tag, long opContext, long flags) {
         Endpoint owner = endpoint;
         if (owner == null) {
             return -FabricErrno.EINVAL;

@@ -119,10 +119,11 @@ public final class SendRequest {
     /**
      * Data for the peer's entry: adds {@link Flags#REMOTE_CQ_DATA} to the flags, until {@link #clear()}.
      *
-     * @param cqData any value.
+     * @param cqData any value, which is sent, 0 too. A request without this call carries none, as one of libfabric
+     *               without the flag, whatever its field {@code data} is.
      * @return this.
      */
-    public SendRequest data(long cqData) {
+    public SendRequest remoteCqData(long cqData) {
         data = cqData;
         dataFlag = Flags.REMOTE_CQ_DATA;
         return this;
@@ -186,8 +187,8 @@ public final class SendRequest {
             return endpoint.triggers() == null ? endpoint.badFlags()
                 : endpoint.triggers().send(this, Flags.MSG, trigger, null);
         }
-        return iov != null ? endpoint.sendmsg(iov, destAddr, data, opContext, flags | dataFlag)
-            : endpoint.sendmsg(buf, len, destAddr, data, opContext, flags | dataFlag);
+        return iov != null ? endpoint.sendmsg(iov, data, destAddr, opContext, flags | dataFlag)
+            : endpoint.sendmsg(buf, len, data, destAddr, opContext, flags | dataFlag);
     }
 
     int postTagged(Endpoint endpoint) {
@@ -195,7 +196,7 @@ public final class SendRequest {
             return endpoint.triggers() == null ? endpoint.badFlags()
                 : endpoint.triggers().send(this, Flags.TAGGED, trigger, null);
         }
-        return iov != null ? endpoint.tsendmsg(iov, destAddr, tag, data, opContext, flags | dataFlag)
-            : endpoint.tsendmsg(buf, len, destAddr, tag, data, opContext, flags | dataFlag);
+        return iov != null ? endpoint.tsendmsg(iov, data, destAddr, tag, opContext, flags | dataFlag)
+            : endpoint.tsendmsg(buf, len, data, destAddr, tag, opContext, flags | dataFlag);
     }
 }

@@ -2,14 +2,17 @@ package org.jfabric;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.client.EndpointPort;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.TxAttr;
 
 /**
- * A transmit context that several endpoints share (fi_stx_context): a limit for what they may ask for. Operations are
- * posted to the endpoints, and their completions go to the queues of the endpoints.
+ * A transmit context that several endpoints share (fi_stx_context): together they have no more operations outstanding
+ * than its size, and none may ask for more than it has. Operations are posted to the endpoints, and their completions
+ * go to the queues of the endpoints. A post that finds no room in the context answers {@code -FI_EAGAIN}; an operation
+ * of any of its endpoints that ends makes room.
  *
  * <pre>{@code
  * hints.epAttr().txCtxCnt(FabricAddress.SHARED_CONTEXT);
@@ -19,7 +22,8 @@ import org.jfabric.info.TxAttr;
  *
  * <p>Use: open the endpoints with {@code ep_attr.tx_ctx_cnt} {@code SHARED_CONTEXT} and bind the context before they
  * are enabled. In libfabric a card's queue can be saved by it; here an endpoint's transmit queue is memory between one
- * client and its driver, which is taken by one thread without a lock, so every endpoint keeps a queue of its own.
+ * client and its driver, so every endpoint keeps a queue of its own, and the context counts. Its endpoints may be used
+ * by different threads, which then wait for each other for the time of that count.
  *
  * <p>Every call is a control call and may come from any thread. Source: fi_endpoint(3), section Shared Contexts.
  */
@@ -29,6 +33,12 @@ public final class SharedTransmitContext implements Fid {
     private final long context;
     private final List<Endpoint> endpoints = new ArrayList<>();
     private boolean closed;
+    /** Of the endpoints that are enabled; with the two counts under the monitor of this object. */
+    private final List<Share> shares = new ArrayList<>();
+    /** Operations that these endpoints have posted. */
+    private long posted;
+    /** What {@link #posted} may reach, as far as is known. */
+    private long limit;
 
     SharedTransmitContext(Domain domain, TxAttr attr, long context) {
         this.domain = domain;
@@ -87,6 +97,68 @@ public final class SharedTransmitContext implements Fid {
     @Override
     public String toString() {
         return "SharedTransmitContext{endpoints=" + endpoints.size() + (closed ? ", closed" : "") + '}';
+    }
+
+    /** An endpoint that uses it is enabled and posts to that port. */
+    synchronized Share open(EndpointPort port) {
+        Share share = new Share(port);
+        shares.add(share);
+        return share;
+    }
+
+    private boolean refresh() {
+        limit = attr.size();
+        for (Share each : shares) {
+            limit += each.port.completedSends();
+        }
+        return posted < limit;
+    }
+
+    /** The operations of one endpoint, which count for all. Any thread. */
+    final class Share {
+        private final EndpointPort port;
+        private long taken;
+
+        private Share(EndpointPort port) {
+            this.port = port;
+        }
+
+        /** Takes the place of one operation; false if as many as the context may have are outstanding. */
+        boolean take() {
+            synchronized (SharedTransmitContext.this) {
+                if (posted >= limit && !refresh()) {
+                    return false;
+                }
+                posted++;
+                taken++;
+                return true;
+            }
+        }
+
+        /** Gives back what {@link #take()} has taken: the operation was not posted. */
+        void giveBack() {
+            synchronized (SharedTransmitContext.this) {
+                posted--;
+                taken--;
+            }
+        }
+
+        /** Operations that any endpoint of the context may post now. */
+        long left() {
+            synchronized (SharedTransmitContext.this) {
+                return refresh() ? limit - posted : 0;
+            }
+        }
+
+        /** The endpoint is closed: what it had outstanding has ended. */
+        void close() {
+            synchronized (SharedTransmitContext.this) {
+                if (shares.remove(this)) {
+                    posted -= taken;
+                    refresh();
+                }
+            }
+        }
     }
 
     /** Those that use it; under the fabric's lock. */

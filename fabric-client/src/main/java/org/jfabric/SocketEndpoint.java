@@ -68,6 +68,7 @@ public final class SocketEndpoint implements Fid {
     /** Of an active endpoint that is enabled, else negative. */
     private volatile int fd = -1;
     private int listenFd = -1;
+    private int backlog = MAX_REQUESTS;
     /** CONNECTED was reported. */
     private boolean isAnnounced;
     private boolean isShutdown;
@@ -203,6 +204,25 @@ public final class SocketEndpoint implements Fid {
     }
 
     /**
+     * Connections that the system keeps until they are reported (FI_BACKLOG), before it listens.
+     *
+     * @param requests 0 or more.
+     * @throws FabricException {@link FabricErrno#EINVAL} for less, or if active, {@link FabricErrno#EOPBADSTATE} if it
+     *     listens or is closed.
+     */
+    public void setBacklog(int requests) {
+        synchronized (domain.lock()) {
+            if (!isPassive || requests < 0) {
+                throw new FabricException(FabricErrno.EINVAL, "the backlog of "
+                    + (isPassive ? "a passive" : "an active") + " endpoint is " + requests,
+                    "Set 0 or more requests, of a passive one.");
+            }
+            require(OPEN, "listens already");
+            backlog = requests;
+        }
+    }
+
+    /**
      * Begins to listen for streams, if passive.
      *
      * @throws FabricException {@link FabricErrno#EINVAL} if active, {@link FabricErrno#ENOEQ} without event queue,
@@ -217,7 +237,7 @@ public final class SocketEndpoint implements Fid {
             }
             require(OPEN, "listens already");
             requireEventQueue();
-            int opened = local(TcpSocket.listen(localImage(), MAX_REQUESTS), "listen at " + info.srcAddr());
+            int opened = local(TcpSocket.listen(localImage(), backlog), "listen at " + info.srcAddr());
             try {
                 owner.watch(id, opened, Epoll.EPOLLIN);
             } catch (FabricException refused) {
@@ -557,7 +577,7 @@ public final class SocketEndpoint implements Fid {
 
     /** Describes the descriptor, as {@link PortedCalls#control}. */
     int control(int command, WaitObjectHandle handle) {
-        if (!isPassive && command == ControlCommand.BACKLOG.code()) {
+        if (command == ControlCommand.BACKLOG.code()) {
             return -FabricErrno.EINVAL;
         }
         boolean isObject = command == ControlCommand.GETWAIT.code();

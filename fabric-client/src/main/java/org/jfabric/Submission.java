@@ -31,6 +31,10 @@ class Submission {
     /** Null if the endpoint does not receive. */
     private final CompletionCredits receives;
     private UseLock sendLock;
+    /** What the endpoint has of a shared transmit context; null without one. */
+    private final SharedTransmitContext.Share share;
+    /** There is a lock or a shared context, so that a send takes the longer way. */
+    private boolean isSendGuarded;
     private UseLock receiveLock;
     private final long maxMsgSize;
     private final int injectSize;
@@ -58,6 +62,7 @@ class Submission {
         this.port = port;
         this.sends = info.transmits() ? bindings.txCq().credits() : null;
         this.receives = bindings.receiveCredits();
+        this.share = bindings.transmitContext() == null ? null : bindings.transmitContext().open(port);
         startLocking();
         this.memory = memory;
         this.maxMsgSize = maxMsgSize;
@@ -72,6 +77,7 @@ class Submission {
     final void startLocking() {
         sendLock = sends == null ? null : sends.lock();
         receiveLock = receives == null ? null : receives.lock();
+        isSendGuarded = sendLock != null || share != null;
     }
 
     /** The submission of an endpoint that was enabled. */
@@ -93,8 +99,8 @@ class Submission {
         if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
-        if (sendLock != null) {
-            return sendLocked(flags, buf, len, destAddr, tag, data, context);
+        if (isSendGuarded) {
+            return sendGuarded(flags, buf, len, destAddr, tag, data, context);
         }
         assert sends.guard().enter();
         int result = sends.availableUnsampled() ? port.send(flags, buf, len, destAddr, tag, data, context)
@@ -118,14 +124,13 @@ class Submission {
         return result;
     }
 
-    private int sendLocked(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
-        sendLock.enter();
+    private int sendGuarded(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        sends.enter();
         try {
-            int refusal = refusal(sends, sendRefusal);
-            return refusal != 0 ? refusal
-                : taken(sends, port.send(flags, buf, len, destAddr, tag, data, context));
+            int refusal = refusedSend();
+            return refusal != 0 ? refusal : sent(port.send(flags, buf, len, destAddr, tag, data, context));
         } finally {
-            sendLock.exit();
+            sends.exit();
         }
     }
 
@@ -144,9 +149,9 @@ class Submission {
         }
         sends.enter();
         try {
-            int refusal = refusal(sends, sendRefusal);
-            return refusal != 0 ? refusal : taken(
-                sends, port.sendVector(flags, iov.pieces(), iov.count(), destAddr, tag, data, context));
+            int refusal = refusedSend();
+            return refusal != 0 ? refusal
+                : sent(port.sendVector(flags, iov.pieces(), iov.count(), destAddr, tag, data, context));
         } finally {
             sends.exit();
         }
@@ -185,9 +190,9 @@ class Submission {
         if (!memory.gather(pieces, count, scratchAddress)) {
             return -FabricErrno.EFAULT;
         }
-        return sends.available()
-            ? taken(sends, port.inject(flags, scratchAddress, (int) len, destAddr, tag, data, context))
-            : -FabricErrno.EAGAIN;
+        int refusal = refusedSend();
+        return refusal != 0 ? refusal
+            : sent(port.inject(flags, scratchAddress, (int) len, destAddr, tag, data, context));
     }
 
     /** Posts a read or a write of remote memory with local memory in one piece. */
@@ -228,20 +233,20 @@ class Submission {
         if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
-        int refusal = refusal(sends, sendRefusal);
+        boolean isInjected = (flags & Flags.INJECT) != 0;
+        if (isInjected && len > injectSize) {
+            return -FabricErrno.EINVAL;
+        }
+        if (isInjected && !memory.gather(pieces, count, scratchAddress)) {
+            return -FabricErrno.EFAULT;
+        }
+        int refusal = refusedSend();
         if (refusal != 0) {
             return refusal;
         }
-        if ((flags & Flags.INJECT) == 0) {
-            return taken(sends, port.access(flags, pieces, count, destAddr, remoteAddr, key, data, opContext));
-        }
-        if (len > injectSize) {
-            return -FabricErrno.EINVAL;
-        }
-        return memory.gather(pieces, count, scratchAddress)
-            ? taken(sends, port.injectAccess(
-                flags, scratchAddress, (int) len, destAddr, remoteAddr, key, data, opContext))
-            : -FabricErrno.EFAULT;
+        return sent(isInjected
+            ? port.injectAccess(flags, scratchAddress, (int) len, destAddr, remoteAddr, key, data, opContext)
+            : port.access(flags, pieces, count, destAddr, remoteAddr, key, data, opContext));
     }
 
     /** Begins the posting of transfers whose arguments are gathered outside of here. */
@@ -288,8 +293,8 @@ class Submission {
         if (access.destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
-        int refusal = refusal(sends, sendRefusal);
-        return refusal != 0 ? refusal : taken(sends, port.atomic(access));
+        int refusal = refusedSend();
+        return refusal != 0 ? refusal : sent(port.atomic(access));
     }
 
     /** Begins the posting of a receive whose arguments are gathered outside of here. */
@@ -324,10 +329,6 @@ class Submission {
             || dest == FabricAddress.ADDR_UNSPEC && needsDest) {
             return -FabricErrno.EINVAL;
         }
-        int refusal = refusal(sends, sendRefusal);
-        if (refusal != 0) {
-            return refusal;
-        }
         if (isInjected) {
             if (!memory.gather(pieces, count, scratchAddress)) {
                 return -FabricErrno.EFAULT;
@@ -336,7 +337,8 @@ class Submission {
             work.injectedLength = (int) length;
             work.atomic.injected = scratchAddress;
         }
-        return taken(sends, port.defer(work));
+        int refusal = refusedSend();
+        return refusal != 0 ? refusal : sent(port.defer(work));
     }
 
     /** Posts a write of remote memory whose bytes lie in a buffer of the application. */
@@ -348,12 +350,12 @@ class Submission {
         }
         sends.enter();
         try {
-            int refusal = refusal(sends, sendRefusal);
+            int refusal = refusedSend();
             if (refusal != 0) {
                 return refusal;
             }
             Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
-            return taken(sends, port.injectAccess(
+            return sent(port.injectAccess(
                 flags, scratchAddress, len, destAddr, remoteAddr, key, data, injectContext));
         } finally {
             // only the address was in use: memory whose last user was this call must not go before
@@ -370,14 +372,14 @@ class Submission {
         }
         sends.enter();
         try {
-            int refusal = refusal(sends, sendRefusal);
+            int refusal = refusedSend();
             if (refusal != 0) {
                 return refusal;
             }
             int result = source.byteArray() != null
                 ? injectArray(flags, source, offset, len, destAddr, tag, data, context)
                 : port.inject(flags, source.addressOffset() + offset, len, destAddr, tag, data, context);
-            return taken(sends, result);
+            return sent(result);
         } finally {
             // only the address was in use: memory whose last user was this call must not go before
             Reference.reachabilityFence(source);
@@ -403,15 +405,15 @@ class Submission {
         }
         sends.enter();
         try {
-            int refusal = refusal(sends, sendRefusal);
+            int refusal = refusedSend();
             if (refusal != 0) {
                 return refusal;
             }
             long payload = port.claimInject(length, scratchAddress);
             if (payload < 0) {
-                return (int) payload;
+                return sent((int) payload);
             }
-            sends.take();
+            sent(0);
             sendRefusal = FabricErrno.EBUSY;
             claimedAddress = payload;
             buffer.wrap(payload, length);
@@ -431,7 +433,7 @@ class Submission {
             int result = port.commitInject(flags, claimedAddress, length, destAddr, tag, data, context);
             sendRefusal = 0;
             if (result != 0) {
-                sends.giveBack(1);
+                unsent();
             }
             return result;
         } finally {
@@ -444,7 +446,7 @@ class Submission {
         lock(sendLock);
         if (sendRefusal == FabricErrno.EBUSY) {
             sendRefusal = 0;
-            sends.giveBack(1);
+            unsent();
         }
         unlock(sendLock);
     }
@@ -563,7 +565,8 @@ class Submission {
     long sendsLeft() {
         lock(sendLock);
         try {
-            return Math.min(port.sendsLeft(), sends.left());
+            long left = Math.min(port.sendsLeft(), sends.left());
+            return share == null ? left : Math.min(left, share.left());
         } finally {
             unlock(sendLock);
         }
@@ -598,9 +601,12 @@ class Submission {
             lock(sendLock);
             if (sendRefusal == FabricErrno.EBUSY) {
                 // the slot that the open claim has taken
-                sends.giveBack(1);
+                unsent();
             }
             sendRefusal = FabricErrno.EOPBADSTATE;
+            if (share != null) {
+                share.close();
+            }
             unlock(sendLock);
         }
         if (receives != null) {
@@ -616,7 +622,7 @@ class Submission {
             lock(sendLock);
             if (sendRefusal == FabricErrno.EBUSY) {
                 // the slot that the open claim has taken
-                sends.giveBack(1);
+                unsent();
             }
             sendRefusal = FabricErrno.EAGAIN;
             unlock(sendLock);
@@ -635,6 +641,30 @@ class Submission {
         }
         if (receives != null) {
             receives.giveBack(port.untakenReceives());
+        }
+    }
+
+    /** Why no send can be posted, a negative errno; 0 if one can, whose place in a shared context is taken then. */
+    private int refusedSend() {
+        int refusal = refusal(sends, sendRefusal);
+        return refusal != 0 || share == null || share.take() ? refusal : -FabricErrno.EAGAIN;
+    }
+
+    /** Takes the slot of a send that was posted, after {@link #refusedSend()} has let it pass. */
+    private int sent(int result) {
+        if (result == 0) {
+            sends.take();
+        } else if (share != null) {
+            share.giveBack();
+        }
+        return result;
+    }
+
+    /** Gives back what a claim has taken, which ends without a message. */
+    private void unsent() {
+        sends.giveBack(1);
+        if (share != null) {
+            share.giveBack();
         }
     }
 

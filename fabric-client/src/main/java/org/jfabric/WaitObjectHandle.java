@@ -1,6 +1,6 @@
 package org.jfabric;
 
-import java.nio.channels.SocketChannel;
+import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.ChannelDescriptor;
 import org.jfabric.info.ControlCommand;
 import org.jfabric.info.FabricErrno;
@@ -13,12 +13,12 @@ import org.jfabric.info.WaitObject;
  *
  * <pre>{@code
  * PortedCalls.control(queue, ControlCommand.GETWAIT.code(), handle);
- * SocketChannel channel = handle.channel();
+ * SelectableChannel channel = handle.channel();
  * }</pre>
  */
 public final class WaitObjectHandle {
     private WaitObject waitObject = WaitObject.NONE;
-    private SocketChannel channel;
+    private SelectableChannel channel;
     private MutexCond mutexCond;
     /** That of a socket, which has no channel; else negative. */
     private int descriptor = -1;
@@ -42,7 +42,7 @@ public final class WaitObjectHandle {
      *
      * @return non-blocking; null for another kind, and for a {@link SocketEndpoint}, which has only {@link #fd()}.
      */
-    public SocketChannel channel() {
+    public SelectableChannel channel() {
         return channel;
     }
 
@@ -89,7 +89,7 @@ public final class WaitObjectHandle {
         descriptor = newDescriptor;
     }
 
-    void channel(SocketChannel newChannel) {
+    void channel(SelectableChannel newChannel) {
         channel = newChannel;
     }
 

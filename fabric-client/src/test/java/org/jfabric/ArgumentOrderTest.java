@@ -17,19 +17,26 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jfabric.future.FutureEndpoint;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * All public calls take their arguments in one order, because the compiler does not see that two numbers are swapped:
- * memory, destination or source, tag, bits to ignore, data, context, flags.
+ * memory, data, destination or source, remote place, tag, bits to ignore, context, flags. It is that of libfabric, so
+ * that code that is ported from C does not compile into another destination.
  */
 class ArgumentOrderTest {
     private static final Map<String, Integer> PLACES = Map.ofEntries(
         Map.entry("buf", 0), Map.entry("iov", 0), Map.entry("source", 0), Map.entry("offset", 1), Map.entry("len", 2),
-        Map.entry("length", 2), Map.entry("lengthBytes", 2), Map.entry("destAddr", 3), Map.entry("srcAddr", 3),
-        Map.entry("tag", 4), Map.entry("ignore", 5), Map.entry("data", 6), Map.entry("opContext", 7),
-        Map.entry("context", 7), Map.entry("flags", 8));
+        Map.entry("length", 2), Map.entry("lengthBytes", 2), Map.entry("data", 3), Map.entry("destAddr", 4),
+        Map.entry("srcAddr", 4), Map.entry("remoteAddr", 5), Map.entry("key", 6), Map.entry("tag", 7),
+        Map.entry("ignore", 8), Map.entry("opContext", 9), Map.entry("context", 9), Map.entry("flags", 10));
+    /** Names of C; a descriptor is no argument here, and a buffer has an offset. */
+    private static final Map<String, String> NAMES_OF_C = Map.of("dest_addr", "destAddr", "src_addr", "srcAddr",
+        "addr", "remoteAddr", "context", "opContext");
     /** Calls that post a message. */
-    private static final String TRANSFER = "t?(send|recv|inject)(v|msg|data)?|commit";
+    private static final String TRANSFER =
+        "t?(send|recv|inject)(v|msg|data)?|commit|(read|write)v?|(injectW|w)rite(data)?";
 
     @Test
     void shouldTakeArgumentsInOneOrder() throws Exception {
@@ -52,7 +59,8 @@ class ArgumentOrderTest {
     @Test
     void shouldKnowEveryArgumentOfCallsThatPostAMessage() {
         List<String> unknown = new ArrayList<>();
-        for (Class<?> type : List.of(Endpoint.class, SendClaim.class, FutureEndpoint.class)) {
+        for (Class<?> type : List.of(
+            Endpoint.class, RemoteMemory.class, SendClaim.class, FutureEndpoint.class)) {
             for (Method method : type.getDeclaredMethods()) {
                 if (Modifier.isPublic(method.getModifiers()) && isTransfer(method)
                     && !Arrays.stream(method.getParameters()).allMatch(p -> PLACES.containsKey(p.getName()))) {
@@ -61,6 +69,36 @@ class ArgumentOrderTest {
             }
         }
         assertEquals(List.of(), unknown);
+    }
+
+    /** The prototypes of fi_msg(3), fi_tagged(3) and fi_rma(3), without the endpoint. */
+    @ParameterizedTest
+    @CsvSource({
+        "send, buf len desc dest_addr context",
+        "senddata, buf len desc data dest_addr context",
+        "inject, buf len dest_addr",
+        "injectdata, buf len data dest_addr",
+        "recv, buf len desc src_addr context",
+        "tsend, buf len desc dest_addr tag context",
+        "tsenddata, buf len desc data dest_addr tag context",
+        "tinject, buf len dest_addr tag",
+        "tinjectdata, buf len data dest_addr tag",
+        "trecv, buf len desc src_addr tag ignore context",
+        "read, buf len desc src_addr addr key context",
+        "write, buf len desc dest_addr addr key context",
+        "writedata, buf len desc data dest_addr addr key context",
+        "injectWrite, buf len dest_addr addr key",
+        "injectWritedata, buf len data dest_addr addr key"})
+    void shouldHaveTheOrderOfC(String name, String prototype) {
+        Method method = Stream.of(Endpoint.class, RemoteMemory.class)
+            .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
+            .filter(each -> each.getName().equals(name) && Modifier.isPublic(each.getModifiers()))
+            .findAny().orElseThrow();
+        assertEquals(
+            Stream.of(prototype.split(" ")).filter(each -> !each.equals("desc"))
+                .map(each -> NAMES_OF_C.getOrDefault(each, each)).toList(),
+            Arrays.stream(method.getParameters()).map(Parameter::getName).filter(each -> !each.equals("offset"))
+                .map(each -> each.equals("source") ? "buf" : each).toList());
     }
 
     @Test

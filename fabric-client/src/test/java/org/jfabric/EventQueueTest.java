@@ -17,6 +17,7 @@ import org.jfabric.client.EndpointPort;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LentMessages;
 import org.jfabric.client.SleeplessDriver;
+import org.jfabric.info.ControlCommand;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -263,10 +264,30 @@ class EventQueueTest {
                 assertEquals(object == WaitObject.FD, handsOut(opened::waitChannel));
                 assertEquals(object == WaitObject.MUTEX_COND, handsOut(opened::waitMutex));
                 assertEquals(object == WaitObject.MUTEX_COND, handsOut(opened::waitCond));
+                assertControl(opened, object);
                 close(opened);
+                assertEquals(-FabricErrno.EOPBADSTATE,
+                    PortedCalls.control(opened, ControlCommand.GETWAITOBJ.code(), new WaitObjectHandle()));
             }
             default -> assertEquals(FabricErrno.ENOSYS, refusal(attr));
         }
+    }
+
+    private static void assertControl(EventQueue queue, WaitObject object) {
+        WaitObjectHandle handle = new WaitObjectHandle();
+        boolean has = object == WaitObject.FD || object == WaitObject.MUTEX_COND;
+        assertEquals(has ? 0 : -FabricErrno.ENODATA,
+            PortedCalls.control(queue, ControlCommand.GETWAIT.code(), handle));
+        assertSame(object == WaitObject.FD ? queue.waitChannel() : null, handle.channel());
+        assertEquals(object == WaitObject.MUTEX_COND, handle.mutexCond() != null);
+        if (object == WaitObject.MUTEX_COND) {
+            assertSame(queue.waitMutex(), handle.mutexCond().lock());
+            assertSame(queue.waitCond(), handle.mutexCond().condition());
+        }
+        assertEquals(0, PortedCalls.control(queue, ControlCommand.GETWAITOBJ.code(), handle));
+        assertSame(object, handle.waitObject());
+        assertEquals(-FabricErrno.EINVAL, PortedCalls.control(queue, ControlCommand.GETWAIT.code(), null));
+        assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(queue, ControlCommand.ENABLE.code(), handle));
     }
 
     @Test

@@ -106,6 +106,10 @@ class FabricErrnoTest {
         assertEquals("FI_EINVAL (22): size is -1, needed is 0 or more. Correct the size.", refused.getMessage());
 
         Throwable cause = new IllegalStateException("below");
+        for (String none : new String[] {null, "", " "}) {
+            String text = new FabricException(FabricErrno.ENODEV, "poll", none).getMessage();
+            assertEquals("FI_ENODEV (19): poll. " + FabricErrno.describe(FabricErrno.ENODEV), text);
+        }
         FabricException general = new FabricException(16, "2 endpoints are open.", null, cause);
         assertEquals(16, general.errno());
         assertEquals("FI_EBUSY (16): 2 endpoints are open. " + FabricErrno.describe(16), general.getMessage());

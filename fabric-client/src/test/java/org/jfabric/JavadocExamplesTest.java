@@ -102,7 +102,7 @@ class JavadocExamplesTest {
         assertEquals(List.of(), missing, "types without an example");
         assertTrue(examples > 80, "examples: " + examples);
         assertEquals("", compile("""
-            import java.net.*; import java.nio.channels.SocketChannel; import java.nio.file.*; import java.util.*;
+            import java.net.*; import java.nio.channels.SelectableChannel; import java.nio.file.*; import java.util.*;
             import java.util.concurrent.*; import org.agrona.*; import org.agrona.concurrent.*; import org.jfabric.*;
             import org.jfabric.future.*; import org.jfabric.info.*;
             abstract class Examples {

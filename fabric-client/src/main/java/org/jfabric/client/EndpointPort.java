@@ -204,6 +204,13 @@ public abstract class EndpointPort {
     public abstract int outstandingSends();
 
     /**
+     * Sends that have reached their level since the endpoint was enabled; any thread.
+     *
+     * @return a count.
+     */
+    public abstract long completedSends();
+
+    /**
      * Sends that may be posted now, as far as the endpoint's size allows.
      *
      * @return a count.

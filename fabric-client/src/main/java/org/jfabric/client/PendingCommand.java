@@ -96,7 +96,7 @@ final class PendingCommand {
         }
         if (answer instanceof DriverEvent.CommandFailed refused) {
             throw refused.message().isEmpty() ? new FabricException(refused.errno(), what + " was refused")
-                : new FabricException(refused.errno(), what + " was refused: " + refused.message(), "");
+                : new FabricException(refused.errno(), what + " was refused", refused.message());
         }
         return answer;
     }

@@ -99,6 +99,11 @@ public final class QueuePort extends EndpointPort {
     }
 
     @Override
+    public long completedSends() {
+        return transmit.completed();
+    }
+
+    @Override
     public long sendsLeft() {
         return transmit.sizeLeft();
     }

@@ -125,6 +125,11 @@ public final class RecordedPort extends EndpointPort {
     }
 
     @Override
+    public long completedSends() {
+        return queues.completedSends();
+    }
+
+    @Override
     public long sendsLeft() {
         return queues.sendsLeft();
     }

@@ -236,8 +236,17 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         Reference.reachabilityFence(memory);
     }
 
+    /**
+     * Operations that have ended; any thread.
+     *
+     * @return a count since the start.
+     */
+    public final long completed() {
+        return UnsafeApi.getLongAcquire(null, completedAddress);
+    }
+
     private boolean refresh() {
-        limit = UnsafeApi.getLongAcquire(null, completedAddress) + size;
+        limit = completed() + size;
         return submitted < limit;
     }
 }

@@ -2,7 +2,7 @@ package org.jfabric.ffi;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.nio.channels.SocketChannel;
+import java.nio.channels.SelectableChannel;
 
 /**
  * The number of the descriptor behind a channel, which the JDK shows only where its internals are opened.
@@ -32,7 +32,7 @@ public final class ChannelDescriptor {
      * @return 0 or more.
      * @throws UnsupportedOperationException naming {@link #FLAG} if it is missing.
      */
-    public static int of(SocketChannel channel) {
+    public static int of(SelectableChannel channel) {
         if (!isAvailable()) {
             throw new UnsupportedOperationException("the java command lacks " + FLAG);
         }

@@ -33,7 +33,7 @@ public class FabricException extends RuntimeException {
      *
      * @param errno  positive or negative fabric errno; 0 is no error and is taken as {@link FabricErrno#EOTHER}.
      * @param text   what happened, with the values seen and needed.
-     * @param remedy what the reader can do about it, or null for the general remedy of the code.
+     * @param remedy what the reader can do about it, or null or nothing for the general remedy of the code.
      */
     public FabricException(int errno, String text, String remedy) {
         this(errno, text, remedy, null);
@@ -44,7 +44,7 @@ public class FabricException extends RuntimeException {
      *
      * @param errno  positive or negative fabric errno; 0 is no error and is taken as {@link FabricErrno#EOTHER}.
      * @param text   what happened, with the values seen and needed.
-     * @param remedy what the reader can do about it, or null for the general remedy of the code.
+     * @param remedy what the reader can do about it, or null or nothing for the general remedy of the code.
      * @param cause  the underlying failure, or null.
      */
     public FabricException(int errno, String text, String remedy, Throwable cause) {
@@ -70,6 +70,6 @@ public class FabricException extends RuntimeException {
 
     private static String message(int errno, String text, String remedy) {
         return FabricErrno.name(errno) + " (" + errno + "): " + text + (text.endsWith(".") ? " " : ". ")
-            + (remedy == null ? FabricErrno.describe(errno) : remedy);
+            + (remedy == null || remedy.isBlank() ? FabricErrno.describe(errno) : remedy);
     }
 }

@@ -230,8 +230,8 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         int result;
         do {
             result = tagged
-                ? endpoint.tsendmsg(sendRegion.address(), LAST.length, peer, FiPingPongPlan.TAG, 0, SEND, flags)
-                : endpoint.sendmsg(sendRegion.address(), LAST.length, peer, 0, SEND, flags);
+                ? endpoint.tsendmsg(sendRegion.address(), LAST.length, 0, peer, FiPingPongPlan.TAG, SEND, flags)
+                : endpoint.sendmsg(sendRegion.address(), LAST.length, 0, peer, SEND, flags);
         } while (isToBeRepeated(result));
         sendsPosted++;
         receivesAwaited++;

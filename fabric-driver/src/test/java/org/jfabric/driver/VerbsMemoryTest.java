@@ -180,7 +180,7 @@ class VerbsMemoryTest {
         ok(ofB.recv(b.memory.address(), 8, 0, 71));
         ok(ofB.recv(b.memory.address(), 64, 0, 72));
         ok(ofA.remoteMemory().writedata(
-            a.memory.address(), 30_000, 0, target.remoteAddress(), target.key(), 0xFEDC_BA98L, 1));
+            a.memory.address(), 30_000, 0xFEDC_BA98L, 0, target.remoteAddress(), target.key(), 1));
         ok(ofA.send(a.memory.address(), 64, 0, 2));
         Entry written = b.next(a);
         assertEntry(71, Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, written);
@@ -197,7 +197,7 @@ class VerbsMemoryTest {
         b.memory.buffer().setMemory(0, 64, (byte) 0);
         a.fill(0, 16, 99);
         ok(ofA.remoteMemory().injectWritedata(
-            a.memory.buffer(), 0, 16, 0, target.remoteAddress() + 8, target.key(), 7));
+            a.memory.buffer(), 0, 16, 7, 0, target.remoteAddress() + 8, target.key()));
         b.await(() -> target.buffer().getByte(8) == 99, a);
         for (int i = 0; i < 1000; i++) {
             assertNull(a.poll());
@@ -430,7 +430,7 @@ class VerbsMemoryTest {
         a.fill(0, 5000, 4);
         for (int i = 1; i <= 2; i++) {
             ok(both[0].remoteMemory().writedata(
-                a.memory.address(), 4096 + i, 0, target.remoteAddress(), target.key(), i, i));
+                a.memory.address(), 4096 + i, i, 0, target.remoteAddress(), target.key(), i));
         }
         ok(both[0].send(a.memory.address(), 16, 0, 3));
         for (int i = 1; i <= 2; i++) {

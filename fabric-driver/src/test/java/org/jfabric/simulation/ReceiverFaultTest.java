@@ -138,7 +138,7 @@ class ReceiverFaultTest {
                 bytes.putLong(begin + i, posted);
             }
             long flags = Flags.COMPLETION | (isAnnounced ? Flags.DELIVERY_COMPLETE : 0);
-            posted += endpoint.tsendmsg(memory.address(begin), length(posted), to, posted, 0, posted, flags) == 0
+            posted += endpoint.tsendmsg(memory.address(begin), length(posted), 0, to, posted, posted, flags) == 0
                 ? 1 : 0;
             return work + 1;
         }

@@ -119,12 +119,12 @@ class ReportSlotTest {
             int work = Math.max(0, queue.poll(entry -> { }, 16));
             if (sent == 0 || sent == 1 && messages == 1) {
                 long flags = Flags.COMPLETION | Flags.DELIVERY_COMPLETE;
-                sent += endpoint.sendmsg(memory.address(0), LENGTH, to, 0, sent, flags) == 0 ? 1 : 0;
+                sent += endpoint.sendmsg(memory.address(0), LENGTH, 0, to, sent, flags) == 0 ? 1 : 0;
                 work++;
             }
             while (sent == 2 && written < WRITES && endpoint.remoteMemory().writemsg(
                 request.clear().memory(memory.address(0), LENGTH).destAddr(to).remote(targetAddress, KEY)
-                    .data(written).opContext(written).flags(Flags.COMPLETION | Flags.REMOTE_CQ_DATA)) == 0) {
+                    .remoteCqData(written).opContext(written).flags(Flags.COMPLETION | Flags.REMOTE_CQ_DATA)) == 0) {
                 written++;
                 work++;
             }

@@ -232,7 +232,7 @@ class SimulationTest {
             }
             if (!isSent) {
                 isSent = messenger.endpoint().tsendmsg(
-                    messenger.memory().address(), 64, peer, 0, 0, 1, Flags.DELIVERY_COMPLETE) == 0;
+                    messenger.memory().address(), 64, 0, peer, 0, 1, Flags.DELIVERY_COMPLETE) == 0;
             }
             int count = messenger.queue().poll(entry -> acknowledged++, 1);
             if (count == -FabricErrno.EAVAIL) {

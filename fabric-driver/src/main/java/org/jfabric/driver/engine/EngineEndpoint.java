@@ -314,6 +314,11 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
+    public long completedSends() {
+        return sender.completed().get();
+    }
+
+    @Override
     public long sendsLeft() {
         return settings.txSize() - sender.outstanding();
     }

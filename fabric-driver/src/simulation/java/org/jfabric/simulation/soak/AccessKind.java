@@ -147,17 +147,17 @@ final class AccessKind implements Kind {
         return switch (access.call) {
             case "write" -> () -> remote.write(buf, access.length, peer, at, key, access.id);
             case "writev" -> () -> remote.writev(split(buf, access.length), peer, at, key, access.id);
-            case "writedata" -> () -> remote.writedata(buf, access.length, peer, at, key, access.id, access.id);
+            case "writedata" -> () -> remote.writedata(buf, access.length, access.id, peer, at, key, access.id);
             case "injectWrite" -> () -> remote.injectWrite(buffer, access.begin, access.length, peer, at, key);
             case "injectWritedata" -> () ->
-                remote.injectWritedata(buffer, access.begin, access.length, peer, at, key, access.id);
+                remote.injectWritedata(buffer, access.begin, access.length, access.id, peer, at, key);
             case "read" -> () -> remote.read(buf, access.length, peer, at, key, access.id);
             case "readv" -> () -> remote.readv(split(buf, access.length), peer, at, key, access.id);
             case "writemsg", "readmsg" -> () -> {
                 request.clear().memory(buf, access.length).destAddr(peer).remote(at, key)
                     .opContext(access.id).flags(access.flags);
                 if (access.hasData) {
-                    request.data(access.id);
+                    request.remoteCqData(access.id);
                 }
                 return access.reads() ? remote.readmsg(request) : remote.writemsg(request);
             };

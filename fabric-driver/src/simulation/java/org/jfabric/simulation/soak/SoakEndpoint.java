@@ -126,22 +126,22 @@ final class SoakEndpoint {
         long buf = memory.at(offset);
         return switch (message.call) {
             case "tsend" -> endpoint.tsend(buf, length, destination, message.tag, context);
-            case "tsenddata" -> endpoint.tsenddata(buf, length, destination, message.tag, message.id, context);
+            case "tsenddata" -> endpoint.tsenddata(buf, length, message.id, destination, message.tag, context);
             case "tsendmsg" -> endpoint.tsendmsg(
-                buf, length, destination, message.tag, message.id, context, message.flags);
+                buf, length, message.id, destination, message.tag, context, message.flags);
             case "send" -> endpoint.send(buf, length, destination, context);
-            case "senddata" -> endpoint.senddata(buf, length, destination, message.id, context);
-            case "sendmsg" -> endpoint.sendmsg(buf, length, destination, message.id, context, message.flags);
+            case "senddata" -> endpoint.senddata(buf, length, message.id, destination, context);
+            case "sendmsg" -> endpoint.sendmsg(buf, length, message.id, destination, context, message.flags);
             case "tinject" -> endpoint.tinject(
                 memory.region().buffer(), offset, length, destination, message.tag);
             case "inject" -> endpoint.inject(memory.region().buffer(), offset, length, destination);
             case "tclaim" -> claimAndCommit(message, offset, destination);
             case "tsendv" -> endpoint.tsendv(pieces(message, offset), destination, message.tag, context);
             case "tsendmsg(iov)" -> endpoint.tsendmsg(
-                pieces(message, offset), destination, message.tag, message.id, context, message.flags);
+                pieces(message, offset), message.id, destination, message.tag, context, message.flags);
             case "sendv" -> endpoint.sendv(pieces(message, offset), destination, context);
             case "sendmsg(iov)" -> endpoint.sendmsg(
-                pieces(message, offset), destination, message.id, context, message.flags);
+                pieces(message, offset), message.id, destination, context, message.flags);
             default -> throw new AssertionError(message.call);
         };
     }
@@ -160,7 +160,7 @@ final class SoakEndpoint {
         claim.buffer().putBytes(0, memory.region().buffer(), offset, message.length);
         require(-FabricErrno.EBUSY,
             endpoint.tsend(memory.at(offset), message.length, destination, message.tag, 0));
-        require(0, claim.commit(message.length, destination, message.tag, message.id, message.id, message.flags));
+        require(0, claim.commit(message.length, message.id, destination, message.tag, message.id, message.flags));
         return 0;
     }
 

@@ -61,8 +61,8 @@ public final class PeekNode implements AutoCloseable {
         sender.fill(0, length, seed);
         Endpoint from = sender.endpoint;
         long buf = sender.memory.address(0);
-        assertEquals(0, tagged ? from.tsenddata(buf, length, address, tag, seed, SENT)
-            : from.senddata(buf, length, address, seed, SENT));
+        assertEquals(0, tagged ? from.tsenddata(buf, length, seed, address, tag, SENT)
+            : from.senddata(buf, length, seed, address, SENT));
     }
 
     /** Sends a tagged message that fits the eager limit, and waits until its buffer is free. */

@@ -137,12 +137,12 @@ final class ContextSenderMain {
         long to = targets[message.to];
         if (message.inject) {
             return message.tagged
-                ? endpoint.tinjectdata(memory.buffer(), (int) offset, message.length, to, message.tag, message.id)
-                : endpoint.injectdata(memory.buffer(), (int) offset, message.length, to, message.id);
+                ? endpoint.tinjectdata(memory.buffer(), (int) offset, message.length, message.id, to, message.tag)
+                : endpoint.injectdata(memory.buffer(), (int) offset, message.length, message.id, to);
         }
         long buf = memory.address(offset);
-        return message.tagged ? endpoint.tsenddata(buf, message.length, to, message.tag, message.id, place)
-            : endpoint.senddata(buf, message.length, to, message.id, place);
+        return message.tagged ? endpoint.tsenddata(buf, message.length, message.id, to, message.tag, place)
+            : endpoint.senddata(buf, message.length, message.id, to, place);
     }
 
     private int freePlace() {

@@ -51,7 +51,7 @@ public final class OrderDoorbell {
                 long offset = slot * SLOT_LENGTH;
                 int length = desk.memory().buffer().putStringUtf8((int) offset, "buy " + 100 * (slot + 1));
                 int result = desk.endpoint().remoteMemory().writedata(
-                    desk.memory().address(offset), length, to, offset, KEY, slot, slot);
+                    desk.memory().address(offset), length, slot, to, offset, KEY, slot);
                 if (result != 0) {
                     throw new IllegalStateException(FabricErrno.describe(-result));
                 }

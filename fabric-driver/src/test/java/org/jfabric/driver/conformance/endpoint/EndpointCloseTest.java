@@ -74,7 +74,7 @@ class EndpointCloseTest {
             }
             // never taken
             assertEquals(0, endpoint.tsendmsg(
-                pair.a.memory.address(), setup.heldLength(), pair.toB, 1, 0, 200, setup.heldFlags()));
+                pair.a.memory.address(), setup.heldLength(), 0, pair.toB, 1, 200, setup.heldFlags()));
             pair.a.assertQuiet(100);
             long to = pair.b.av.insert(endpoint.name());
             endpoint.close();

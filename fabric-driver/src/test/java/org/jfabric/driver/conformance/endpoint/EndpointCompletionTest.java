@@ -46,9 +46,9 @@ class EndpointCompletionTest {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
                 assertEquals(0, switch (i % 3) {
                     case 0 -> a.tsend(from, LENGTH, pair.toB, i, i);
-                    case 1 -> a.tsenddata(from, LENGTH, pair.toB, i, 9, i);
+                    case 1 -> a.tsenddata(from, LENGTH, 9, pair.toB, i, i);
                     // the flags of a call do not take the entry away, only a selective queue allows that
-                    default -> a.tsendmsg(from, LENGTH, pair.toB, i, 0, i, 0);
+                    default -> a.tsendmsg(from, LENGTH, 0, pair.toB, i, i, 0);
                 });
                 pair.a.await(i);
                 pair.b.await(i);
@@ -69,7 +69,7 @@ class EndpointCompletionTest {
             long to = pair.b.av.insert(selective.name());
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
-                assertEquals(0, selective.tsendmsg(pair.a.memory.address(), LENGTH, pair.toB, i, 0, i,
+                assertEquals(0, selective.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i,
                     i % 4 == 1 ? Flags.COMPLETION : 0));
                 pair.b.await(i);
             }
@@ -123,7 +123,7 @@ class EndpointCompletionTest {
             long to = pair.b.av.insert(endpoint.name());
             for (long asked : new long[] {0, Flags.COMPLETION}) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 1));
-                assertEquals(0, endpoint.tsendmsg(pair.a.memory.address(), LENGTH, pair.toB, 1, 0, 2, asked));
+                assertEquals(0, endpoint.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, 1, 2, asked));
                 pair.b.await(1);
                 if (asked != 0 || (selective & Flags.TRANSMIT) == 0) {
                     pair.a.await(2);
@@ -158,7 +158,7 @@ class EndpointCompletionTest {
                         receive(pair, number, i);
                     }
                     CountedNode.post(() -> a.endpoint.tsendmsg(pair.a.memory.address((number - first) * (long) SLOT),
-                        length, toB, number, 0, number,
+                        length, 0, toB, number, number,
                         number - first == EVERY - 1 ? Flags.COMPLETION | Flags.FENCE : 0), a);
                 }
                 for (int i = 1; i < EVERY; i += 2) {
@@ -276,7 +276,7 @@ class EndpointCompletionTest {
             for (int i = 0; i < 50; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 100 + i));
                 assertEquals(0, pair.a.endpoint.tsendmsg(
-                    pair.a.memory.address(), LENGTH, pair.toB, 1, 0, i, Flags.DELIVERY_COMPLETE));
+                    pair.a.memory.address(), LENGTH, 0, pair.toB, 1, i, Flags.DELIVERY_COMPLETE));
                 pair.a.await(i);
                 // the receive has ended, though its entry was not read
                 assertEquals(0, pair.b.endpoint.cancel(100 + i));

@@ -106,7 +106,7 @@ class EndpointFaultTest {
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.trecv(memory.address(), 64, ANY, 1, 0, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.recv(memory.address(), 64, ANY, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(memory.address(), 64, 0, 1, 1));
-        assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(memory.address(), 64, 0, 1, 0, 1, -1L));
+        assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(memory.address(), 64, 0, 0, 1, 1, -1L));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, 0, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.cancel(1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.txSizeLeft());

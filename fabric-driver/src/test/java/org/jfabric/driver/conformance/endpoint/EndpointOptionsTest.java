@@ -53,6 +53,10 @@ class EndpointOptionsTest {
         return new FabricPair(setup, new Info().caps(Flags.MSG | Flags.TAGGED | Flags.MULTI_RECV), 64);
     }
 
+    private static int[] room(int bytes) {
+        return new int[] {bytes};
+    }
+
     private static int errno(Executable call) {
         FabricException failure = assertThrows(FabricException.class, call);
         assertTrue(failure.getMessage().length() > 20, failure.getMessage());
@@ -67,30 +71,42 @@ class EndpointOptionsTest {
             Endpoint endpoint = pair.a.endpoint;
             int name = EndpointOption.MIN_MULTI_RECV.code();
             value.putLong(8, 123, NATIVE);
-            PortedCalls.setopt(endpoint, LEVEL, name, value, 8, 8);
+            assertEquals(0, PortedCalls.setopt(endpoint, LEVEL, name, value, 8, 8));
             assertEquals(123, endpoint.getopt(EndpointOption.MIN_MULTI_RECV));
             value.setMemory(0, 32, (byte) 0x55);
-            assertEquals(8, PortedCalls.getopt(endpoint, LEVEL, name, value, 16, 16));
+            int[] optlen = {16};
+            assertEquals(0, PortedCalls.getopt(endpoint, LEVEL, name, value, 16, optlen));
+            assertEquals(8, optlen[0]);
+            for (int less : new int[] {7, 1, 0}) {
+                optlen[0] = less;
+                assertEquals(-FabricErrno.ETOOSMALL, PortedCalls.getopt(endpoint, LEVEL, name, value, 0, optlen));
+                assertEquals(8, optlen[0], "the room that is needed");
+                assertEquals(0x5555555555555555L, value.getLong(0), "nothing is stored");
+            }
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.getopt(endpoint, LEVEL, name, value, 0, null));
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.getopt(null, LEVEL, name, value, 0, optlen));
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.getopt(pair.a.cq, LEVEL, name, value, 0, optlen));
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.setopt(pair.a.cq, LEVEL, name, value, 0, 8));
             assertEquals(123, value.getLong(16, NATIVE));
             assertEquals(0x5555555555555555L, value.getLong(8));
             assertEquals(0x5555555555555555L, value.getLong(24));
             for (int unknown : new int[] {4711, 11, -1}) {
                 assertEquals(FabricErrno.ENOPROTOOPT,
-                    errno(() -> PortedCalls.getopt(endpoint, LEVEL, unknown, value, 0, 8)));
+                    -PortedCalls.getopt(endpoint, LEVEL, unknown, value, 0, room(8)));
                 assertEquals(FabricErrno.ENOPROTOOPT,
-                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, unknown, value, 0, 8)));
+                    -PortedCalls.setopt(endpoint, LEVEL, unknown, value, 0, 8));
             }
-            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> PortedCalls.getopt(endpoint, 1, name, value, 0, 8)));
-            assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> PortedCalls.setopt(endpoint, -1, name, value, 0, 8)));
-            assertEquals(FabricErrno.ETOOSMALL, errno(() -> PortedCalls.getopt(endpoint, LEVEL, name, value, 0, 7)));
+            assertEquals(FabricErrno.ENOPROTOOPT, -PortedCalls.getopt(endpoint, 1, name, value, 0, room(8)));
+            assertEquals(FabricErrno.ENOPROTOOPT, -PortedCalls.setopt(endpoint, -1, name, value, 0, 8));
+            assertEquals(FabricErrno.ETOOSMALL, -PortedCalls.getopt(endpoint, LEVEL, name, value, 0, room(7)));
             assertEquals(8, EndpointOption.MIN_MULTI_RECV.lengthBytes());
             for (int length : new int[] {0, 4, 7, 9}) {
                 assertEquals(FabricErrno.EINVAL,
-                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, value, 0, length)));
+                    -PortedCalls.setopt(endpoint, LEVEL, name, value, 0, length));
             }
-            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, value, 25, 8)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.getopt(endpoint, LEVEL, name, value, -1, 8)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> PortedCalls.setopt(endpoint, LEVEL, name, null, 0, 8)));
+            assertEquals(FabricErrno.EINVAL, -PortedCalls.setopt(endpoint, LEVEL, name, value, 25, 8));
+            assertEquals(FabricErrno.EINVAL, -PortedCalls.getopt(endpoint, LEVEL, name, value, -1, room(8)));
+            assertEquals(FabricErrno.EINVAL, -PortedCalls.setopt(endpoint, LEVEL, name, null, 0, 8));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(EndpointOption.MIN_MULTI_RECV, -1)));
             assertEquals(123, endpoint.getopt(EndpointOption.MIN_MULTI_RECV));
             endpoint.close();
@@ -146,10 +162,10 @@ class EndpointOptionsTest {
             for (HmemPeerToPeer policy : new HmemPeerToPeer[] {HmemPeerToPeer.DISABLED, HmemPeerToPeer.PREFERRED,
                 HmemPeerToPeer.ENABLED}) {
                 value.putInt(4, policy.code(), NATIVE);
-                PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 4, 4);
+                assertEquals(0, PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 4, 4));
                 assertEquals(policy.code(), endpoint.getopt(option));
                 value.putInt(12, -1);
-                assertEquals(4, PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 12, 4));
+                assertEquals(0, PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 12, room(4)));
                 assertEquals(policy.code(), value.getInt(12, NATIVE));
             }
             assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> endpoint.setopt(option, HmemPeerToPeer.REQUIRED.code())));
@@ -168,10 +184,10 @@ class EndpointOptionsTest {
             assertEquals(24, option.lengthBytes());
             assertEquals(FabricErrno.EOPNOTSUPP, errno(() -> endpoint.getopt(option)));
             assertEquals(FabricErrno.EOPNOTSUPP,
-                errno(() -> PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 0, 24)));
+                -PortedCalls.getopt(endpoint, LEVEL, option.code(), value, 0, room(24)));
             assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.setopt(option, 0)));
             assertEquals(FabricErrno.ENOPROTOOPT,
-                errno(() -> PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 24)));
+                -PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 24));
         }
     }
 
@@ -196,8 +212,8 @@ class EndpointOptionsTest {
                 byte[] before = xpu.toArray(ValueLayout.JAVA_BYTE);
                 // whatever the length is: that no device has any is said first
                 for (int length : new int[] {24, 8, 0}) {
-                    assertEquals(FabricErrno.EOPNOTSUPP, errno(
-                        () -> PortedCalls.getopt(pair.a.endpoint, LEVEL, name, struct, 0, length)));
+                    assertEquals(FabricErrno.EOPNOTSUPP,
+                        -PortedCalls.getopt(pair.a.endpoint, LEVEL, name, struct, 0, room(length)));
                 }
                 assertArrayEquals(before, xpu.toArray(ValueLayout.JAVA_BYTE));
                 for (byte each : variables.toArray(ValueLayout.JAVA_BYTE)) {
@@ -228,7 +244,7 @@ class EndpointOptionsTest {
                 value.putByte(0, (byte) permitted);
                 assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setopt(option, set)));
                 assertEquals(FabricErrno.EINVAL,
-                    errno(() -> PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 1)));
+                    -PortedCalls.setopt(endpoint, LEVEL, option.code(), value, 0, 1));
             }
             assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> endpoint.getopt(option)));
         }

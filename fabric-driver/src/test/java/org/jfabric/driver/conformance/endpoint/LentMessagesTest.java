@@ -231,8 +231,8 @@ class LentMessagesTest {
     void shouldShowWhatIsNotPlainWithItsFacts() {
         assertEquals(0, b.endpoint.trecv(0, 0, ANY, TAG, 0, 1));
         a.fill(0, 50_000, 7);
-        assertEquals(0, a.endpoint.tsenddata(a.memory.address(), 64, toB, TAG, 5, 1));
-        assertEquals(0, a.endpoint.senddata(a.memory.address(), 64, toB, 6, 2));
+        assertEquals(0, a.endpoint.tsenddata(a.memory.address(), 64, 5, toB, TAG, 1));
+        assertEquals(0, a.endpoint.senddata(a.memory.address(), 64, 6, toB, 2));
         assertEquals(0, a.endpoint.send(a.memory.address(), 50_000, toB, 3));
         int[] seen = new int[1];
         long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
@@ -572,7 +572,7 @@ class LentMessagesTest {
                     a.memory.buffer().setMemory((int) slot, length, (byte) sent);
                     a.memory.buffer().putLong((int) slot, sent);
                     int way = random.nextInt(8);
-                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, toB, sent, 1)
+                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, sent, toB, 1)
                         : way < 4 && length <= a.endpoint.injectSize()
                         ? a.endpoint.inject(a.memory.buffer(), (int) slot, length, toB)
                         : a.endpoint.send(a.memory.address(slot), length, toB, 1);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.ConnectionRequest;
 import org.jfabric.Endpoint;
 import org.jfabric.EventQueue;
+import org.jfabric.Fid;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
@@ -218,10 +220,17 @@ class PassiveEndpointTest {
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> passive.setBacklog(9)), "it listens");
             PassiveEndpoint fresh = pair.b.fabric.openPassiveEndpoint(b.info);
             assertEquals(FabricErrno.EINVAL, errno(() -> fresh.setBacklog(-1)));
-            assertEquals(-FabricErrno.EINVAL,
-                PortedCalls.control(asking[0], ControlCommand.BACKLOG.code(), new WaitObjectHandle()),
-                    "of an active one");
-            fresh.setBacklog(0);
+            int command = ControlCommand.BACKLOG.code();
+            for (Fid each : new Fid[] {asking[0], passive, fresh}) {
+                assertEquals(-FabricErrno.EINVAL, PortedCalls.control(each, command, new WaitObjectHandle()));
+            }
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.control(asking[0], command, 1), "of an active one");
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.control(null, command, 1));
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.control(fresh, command, -1));
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(passive, command, 9), "it listens");
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(pair.a.cq, command, 1));
+            assertEquals(-FabricErrno.ENOSYS, PortedCalls.control(fresh, ControlCommand.ENABLE.code(), 1));
+            assertEquals(0, PortedCalls.control(fresh, command, 0));
             fresh.bind(b.events, 0);
             fresh.listen();
             Endpoint last = a.open(77);
@@ -240,6 +249,13 @@ class PassiveEndpointTest {
             PassiveEndpoint passive = b.listen(-1);
             int size = (int) passive.getopt(EndpointOption.CM_DATA_SIZE);
             assertTrue(size >= 16, "room for " + size);
+            UnsafeBuffer value = new UnsafeBuffer(new byte[8]);
+            int[] optlen = {4};
+            assertEquals(-FabricErrno.ETOOSMALL, PortedCalls.getopt(passive, EndpointOption.LEVEL_ENDPOINT,
+                EndpointOption.CM_DATA_SIZE.code(), value, 0, optlen));
+            assertEquals(0, PortedCalls.getopt(passive, EndpointOption.LEVEL_ENDPOINT,
+                EndpointOption.CM_DATA_SIZE.code(), value, 0, optlen));
+            assertEquals(size, value.getLong(0, ByteOrder.nativeOrder()));
             Endpoint asking = a.open(1);
             assertEquals(size, asking.getopt(EndpointOption.CM_DATA_SIZE));
             assertEquals(FabricErrno.ENOPROTOOPT, errno(() -> passive.setopt(EndpointOption.CM_DATA_SIZE, 8)));

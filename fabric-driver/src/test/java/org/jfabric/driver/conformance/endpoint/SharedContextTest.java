@@ -14,6 +14,8 @@ import org.jfabric.Counter;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fid;
+import org.jfabric.MemoryRegion;
+import org.jfabric.MemoryRegionAttr;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.SharedTransmitContext;
 import org.jfabric.driver.kit.ConnectionSide;
@@ -287,9 +289,17 @@ class SharedContextTest {
             endpoint.bind(pair.a.fabric.openEventQueue(new EventQueueAttr()), 0);
             endpoint.bind(domain.openSharedTransmitContext(new TxAttr(), 0), 0);
             endpoint.bind(receives(pair, 4), 0);
+            MemoryRegion region = domain.allocate(64, new MemoryRegionAttr().flags(Flags.RMA_EVENT));
+            endpoint.bind(region, 0);
+            assertEquals(FabricErrno.EBUSY, errno(region::close), "bound to an endpoint that is open");
+            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(region, 0)), "bound already");
+            assertEquals(FabricErrno.EDOMAIN, errno(() -> endpoint.bind(pair.b.memory, 0)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(domain, 0)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(pair.a.endpoint, 0)));
             endpoint.enable();
+            MemoryRegion late = domain.allocate(64, new MemoryRegionAttr().flags(Flags.RMA_EVENT));
+            endpoint.bind(late, 0);
+            late.enable();
         }
     }
 

@@ -265,6 +265,13 @@ class SocketEndpointTest extends SocketFixture {
             active.bind(events, 0);
             active.enable();
             refused(FabricErrno.EINVAL, active::listen);
+            int backlog = ControlCommand.BACKLOG.code();
+            assertEquals(-FabricErrno.EINVAL, PortedCalls.control(active, backlog, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(stream.passive, backlog, 1), "it listens");
+            try (SocketEndpoint fresh = domain.openPassiveSocketEndpoint(streams.copy().srcAddr(HERE), 0)) {
+                assertEquals(-FabricErrno.EINVAL, PortedCalls.control(fresh, backlog, -1));
+                assertEquals(0, PortedCalls.control(fresh, backlog, 1));
+            }
             refused(FabricErrno.EINVAL, stream.passive::enable);
             refused(FabricErrno.EINVAL, () -> domain.openPassiveSocketEndpoint(datagrams, 0));
             active.connect(stream.passive.name());

@@ -69,10 +69,10 @@ class MissingCapabilityTest {
         if (node.endpoint.trecvmsg(buf, 64, ANY, 1, 0, 1, flag) == 0) {
             taken.add("trecvmsg");
         }
-        if (node.endpoint.sendmsg(buf, 8, self, 0, 1, flag) == 0) {
+        if (node.endpoint.sendmsg(buf, 8, 0, self, 1, flag) == 0) {
             taken.add("sendmsg");
         }
-        if (node.endpoint.tsendmsg(buf, 8, self, 1, 0, 1, flag) == 0) {
+        if (node.endpoint.tsendmsg(buf, 8, 0, self, 1, 1, flag) == 0) {
             taken.add("tsendmsg");
         }
         return taken;

@@ -181,9 +181,9 @@ class ReturnCodeTest {
         calls.put("recv", () -> endpoint.recv(memory, 8, ANY, 1));
         calls.put("trecv", () -> endpoint.trecv(memory, 8, ANY, 1, 0, 1));
         calls.put("send", () -> endpoint.send(memory, 8, pair.toB, 1));
-        calls.put("senddata", () -> endpoint.senddata(memory, 8, pair.toB, 1, 1));
+        calls.put("senddata", () -> endpoint.senddata(memory, 8, 1, pair.toB, 1));
         calls.put("tsend", () -> endpoint.tsend(memory, 8, pair.toB, 1, 1));
-        calls.put("tsenddata", () -> endpoint.tsenddata(memory, 8, pair.toB, 1, 1, 1));
+        calls.put("tsenddata", () -> endpoint.tsenddata(memory, 8, 1, pair.toB, 1, 1));
         calls.put("inject", () -> endpoint.inject(payload, 0, 8, pair.toB));
         calls.put("tinject", () -> endpoint.tinject(payload, 0, 8, pair.toB, 1));
         calls.put("cancel", () -> endpoint.cancel(99));

@@ -340,7 +340,7 @@ class MultiReceiveConformanceTest {
             }
             // whoever reads while messages still come may keep up with them
             assertEquals(0, pair.a.endpoint.sendmsg(
-                pair.a.memory.address(0), 64, pair.toB, 0, 100, Flags.COMPLETION | setup.strongestLevel()));
+                pair.a.memory.address(0), 64, 0, pair.toB, 100, Flags.COMPLETION | setup.strongestLevel()));
             pair.a.await(100);
             // in INVOKER a read takes no more messages than it reads entries, and then nothing overruns
             for (int i = 0; i < 100; i++) {

@@ -41,11 +41,11 @@ class OperationFlagsTest {
                     assertEquals(0, pair.b.endpoint.trecvmsg(
                         pair.b.memory.address(RECEIVE), 100, ANY, 5, 0, 10 + i, Flags.MORE));
                     assertEquals(0, pair.a.endpoint.tsendmsg(
-                        pair.a.memory.address(0), 100, pair.toB, 5, 77, 20 + i, flags));
+                        pair.a.memory.address(0), 100, 77, pair.toB, 5, 20 + i, flags));
                 } else {
                     assertEquals(0, pair.b.endpoint.recvmsg(pair.b.memory.address(RECEIVE), 100, ANY, 10 + i, 0));
                     assertEquals(0, pair.a.endpoint.sendmsg(
-                        pair.a.memory.address(0), 100, pair.toB, 77, 20 + i, flags));
+                        pair.a.memory.address(0), 100, 77, pair.toB, 20 + i, flags));
                 }
                 FabricNode.Entry received = pair.b.await(10 + i);
                 assertEquals(withData ? 77 : 0, received.data());
@@ -66,8 +66,8 @@ class OperationFlagsTest {
             long buf = pair.a.memory.address(0);
             for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.PEEK, Flags.CLAIM, Flags.MULTI_RECV,
                 Flags.TRIGGER, 1L << 62}) {
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, flag));
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, pair.toB, 0, 1, flag));
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, flag));
+                assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, 0, pair.toB, 1, flag));
             }
             for (long flag : new long[] {Flags.FENCE, Flags.MULTI_RECV, Flags.INJECT, Flags.DELIVERY_COMPLETE,
                 Flags.REMOTE_CQ_DATA, 1L << 62}) {
@@ -77,7 +77,7 @@ class OperationFlagsTest {
             }
             pair.a.assertQuiet(20);
             endpoint.close();
-            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, Flags.PEEK));
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.PEEK));
         }
     }
 
@@ -98,11 +98,11 @@ class OperationFlagsTest {
             for (int i = 0; i < 4; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 8, ANY, 1, 0, i));
             }
-            assertEquals(0, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, 0));
+            assertEquals(0, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0));
             assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 2));
             endpoint.setOpFlags(Flags.TRANSMIT);
             assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 3));
-            assertEquals(0, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 4, Flags.COMPLETION));
+            assertEquals(0, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION));
             for (int i = 0; i < 4; i++) {
                 contexts[i] = pair.b.await().context();
             }

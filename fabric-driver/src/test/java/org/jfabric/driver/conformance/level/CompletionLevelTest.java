@@ -48,7 +48,7 @@ class CompletionLevelTest {
     private static void send(FabricPair pair, int length, long tag, long context, long flags) {
         pair.a.fill(0, length, (int) context);
         assertEquals(0, pair.a.endpoint.tsendmsg(
-            pair.a.memory.address(0), length, pair.toB, tag, 0, context, flags));
+            pair.a.memory.address(0), length, 0, pair.toB, tag, context, flags));
     }
 
     /** The levels that promise more than that the message is on its way. */
@@ -289,8 +289,8 @@ class CompletionLevelTest {
             assertEquals(0, pair.a.endpoint.trecv(pair.a.memory.address(half), LENGTHS[2], ANY, 9, 0, 9));
             for (int i = 0; i < LENGTHS.length; i++) {
                 pair.b.fill(0, LENGTHS[i], i);
-                assertEquals(0, pair.b.endpoint.tsendmsg(pair.b.memory.address(0), LENGTHS[i], pair.toA,
-                    i == 2 ? 9 : i, 0, i, Flags.TRANSMIT_COMPLETE));
+                assertEquals(0, pair.b.endpoint.tsendmsg(pair.b.memory.address(0), LENGTHS[i], 0,
+                    pair.toA, i == 2 ? 9 : i, i, Flags.TRANSMIT_COMPLETE));
                 pair.b.await(i);
             }
             pair.killDriverOfB();
@@ -329,7 +329,7 @@ class CompletionLevelTest {
         try (FabricPair pair = new FabricPair(setup)) {
             send(pair, 8, 5, 1, Flags.MATCH_COMPLETE);
             assertEquals(0, pair.a.endpoint.sendmsg(
-                pair.a.memory.address(0), 8, pair.toB, 0, 2, Flags.MATCH_COMPLETE | Flags.INJECT_COMPLETE));
+                pair.a.memory.address(0), 8, 0, pair.toB, 2, Flags.MATCH_COMPLETE | Flags.INJECT_COMPLETE));
             // both drivers have gone on to end each other message behind them
             for (int i = 0; i < 100; i++) {
                 receive(pair, 8, 6, 21);
@@ -410,7 +410,7 @@ class CompletionLevelTest {
         assertEquals(FabricErrno.EBADFLAGS,
             errno(() -> pair.a.endpoint.setOpFlags(Flags.TRANSMIT | Flags.MATCH_COMPLETE)));
         assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
-            pair.a.memory.address(0), 8, pair.toB, 1, 0, 1, Flags.MATCH_COMPLETE));
+            pair.a.memory.address(0), 8, 0, pair.toB, 1, 1, Flags.MATCH_COMPLETE));
         pair.a.assertQuiet(20);
     }
 
@@ -432,7 +432,7 @@ class CompletionLevelTest {
             assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
             endpoint.close();
             assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(0), 8, pair.toB, 1, 0, 1, Flags.COMMIT_COMPLETE | Flags.MATCH_COMPLETE));
+                pair.a.memory.address(0), 8, 0, pair.toB, 1, 1, Flags.COMMIT_COMPLETE | Flags.MATCH_COMPLETE));
             pair.a.assertQuiet(20);
         }
     }

@@ -49,7 +49,7 @@ class FenceTest {
     private static void send(FabricPair pair, int length, long tag, long context, long flags) {
         pair.a.fill(place(context, length), length, (int) context);
         assertEquals(0, pair.a.endpoint.tsendmsg(
-            pair.a.memory.address(place(context, length)), length, pair.toB, tag, 0, context, flags));
+            pair.a.memory.address(place(context, length)), length, 0, pair.toB, tag, context, flags));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -92,7 +92,7 @@ class FenceTest {
             sendHeld(pair);
             send(pair, 64, 2, 2, Flags.FENCE);
             assertEquals(0, pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(0), 64, toOther, 3, 0, 3, Flags.FENCE | Flags.DELIVERY_COMPLETE));
+                pair.a.memory.address(0), 64, 0, toOther, 3, 3, Flags.FENCE | Flags.DELIVERY_COMPLETE));
             pair.a.await(3);
             assertEquals(0, other.trecv(slot(pair.b, 3), 64, ANY, 3, 0, 3));
             pair.b.await(3);

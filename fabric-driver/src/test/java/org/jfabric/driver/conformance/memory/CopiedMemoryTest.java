@@ -225,7 +225,7 @@ class CopiedMemoryTest {
                 assertUntouched(target, 0, GUARD);
                 assertUntouched(target, GUARD + length, GUARD);
                 assertEquals(0, pair.remote.writedata(
-                    pair.a.memory.address(), length, pair.toB, GUARD, KEY, length, 2));
+                    pair.a.memory.address(), length, length, pair.toB, GUARD, KEY, 2));
                 FabricNode.Entry report = pair.b.await();
                 assertEquals(Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, report.flags());
                 assertEquals(length, report.data());
@@ -449,18 +449,18 @@ class CopiedMemoryTest {
                     assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(8000), 100, -1L, 3, 0, 3));
                     pair.b.awaitRead(3);
                     assertEquals(0, pair.a.endpoint.tsendmsg(
-                        pair.a.memory.address(), 8000, pair.toB, 1, 0, 11, flags));
+                        pair.a.memory.address(), 8000, 0, pair.toB, 1, 11, flags));
                     assertEquals(0, pair.a.endpoint.tsendmsg(
-                        pair.a.memory.address(), length, pair.toB, 2, 0, 12, flags));
+                        pair.a.memory.address(), length, 0, pair.toB, 2, 12, flags));
                     assertEquals(0, pair.a.endpoint.tsendmsg(
-                        pair.a.memory.address(), 100, pair.toB, 3, 0, 13, flags));
+                        pair.a.memory.address(), 100, 0, pair.toB, 3, 13, flags));
                     assertEnds(pair.b, 2, 1, 2, 3);
                     assertEnds(pair.a, 12, 11, 12, 13);
                 }
             }
             // into a receive that comes later
             assertEquals(0, pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(), 100, pair.toB, 2, 0, 12, Flags.MATCH_COMPLETE | Flags.COMPLETION));
+                pair.a.memory.address(), 100, 0, pair.toB, 2, 12, Flags.MATCH_COMPLETE | Flags.COMPLETION));
             pair.a.awaitRead(1);
             assertEquals(0, pair.b.endpoint.trecv(gone.address(), 100, -1L, 2, 0, 2));
             assertError(pair.b, 2, FabricErrno.EFAULT);

@@ -39,7 +39,7 @@ class HeldWriteTest {
             while (held(view).isEmpty()) {
                 deadline.check("a counter", view.counters()::toString);
                 int result = pair.remote.writedata(
-                    pair.a.memory.address(), 8, pair.toB, 0, pair.key, posted, posted);
+                    pair.a.memory.address(), 8, posted, pair.toB, 0, pair.key, posted);
                 assertTrue(result == 0 || result == -FabricErrno.EAGAIN, FabricErrno.name(-result));
                 posted += result == 0 ? 1 : 0;
                 FabricNode.Entry entry = pair.a.poll();

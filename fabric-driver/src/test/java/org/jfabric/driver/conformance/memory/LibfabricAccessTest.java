@@ -169,7 +169,7 @@ class LibfabricAccessTest {
                 }
             }
             pair.fill(pattern(9, 100));
-            assertEquals(0, pair.remote.writedata(pair.buf(), 100, pair.to, 1000, KEY, DATA, 3));
+            assertEquals(0, pair.remote.writedata(pair.buf(), 100, DATA, pair.to, 1000, KEY, 3));
             String entry = pair.c.ask("await");
             assertTrue(entry.startsWith(ENTRY) && entry.endsWith(" 0x" + Long.toHexString(DATA)), entry);
             pair.succeeds(3);

@@ -230,7 +230,7 @@ class MappedAccessTest {
                 a.memory.address(local), 1, toB, 0, KEY, AtomicDatatype.INT64,
                 AtomicOperation.ATOMIC_WRITE, first));
             case "write with data" -> assertEquals(0, a.endpoint.remoteMemory().writedata(
-                a.memory.address(local), length, toB, 0, KEY, 77, first));
+                a.memory.address(local), length, 77, toB, 0, KEY, first));
             case "message" -> {
                 // received in the region that is read
                 assertEquals(0, b.endpoint.trecv(target.address(), 8, -1L, 9, 0, 1));
@@ -461,7 +461,7 @@ class MappedAccessTest {
         awaitPull();
         a.fill(0, 4 * SEGMENT, 12);
         assertEquals(0, a.endpoint.remoteMemory().writedata(
-            a.memory.address(0), 4 * SEGMENT, toB, 0, KEY, 99, ++contexts));
+            a.memory.address(0), 4 * SEGMENT, 99, toB, 0, KEY, ++contexts));
         FabricNode.Entry entry = Deadline.awaitValue("the report", () -> {
             alpha.cycle();
             return b.poll();

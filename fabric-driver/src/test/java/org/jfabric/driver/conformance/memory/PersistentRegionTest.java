@@ -194,7 +194,7 @@ class PersistentRegionTest {
             for (int i = 0; i < 20; i++) {
                 long before = syncs(pair);
                 request.clear().memory(pair.a.memory.address(), 100).destAddr(pair.toB).remote(0, region.key())
-                    .opContext(7).data(i).flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE | Flags.REMOTE_CQ_DATA);
+                    .opContext(7).remoteCqData(i).flags(Flags.COMPLETION | Flags.COMMIT_COMPLETE);
                 assertEquals(0, pair.remote.writemsg(request));
                 FabricNode.Entry report = pair.b.await();
                 assertEquals(before + 1, syncs(pair));
@@ -259,7 +259,7 @@ class PersistentRegionTest {
                 .flags(Flags.COMMIT_COMPLETE);
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.readmsg(request));
             assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(), 8, pair.toB, 1, 0, 1, Flags.COMMIT_COMPLETE));
+                pair.a.memory.address(), 8, 0, pair.toB, 1, 1, Flags.COMMIT_COMPLETE));
             Endpoint without = pair.open(pair.a, RemoteMemoryPair.hints(0));
             without.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);
             without.enable();

@@ -93,7 +93,7 @@ class RegionBindingTest {
             assertEquals(pair.refusal(FabricErrno.EFAULT), write(pair, pair.toB, region, LENGTH + 1));
             assertEquals(pair.refusal(FabricErrno.EFAULT), read(pair, pair.toB, region, LENGTH + 1));
             assertEquals(0, pair.remote.injectWrite(pair.a.memory.buffer(), 0, 8, pair.toB, 0, region.key()));
-            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 8, pair.toB, 0, region.key(), 5, 3));
+            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 8, 5, pair.toB, 0, region.key(), 3));
             pair.a.await(3);
             assertEquals(5, pair.b.await().data());
             awaitValue(pair, writes, 6);

@@ -67,13 +67,13 @@ class RemoteAllocationTest {
         long buf = pair.a.memory.address();
         for (int i = 0; i < rounds; i++) {
             accepted(remote.write(buf, SMALL, pair.toB, 0, pair.key, 1));
-            accepted(remote.writedata(buf, SMALL, pair.toB, 0, pair.key, 5, 1));
+            accepted(remote.writedata(buf, SMALL, 5, pair.toB, 0, pair.key, 1));
             accepted(remote.read(buf, SMALL, pair.toB, 0, pair.key, 1));
             accepted(remote.injectWrite(injected, 0, SMALL, pair.toB, 0, pair.key));
             await(pair, 3, reports ? 4 : 1);
             accepted(remote.write(buf, LARGE, pair.toB, 0, pair.key, 1));
             accepted(remote.read(buf, LARGE, pair.toB, 0, pair.key, 1));
-            accepted(remote.injectWritedata(injected, 0, SMALL, pair.toB, 0, pair.key, 6));
+            accepted(remote.injectWritedata(injected, 0, SMALL, 6, pair.toB, 0, pair.key));
             await(pair, 2, reports ? 3 : 1);
             pieces.clear().add(buf, 3).add(buf + 3, SMALL);
             accepted(remote.writev(pieces, pair.toB, 0, pair.key, 1));

@@ -131,7 +131,7 @@ class RemoteCallTest {
             assertEquals(0, pair.remote.write(buf, most, pair.toB, 0, pair.key, 3));
             assertEquals(0, pair.remote.writev(
                 new IoVec().add(buf, 1).add(buf + 1, 7), pair.toB, most, pair.key, 4));
-            assertEquals(0, pair.remote.writedata(buf, 8, pair.toB, most + 8, pair.key, 6, 5));
+            assertEquals(0, pair.remote.writedata(buf, 8, 6, pair.toB, most + 8, pair.key, 5));
             assertEquals(EINVAL, pair.remote.write(buf, most + 1, pair.toB, 0, pair.key, 6));
             assertEquals(-FabricErrno.EFAULT, pair.remote.write(UNREGISTERED, 8, pair.toB, 0, pair.key, 6));
             pair.a.memory.buffer().setMemory(0, most, (byte) 0);
@@ -195,7 +195,7 @@ class RemoteCallTest {
                     pair.a.await(1);
                     assertEquals(0, pair.remote.read(buf, 0, pair.toB, offset, pair.key, 2));
                     pair.a.await(2);
-                    assertEquals(0, pair.remote.writedata(buf, 0, pair.toB, offset, pair.key, 4, 3));
+                    assertEquals(0, pair.remote.writedata(buf, 0, 4, pair.toB, offset, pair.key, 3));
                     pair.a.await(3);
                     FabricNode.Entry entry = pair.b.await(0);
                     assertEquals(4, entry.data());
@@ -206,7 +206,7 @@ class RemoteCallTest {
                 assertEquals(0, pair.remote.readv(new IoVec(), pair.toB, offset, pair.key, 5));
                 pair.a.await(5);
                 UnsafeBuffer none = new UnsafeBuffer(new byte[0]);
-                assertEquals(0, pair.remote.injectWritedata(none, 0, 0, pair.toB, offset, pair.key, 6));
+                assertEquals(0, pair.remote.injectWritedata(none, 0, 0, 6, pair.toB, offset, pair.key));
                 assertEquals(6, pair.b.await(0).data());
             }
             pair.assertUntouched(0, RemoteMemoryPair.LENGTH);
@@ -227,7 +227,7 @@ class RemoteCallTest {
                 IoVec iov = new IoVec().add(pair.a.memory.address(), 8).add(buf, 8);
                 assertFault(pair, pair.remote.writev(iov, pair.toB, 0, pair.key, 3), 3, Flags.WRITE);
                 assertFault(pair, pair.remote.readv(iov, pair.toB, 0, pair.key, 4), 4, Flags.READ);
-                assertFault(pair, pair.remote.writedata(buf, 8, pair.toB, 0, pair.key, 9, 5), 5, Flags.WRITE);
+                assertFault(pair, pair.remote.writedata(buf, 8, 9, pair.toB, 0, pair.key, 5), 5, Flags.WRITE);
             }
             pair.b.assertQuiet(20);
             pair.assertUntouched(0, 64);
@@ -265,7 +265,7 @@ class RemoteCallTest {
             assertEquals(EINVAL, remote.injectWrite(source, 0, source.capacity(), to, 0, pair.key));
             assertEquals(EINVAL, remote.injectWrite(source, 0, -1, to, 0, pair.key));
             assertEquals(EINVAL, remote.injectWrite(source, -1, 8, to, 0, pair.key));
-            assertEquals(EINVAL, remote.injectWritedata(source, source.capacity(), 1, to, 0, pair.key, 1));
+            assertEquals(EINVAL, remote.injectWritedata(source, source.capacity(), 1, 1, to, 0, pair.key));
             assertEquals(EINVAL, remote.injectWrite(source, 0, 8, none, 0, pair.key));
             RemoteRequest request = new RemoteRequest().memory(buf, source.capacity()).destAddr(to)
                 .remote(0, pair.key).flags(Flags.INJECT);

@@ -87,7 +87,7 @@ class RemoteEndpointTest {
             case 2 -> remote.write(buf, 8, to, 0, pair.key, 4);
             case 3 -> remote.readv(new IoVec().add(buf, 8), to, 0, pair.key, 5);
             case 4 -> remote.writev(new IoVec().add(buf, 8), to, 0, pair.key, 6);
-            case 5 -> remote.writedata(buf, 8, to, 0, pair.key, 7, 7);
+            case 5 -> remote.writedata(buf, 8, 7, to, 0, pair.key, 7);
             default -> remote.injectWrite(pair.a.memory.buffer(), 0, 8, to, 0, pair.key);
         };
     }
@@ -125,7 +125,7 @@ class RemoteEndpointTest {
                 pair.a.await(2);
                 pair.a.assertFilled(64, 64, i);
             }
-            assertEquals(0, initiator.remoteMemory().writedata(pair.a.memory.address(), 8, to, 0, pair.key, 5, 3));
+            assertEquals(0, initiator.remoteMemory().writedata(pair.a.memory.address(), 8, 5, to, 0, pair.key, 3));
             assertEquals(5, pair.b.await(0).data());
             pair.a.await(3);
             // each has its direction only, and no messages
@@ -184,7 +184,7 @@ class RemoteEndpointTest {
             target.enable();
             long to = pair.a.av.insert(target.name());
             long toA = pair.pair.toA;
-            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 8, to, 0, pair.key, 5, 1));
+            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 8, 5, to, 0, pair.key, 1));
             assertEquals(Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, pair.b.await(0).flags());
             pair.a.await(1);
             assertEquals(0, pair.remote.write(pair.a.memory.address(), 8, to, 0, pair.key, 2));
@@ -241,7 +241,7 @@ class RemoteEndpointTest {
                     pair.a.await(1);
                 }
                 if (!writes) {
-                    assertEquals(ENOTSUPP, remote.injectWritedata(source, 0, 8, pair.toB, 0, pair.key, 1));
+                    assertEquals(ENOTSUPP, remote.injectWritedata(source, 0, 8, 1, pair.toB, 0, pair.key));
                     assertEquals(ENOTSUPP, remote.writemsg(request.flags(Flags.TAGGED)));
                 }
                 endpoint.close();
@@ -302,7 +302,7 @@ class RemoteEndpointTest {
                     assertEquals(Flags.RMA | Flags.REMOTE_READ, pair.b.completion(0).flags());
                     pair.a.completion(2);
                     pair.pair.a.assertFilled(1 << 20, length, length);
-                    assertEquals(0, remote.writedata(buf, length, to, 40, 5, 9, 3));
+                    assertEquals(0, remote.writedata(buf, length, 9, to, 40, 5, 3));
                     assertEquals(9, pair.b.completion(0).data());
                     pair.a.completion(3);
                 }

@@ -53,7 +53,7 @@ class RemoteEventTest {
                 assertEquals(0, pair.remote.read(buf, length, pair.toB, 0, pair.key, 2));
                 assertReport(pair, READ, length, 0);
                 pair.a.await(2);
-                assertEquals(0, pair.remote.writedata(buf, length, pair.toB, 0, pair.key, 9, 3));
+                assertEquals(0, pair.remote.writedata(buf, length, 9, pair.toB, 0, pair.key, 3));
                 assertReport(pair, WRITTEN | Flags.REMOTE_CQ_DATA, length, 9);
                 pair.a.await(3);
             }
@@ -88,7 +88,7 @@ class RemoteEventTest {
                     assertEquals(0, pair.remote.write(buf, length, pair.toB, 0, pair.key, 1));
                     assertEquals(0, pair.remote.read(buf, length, pair.toB, 0, pair.key, 2));
                     assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 7, 3));
-                    assertEquals(0, pair.remote.writedata(buf, length, pair.toB, 0, pair.key, 5, 4));
+                    assertEquals(0, pair.remote.writedata(buf, length, 5, pair.toB, 0, pair.key, 4));
                     assertEquals(0, pair.remote.read(buf, 1, pair.toB, 0, pair.key, 5));
                     assertEquals(0, pair.remote.write(buf, 2, pair.toB, 0, pair.key, 6));
                     assertReport(pair, WRITTEN, length, 0);
@@ -287,7 +287,7 @@ class RemoteEventTest {
                 assertEquals(0, accesses.write(buf, 100, to, 0, pair.key, 1));
                 assertEquals(0, accesses.read(buf, 100_000, to, 0, pair.key, 2));
             }
-            assertEquals(0, accesses.writedata(buf, 100_000, to, 0, pair.key, 1, 3));
+            assertEquals(0, accesses.writedata(buf, 100_000, 1, to, 0, pair.key, 3));
             assertEquals(0, accesses.injectWrite(pair.a.memory.buffer(), 0, 8, to, 0, pair.key));
             // what is outstanding when an access is refused may end with it
             await(pair, () -> counts(local).equals("3/0 5/0"), () -> counts(local));

@@ -119,7 +119,7 @@ class RemoteMemoryExampleTest {
     /** Writes an order into its slot of the peer's region; the number of the slot is the data. */
     static void order(Endpoint endpoint, MemoryRegion memory, int length, long peer, long key, int slot) {
         check(endpoint.remoteMemory().writedata(
-            memory.address(), length, peer, (long) slot * SLOT, key, slot, 3));
+            memory.address(), length, slot, peer, (long) slot * SLOT, key, 3));
     }
 
     private final CompletionHandler handler = this::onEntry;

@@ -125,7 +125,7 @@ class RemoteMemoryTest {
             assertEquals(0, pair.remote.write(pair.a.memory.address(), 100, pair.toB, 0, pair.key, 1));
             pair.a.await(1);
             pair.b.assertQuiet(50);
-            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 100, pair.toB, 200, pair.key, 0xABCD, 2));
+            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 100, 0xABCD, pair.toB, 200, pair.key, 2));
             FabricNode.Entry entry = pair.b.await(0);
             assertEquals(Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, entry.flags());
             assertEquals(0xABCD, entry.data());
@@ -135,7 +135,7 @@ class RemoteMemoryTest {
             FabricNode.assertPattern(pair.bytes(), 200, 100, 9, 0);
             pair.a.await(2);
             UnsafeBuffer source = new UnsafeBuffer(new byte[] {1, 2, 3, 4});
-            assertEquals(0, pair.remote.injectWritedata(source, 1, 2, pair.toB, 300, pair.key, 77));
+            assertEquals(0, pair.remote.injectWritedata(source, 1, 2, 77, pair.toB, 300, pair.key));
             assertEquals(77, pair.b.await(0).data());
             assertEquals(2, pair.bytes().getByte(300));
             assertEquals(3, pair.bytes().getByte(301));
@@ -149,7 +149,7 @@ class RemoteMemoryTest {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             pair.a.fill(0, 300, 4);
             RemoteRequest request = new RemoteRequest().memory(pair.a.memory.address(), 300).destAddr(pair.toB)
-                .remote(10, pair.key).opContext(11).data(99).flags(Flags.FENCE | Flags.DELIVERY_COMPLETE);
+                .remote(10, pair.key).opContext(11).remoteCqData(99).flags(Flags.FENCE | Flags.DELIVERY_COMPLETE);
             assertEquals(0, pair.remote.writemsg(request));
             pair.a.await(11);
             assertEquals(99, pair.b.await(0).data());
@@ -200,7 +200,7 @@ class RemoteMemoryTest {
         pair.assertRefused(pair.a.await(), 21, Flags.WRITE, errno);
         assertEquals(0, pair.remote.read(buf, length, pair.toB, offset, key, 22));
         pair.assertRefused(pair.a.await(), 22, Flags.READ, errno);
-        assertEquals(0, pair.remote.writedata(buf, length, pair.toB, offset, key, 1, 23));
+        assertEquals(0, pair.remote.writedata(buf, length, 1, pair.toB, offset, key, 23));
         pair.assertRefused(pair.a.await(), 23, Flags.WRITE, errno);
         assertNull(pair.a.poll());
     }

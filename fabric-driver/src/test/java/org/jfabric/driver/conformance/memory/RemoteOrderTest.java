@@ -222,7 +222,7 @@ class RemoteOrderTest {
                 while (posted < count) {
                     pair.a.memory.buffer().putLong(8 * (posted % 512), posted);
                     int result = pair.remote.writedata(
-                        pair.a.memory.address(8 * (posted % 512)), 8, pair.toB, 0, pair.key, posted, 1);
+                        pair.a.memory.address(8 * (posted % 512)), 8, posted, pair.toB, 0, pair.key, 1);
                     if (result == -FabricErrno.EAGAIN) {
                         break;
                     }

@@ -121,17 +121,17 @@ class CounterTest {
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
             long toB = a.insert(b);
-            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 1, 0, 1, Flags.DELIVERY_COMPLETE));
+            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 1, 1, Flags.DELIVERY_COMPLETE));
             await("the delivery", () -> a.sends.read() == 1, a, b);
             // over a stream nothing overtakes the second one on its way
             int before = setup.isForeign() ? 1 : 2;
             if (!setup.hasAllOfOwn()) {
                 assertEquals(0, a.endpoint.tsendmsg(
-                    a.buffer(), setup.heldLength(), toB, 2, 0, 1, Flags.DELIVERY_COMPLETE));
+                    a.buffer(), setup.heldLength(), 0, toB, 2, 1, Flags.DELIVERY_COMPLETE));
             } else {
-                assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 2, 0, 1, Flags.MATCH_COMPLETE));
+                assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 2, 1, Flags.MATCH_COMPLETE));
             }
-            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, toB, 3, 0, 1, Flags.DELIVERY_COMPLETE));
+            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 3, 1, Flags.DELIVERY_COMPLETE));
             long counted = before;
             await("the later delivery", () -> a.sends.read() == counted, a, b);
             for (int i = 0; i < 1000; i++) {

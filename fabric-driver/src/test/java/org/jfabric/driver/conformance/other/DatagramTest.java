@@ -110,7 +110,7 @@ class DatagramTest {
             long absent = pair.a.av.insert(gone.toString());
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, pair.a.endpoint.sendmsg(
-                    pair.a.memory.address(), 64, absent, 0, i, Flags.TRANSMIT_COMPLETE | Flags.COMPLETION));
+                    pair.a.memory.address(), 64, 0, absent, i, Flags.TRANSMIT_COMPLETE | Flags.COMPLETION));
                 pair.a.await(i);
             }
             pair.a.assertQuiet(100);
@@ -124,14 +124,14 @@ class DatagramTest {
         try (DatagramPair pair = new DatagramPair(setup)) {
             long buf = pair.a.memory.address();
             for (long level : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE, Flags.COMMIT_COMPLETE}) {
-                assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.sendmsg(buf, 8, pair.toB, 0, 1, level));
+                assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.sendmsg(buf, 8, 0, pair.toB, 1, level));
                 assertEquals(FabricErrno.EBADFLAGS, assertThrows(FabricException.class,
                     () -> pair.a.endpoint.setOpFlags(Flags.TRANSMIT | level)).errno());
                 Info hints = DatagramPair.hints();
                 hints.txAttr().opFlags(level);
                 assertEquals(List.of(), pair.a.fabric.info(hints).matches());
             }
-            assertEquals(0, pair.a.endpoint.sendmsg(buf, 8, pair.toB, 0, 1, Flags.INJECT_COMPLETE | Flags.COMPLETION));
+            assertEquals(0, pair.a.endpoint.sendmsg(buf, 8, 0, pair.toB, 1, Flags.INJECT_COMPLETE | Flags.COMPLETION));
             pair.a.await(1);
         }
     }
@@ -286,7 +286,7 @@ class DatagramTest {
     void shouldFailSendsThatADatagramCannotCarry(DatagramSetup setup) throws Exception {
         try (DatagramPair pair = new DatagramPair(setup)) {
             long buf = pair.a.memory.address();
-            assertEquals(0, pair.a.endpoint.senddata(buf, 8, pair.toB, 1, 1));
+            assertEquals(0, pair.a.endpoint.senddata(buf, 8, 1, pair.toB, 1));
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());
             assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 1, 2));
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());

@@ -72,7 +72,7 @@ class EventQueueConformanceTest {
             pair.b.await(1);
             pair.a.await(2);
             assertEquals(0, endpoint.tsendmsg(
-                pair.a.memory.address(0), setup.heldLength(), pair.toB, 3, 0, 3, setup.heldFlags()));
+                pair.a.memory.address(0), setup.heldLength(), 0, pair.toB, 3, 3, setup.heldFlags()));
             pair.a.awaitStep();
             pair.a.assertQuiet(50);
             assertEquals(EAGAIN, queue.read(entry, 0));

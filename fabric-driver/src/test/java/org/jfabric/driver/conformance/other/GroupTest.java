@@ -71,7 +71,7 @@ class GroupTest {
             assertEquals(0, rig.writer.endpoint.send(rig.writer.memory.address(), 3000, to, 1));
             assertEquals(0, rig.writer.endpoint.inject(injected, 0, 64, to));
             assertEquals(0, rig.writer.endpoint.sendmsg(
-                rig.writer.memory.address(), 0, to, 0x1234567890L, 3,
+                rig.writer.memory.address(), 0, 0x1234567890L, to, 3,
                 Flags.REMOTE_CQ_DATA | Flags.MULTICAST | Flags.COMPLETION));
             assertEquals(0, rig.writer.endpoint.sendv(new IoVec().add(rig.writer.memory.address(), 10)
                 .add(rig.writer.memory.address(10), 2000), to, 4));
@@ -284,12 +284,12 @@ class GroupTest {
             writer.await(1);
             assertFails(FabricErrno.EMSGSIZE, writer, writer.endpoint.send(buf, longest + 1, group.fiAddr(), 2));
             assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.sendmsg(
-                buf, 8, group.fiAddr(), 0, 3, Flags.DELIVERY_COMPLETE | Flags.COMPLETION));
+                buf, 8, 0, group.fiAddr(), 3, Flags.DELIVERY_COMPLETE | Flags.COMPLETION));
             assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.sendmsg(
-                buf, 8, group.fiAddr(), 0, 3, Flags.MATCH_COMPLETE | Flags.COMPLETION));
+                buf, 8, 0, group.fiAddr(), 3, Flags.MATCH_COMPLETE | Flags.COMPLETION));
             long toReader = writer.av.insert(reader.endpoint.name());
             assertFails(FabricErrno.EINVAL, writer, writer.endpoint.sendmsg(
-                buf, 8, toReader, 0, 4, Flags.MULTICAST | Flags.COMPLETION));
+                buf, 8, 0, toReader, 4, Flags.MULTICAST | Flags.COMPLETION));
             assertFails(FabricErrno.EOPNOTSUPP, reader,
                 reader.endpoint.send(reader.memory.address(), 8, read.fiAddr(), 5));
             group.close();

@@ -103,15 +103,15 @@ class MessagePrefixTest {
             Endpoint from = pair.a.endpoint;
             assertEquals(PREFIX, from.msgPrefixSize());
             exchange(pair, 1, buf -> from.tsend(buf, LENGTH, pair.toB, 1, 1));
-            exchange(pair, 2, buf -> from.tsenddata(buf, LENGTH, pair.toB, 2, 0xDA, 2));
-            exchange(pair, 3, buf -> from.tsendmsg(buf, LENGTH, pair.toB, 3, 0, 3, Flags.INJECT));
+            exchange(pair, 2, buf -> from.tsenddata(buf, LENGTH, 0xDA, pair.toB, 2, 2));
+            exchange(pair, 3, buf -> from.tsendmsg(buf, LENGTH, 0, pair.toB, 3, 3, Flags.INJECT));
             exchange(pair, 4, buf -> from.tsendv(pieces(pair.a, 0, PREFIX, 30, 70), pair.toB, 4, 4));
             exchange(pair, 5, buf -> from.tsendv(pieces(pair.a, 0, 50, 66), pair.toB, 5, 5));
             exchange(pair, 6, buf -> from.tsendv(pieces(pair.a, 0, LENGTH), pair.toB, 6, 6));
             exchange(pair, 7, buf -> from.tsendmsg(
-                pieces(pair.a, 0, PREFIX, PAYLOAD), pair.toB, 7, 0, 7, Flags.INJECT));
+                pieces(pair.a, 0, PREFIX, PAYLOAD), 0, pair.toB, 7, 7, Flags.INJECT));
             injected(pair, () -> from.tinject(array(PAYLOAD, 8), 3, LENGTH, pair.toB, 8), 8);
-            injected(pair, () -> from.tinjectdata(array(PAYLOAD, 9), 3, LENGTH, pair.toB, 9, 5), 9);
+            injected(pair, () -> from.tinjectdata(array(PAYLOAD, 9), 3, LENGTH, 5, pair.toB, 9), 9);
             long buf = message(pair.a, PAYLOAD, 10);
             assertEquals(0, pair.b.endpoint.recv(buffer(pair.b), 2 * LENGTH, ANY, 20));
             assertEquals(0, from.send(buf, LENGTH, pair.toB, 10));
@@ -167,7 +167,7 @@ class MessagePrefixTest {
             assertEquals(0, from.tinject(most, 0, PREFIX + inject, pair.toB, 5));
             assertEquals(PREFIX + inject, pair.b.await(5).len());
             assertEquals(0, pair.b.endpoint.trecv(buffer(pair.b), PREFIX + inject, ANY, 6, 0, 6));
-            assertEquals(0, from.tsendmsg(buf, PREFIX + inject, pair.toB, 6, 0, 6, Flags.INJECT));
+            assertEquals(0, from.tsendmsg(buf, PREFIX + inject, 0, pair.toB, 6, 6, Flags.INJECT));
             pair.a.await(6);
             assertEquals(PREFIX + inject, pair.b.await(6).len());
         }
@@ -183,7 +183,7 @@ class MessagePrefixTest {
             int refused = -FabricErrno.EINVAL;
             assertEquals(refused, endpoint.tsend(buf, PREFIX - 1, pair.toB, 1, 1));
             assertEquals(refused, endpoint.send(buf, 0, pair.toB, 1));
-            assertEquals(refused, endpoint.tsendmsg(buf, PREFIX - 1, pair.toB, 1, 0, 1, Flags.INJECT));
+            assertEquals(refused, endpoint.tsendmsg(buf, PREFIX - 1, 0, pair.toB, 1, 1, Flags.INJECT));
             assertEquals(refused, endpoint.tsendv(pieces(pair.a, 0, PREFIX - 1, 64), pair.toB, 1, 1));
             assertEquals(refused, endpoint.tsendv(new IoVec(), pair.toB, 1, 1));
             assertEquals(refused, endpoint.tsendv(null, pair.toB, 1, 1));

@@ -69,7 +69,7 @@ class MulticastTest {
                 assertEquals(0, third.endpoint.recv(third.memory.address(), 4096, ANY, i));
                 pair.a.fill(0, 100 + i, i);
                 assertEquals(0, pair.a.endpoint.sendmsg(
-                    pair.a.memory.address(), 100 + i, sender.fiAddr(), 0, i, Flags.MULTICAST | Flags.COMPLETION));
+                    pair.a.memory.address(), 100 + i, 0, sender.fiAddr(), i, Flags.MULTICAST | Flags.COMPLETION));
                 assertEquals(Flags.SEND | Flags.MSG | Flags.MULTICAST, pair.a.await(i).flags());
                 received(pair.b, i, pair.toA);
                 received(third, i, thirdKnowsA);
@@ -199,7 +199,7 @@ class MulticastTest {
             assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 10, pair.toB, 1));
             pair.a.await(1);
             assertEquals(-FabricErrno.EBADFLAGS, plain.a.endpoint.sendmsg(
-                plain.a.memory.address(), 10, plain.toB, 0, 1, Flags.MULTICAST));
+                plain.a.memory.address(), 10, 0, plain.toB, 1, Flags.MULTICAST));
         }
     }
 

@@ -169,7 +169,7 @@ class OperationContextTest {
         assertEquals(NO_PLACE, endpoint.tsend(buf, LENGTH, pair.toB, 1, context));
         assertEquals(NO_PLACE, endpoint.send(buf, LENGTH, pair.toB, context));
         assertEquals(NO_PLACE, endpoint.tsendv(pieces, pair.toB, 1, context));
-        assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, pair.toB, 1, 0, context, Flags.INJECT));
+        assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, 0, pair.toB, 1, context, Flags.INJECT));
         assertEquals(NO_PLACE, endpoint.trecv(buf, LENGTH, ANY, 1, 0, context));
         assertEquals(NO_PLACE, endpoint.recv(buf, LENGTH, ANY, context));
         assertEquals(NO_PLACE, endpoint.trecvv(pieces, ANY, 1, 0, context));
@@ -225,7 +225,7 @@ class OperationContextTest {
                     assertEquals(0, endpoint.trecv(buf, LENGTH, ANY, 2, 0, context));
                     assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, 2, 2));
                     pair.b.await(2);
-                    assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, pair.toB, 1, 0, context, Flags.COMPLETION));
+                    assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, 0, pair.toB, 1, context, Flags.COMPLETION));
                     assertEquals(NO_PLACE, endpoint.trecvmsg(buf, LENGTH, ANY, 1, 0, context, Flags.COMPLETION));
                     // only failures have entries, and theirs name the endpoint
                     for (int i = 0; i < 2; i++) {

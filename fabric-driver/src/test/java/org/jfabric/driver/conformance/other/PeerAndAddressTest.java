@@ -202,7 +202,7 @@ class PeerAndAddressTest {
             pair.a.await(2);
             for (int i = 0; i < 3; i++) {
                 assertEquals(0, pair.a.endpoint.tsendmsg(
-                    pair.a.memory.address(), setup.heldLength(), pair.toB, 2, 0, 10 + i, setup.heldFlags()));
+                    pair.a.memory.address(), setup.heldLength(), 0, pair.toB, 2, 10 + i, setup.heldFlags()));
             }
             long before = System.nanoTime();
             assertEquals(3, pair.a.fabric.close(50_000_000L));

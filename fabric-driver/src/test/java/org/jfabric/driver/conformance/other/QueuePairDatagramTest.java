@@ -96,7 +96,7 @@ class QueuePairDatagramTest {
                 a.memory.buffer().putByte(i, (byte) (i * 7 + length));
             }
             assertEquals(0, b.endpoint.recv(b.memory.address(), longest, -1, 5));
-            assertEquals(0, a.endpoint.senddata(a.memory.address(), length, toB, 0xdead_beefL + length, 6));
+            assertEquals(0, a.endpoint.senddata(a.memory.address(), length, 0xdead_beefL + length, toB, 6));
             assertEquals(6, a.await().context());
             FabricNode.Entry received = b.await();
             assertEquals(0, received.err());
@@ -122,7 +122,7 @@ class QueuePairDatagramTest {
         a.memory.buffer().setMemory(0, 100, (byte) 9);
         assertEquals(0, b.endpoint.recv(b.memory.address(), 4096, -1, 5));
         assertEquals(0, a.endpoint.sendmsg(
-            a.memory.address(), 100, group.fiAddr(), 0, 6, Flags.MULTICAST | Flags.COMPLETION));
+            a.memory.address(), 100, 0, group.fiAddr(), 6, Flags.MULTICAST | Flags.COMPLETION));
         assertEquals(6, a.await().context());
         FabricNode.Entry received = b.await();
         assertEquals(100, received.len());

@@ -347,7 +347,7 @@ class SecondProfileTest {
             assertEquals(0, b.endpoint.trecv(into, 64, ANY, 1, 0, 1));
             assertEquals(0, b.endpoint.recv(into, 64, ANY, 1));
             assertEquals(0, a.endpoint.tinject(bytes, 0, 7, toB, 1));
-            assertEquals(0, a.endpoint.tsenddata(from, 9, toB, 1, 99, 2));
+            assertEquals(0, a.endpoint.tsenddata(from, 9, 99, toB, 1, 2));
             assertEquals(0, a.endpoint.tsendv(pieces, toB, 1, 2));
             assertEquals(0, a.endpoint.send(from, 11, toB, 2));
             sum += 7 + 9 + 40 + 11;

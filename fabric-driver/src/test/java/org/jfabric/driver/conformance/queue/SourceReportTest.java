@@ -136,7 +136,7 @@ class SourceReportTest {
                         receiver.post(length + 1, context);
                     }
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(PAYLOAD), length, receiver.address, 5, 0xDA7A, 100));
+                        pair.a.memory.address(PAYLOAD), length, 0xDA7A, receiver.address, 5, 100));
                     pair.b.assertQuiet(20);
                     if (!posted) {
                         receiver.post(length + 1, context);

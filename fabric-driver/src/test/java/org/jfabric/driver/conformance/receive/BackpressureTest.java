@@ -240,11 +240,11 @@ class BackpressureTest {
         pair.a.fill(0, length, 1);
         pair.a.fill(length, LENGTH, 2);
         assertEquals(0, pair.a.endpoint.tsendmsg(
-            pair.a.memory.address(), length, to, 1, 0, 11, pair.setup.heldFlags()));
+            pair.a.memory.address(), length, 0, to, 1, 11, pair.setup.heldFlags()));
         // embedded drivers move a little of it in each round
         pair.a.assertQuiet(5000);
         assertEquals(0, pair.a.endpoint.tsendmsg(
-            pair.a.memory.address(length), LENGTH, to, 1, 0, 12, pair.setup.heldFlags()));
+            pair.a.memory.address(length), LENGTH, 0, to, 1, 12, pair.setup.heldFlags()));
         pair.b.assertQuiet(50);
         for (int i = 1; i <= 2; i++) {
             assertEquals(0, receiver.trecv(pair.b.memory.address(RECEIVE), length, ANY, 1, 0, i));

@@ -40,7 +40,7 @@ class ContextSizeTest {
             // over tcp the first one stays at the sender, and all others behind it
             int length = setup.isForeign() && accepted == 0 ? setup.heldLength() : TOO_LONG_TO_BE_EAGER;
             int result = pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(0), length, pair.toB, 1, 0, accepted, setup.heldFlags());
+                pair.a.memory.address(0), length, 0, pair.toB, 1, accepted, setup.heldFlags());
             if (result == 0) {
                 accepted++;
                 refused = 0;

@@ -167,7 +167,7 @@ class ClaimTest {
         long place = (long) seed * LARGE;
         node.sender.fill(place, length, seed);
         assertEquals(0, node.sender.endpoint.tsenddata(
-            node.sender.memory.address(place), length, node.address, tag, seed, PeekNode.SENT));
+            node.sender.memory.address(place), length, seed, node.address, tag, PeekNode.SENT));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -312,7 +312,7 @@ class ClaimTest {
                 for (int i = 0; i < 3; i++) {
                     pair.a.fill(i * LARGE, lengths[i], i);
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(i * LARGE), lengths[i], node.address, 5, i, PeekNode.SENT));
+                        pair.a.memory.address(i * LARGE), lengths[i], i, node.address, 5, PeekNode.SENT));
                 }
                 // claimed up to the one that goes; the others come back by their claims, in any order
                 for (int i = 0; i < dropped; i++) {
@@ -348,7 +348,7 @@ class ClaimTest {
                 for (int length : new int[] {SMALL, LARGE}) {
                     for (boolean claim : new boolean[] {false, true}) {
                         assertEquals(0, pair.a.endpoint.tsendmsg(
-                            pair.a.memory.address(0), length, node.address, 5, 0, 3, level));
+                            pair.a.memory.address(0), length, 0, node.address, 5, 3, level));
                         node.find(true, 5, 90, claim ? Flags.CLAIM : 0);
                         if (level == Flags.MATCH_COMPLETE) {
                             // to be known or claimed is not to be matched

@@ -221,7 +221,7 @@ class MatchingTest {
             // over tcp they wait behind the first one, which has begun
             int first = setup.isForeign() ? setup.heldLength() : LARGE;
             while (count < 100 && pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(0), count == 0 ? first : LARGE, node.address, 5, count, 1000 + count,
+                pair.a.memory.address(0), count == 0 ? first : LARGE, count, node.address, 5, 1000 + count,
                 Flags.REMOTE_CQ_DATA | setup.heldFlags()) == 0) {
                 count++;
             }

@@ -297,7 +297,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     private void unexpected(FabricNode from, FabricNode to, long destination) {
-        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, destination, 8, 5, 2));
+        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, 5, destination, 8, 2));
         pollEmpty(to);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 8, 0, 1));
         await(from, to, 2);
@@ -320,7 +320,7 @@ class MessageAllocationTest implements CompletionHandler {
         accepted(to.endpoint.trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
         accepted(from.endpoint.tsendv(gathered, destination, 7, 2));
         await(from, to, 2);
-        accepted(from.endpoint.sendmsg(gathered, destination, 5, 2, Flags.REMOTE_CQ_DATA));
+        accepted(from.endpoint.sendmsg(gathered, 5, destination, 2, Flags.REMOTE_CQ_DATA));
         pollEmpty(to);
         accepted(to.endpoint.recvmsg(scattered, FabricAddress.ADDR_UNSPEC, 1, 0));
         await(from, to, 2);
@@ -339,8 +339,8 @@ class MessageAllocationTest implements CompletionHandler {
 
     private void byRequest(FabricNode from, FabricNode to, long destination) {
         accepted(to.endpoint.trecvmsg(received.clear().memory(to.memory.address() + LARGE, SMALL).tag(7).opContext(1)));
-        accepted(from.endpoint.tsendmsg(
-            sent.clear().memory(from.memory.address(), SMALL).destAddr(destination).tag(7).data(5).opContext(2)));
+        accepted(from.endpoint.tsendmsg(sent.clear().memory(from.memory.address(), SMALL)
+            .destAddr(destination).tag(7).remoteCqData(5).opContext(2)));
         await(from, to, 2);
     }
 
@@ -348,10 +348,10 @@ class MessageAllocationTest implements CompletionHandler {
         long source = from.memory.address();
         gathered.clear().add(source, 60).add(source + 60, 4);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tsendmsg(gathered, destination, 7, 0, 2, Flags.INJECT));
+        accepted(from.endpoint.tsendmsg(gathered, 0, destination, 7, 2, Flags.INJECT));
         await(from, to, 2);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, destination, 7, 5));
+        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, 5, destination, 7));
         await(from, to, 1);
     }
 

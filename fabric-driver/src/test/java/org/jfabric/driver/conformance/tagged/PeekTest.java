@@ -211,7 +211,7 @@ class PeekTest {
             node.send(true, 0x14, SMALL, 5);
             node.find(0x14);
             pair.b.fill(0, 8, 4);
-            assertEquals(0, node.endpoint.tsenddata(pair.b.memory.address(0), 8, self, 0x12, 4, 9));
+            assertEquals(0, node.endpoint.tsenddata(pair.b.memory.address(0), 8, 4, self, 0x12, 9));
             node.await(9);
             long[][] asked = {
                 // tag, ignore, source, data of the one that is found or 0
@@ -248,7 +248,7 @@ class PeekTest {
                     node.endpoint.recvmsg(buf, SMALL, ANY, 1, flag | Flags.CLAIM));
             }
             assertEquals(-FabricErrno.EBADFLAGS, node.endpoint.tsendmsg(
-                buf, SMALL, node.source, 1, 0, 1, Flags.PEEK));
+                buf, SMALL, 0, node.source, 1, 1, Flags.PEEK));
             assertEquals(-FabricErrno.EINVAL, node.peek(buf, -1, 1, 1, 0));
             node.assertQuiet(20);
             // what only the driver can find out has an entry

@@ -33,7 +33,7 @@ class RequestObjectTest {
             pair.a.fill(0, LENGTH, 3);
             assertEquals(0, pair.b.endpoint.trecvmsg(receive.memory(pair.b.memory.address(RECEIVE), LENGTH).tag(0x70)
                 .ignore(0xF).opContext(11).flags(Flags.COMPLETION)));
-            send.memory(pair.a.memory.address(), LENGTH).destAddr(pair.toB).tag(0x75).data(9).opContext(12);
+            send.memory(pair.a.memory.address(), LENGTH).destAddr(pair.toB).tag(0x75).remoteCqData(9).opContext(12);
             assertEquals(0, pair.a.endpoint.tsendmsg(send));
             FabricNode.Entry entry = pair.b.await(11);
             assertEquals(0x75, entry.tag());
@@ -41,7 +41,20 @@ class RequestObjectTest {
             assertEquals(Flags.REMOTE_CQ_DATA, entry.flags() & Flags.REMOTE_CQ_DATA);
             pair.b.assertFilled(RECEIVE, LENGTH, 3);
             pair.a.await(12);
+            // without data again only after a clear; 0 is data too
+            assertEquals(Flags.REMOTE_CQ_DATA, flagsOfNext(pair, send.remoteCqData(0)));
+            assertEquals(0, flagsOfNext(pair,
+                send.clear().memory(pair.a.memory.address(), LENGTH).destAddr(pair.toB).tag(0x75).opContext(12)));
         }
+    }
+
+    private long flagsOfNext(FabricPair pair, SendRequest request) {
+        assertEquals(0, pair.b.endpoint.trecvmsg(receive));
+        assertEquals(0, pair.a.endpoint.tsendmsg(request));
+        FabricNode.Entry entry = pair.b.await(11);
+        assertEquals(0, entry.data());
+        pair.a.await(12);
+        return entry.flags() & Flags.REMOTE_CQ_DATA;
     }
 
     @ParameterizedTest(name = "{0}")
@@ -65,7 +78,7 @@ class RequestObjectTest {
     @SetupSource(calls = true)
     void shouldForgetWhatWasSetAndRefuseNull(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            send.memory(pair.a.memory.address(), 8).destAddr(pair.toB).data(1).flags(Flags.MULTI_RECV);
+            send.memory(pair.a.memory.address(), 8).destAddr(pair.toB).remoteCqData(1).flags(Flags.MULTI_RECV);
             assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(send));
             assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tsendmsg(send.clear()), "no destination");
             assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.sendmsg((SendRequest) null));

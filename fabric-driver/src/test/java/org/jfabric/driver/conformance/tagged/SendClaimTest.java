@@ -131,9 +131,9 @@ class SendClaimTest {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, 1));
                 assertEquals(0, endpoint.tryClaim(8, claim));
                 claim.buffer().putLong(0, flags);
-                assertEquals(-FabricErrno.EBADFLAGS, claim.commit(8, pair.toB, 1, 77, 2, Flags.COMMIT_COMPLETE));
+                assertEquals(-FabricErrno.EBADFLAGS, claim.commit(8, 77, pair.toB, 1, 2, Flags.COMMIT_COMPLETE));
                 assertTrue(claim.isOpen());
-                assertEquals(0, claim.commit(8, pair.toB, 1, 77, 2, flags));
+                assertEquals(0, claim.commit(8, 77, pair.toB, 1, 2, flags));
                 FabricNode.Entry entry = pair.b.await(1);
                 assertEquals((flags & Flags.REMOTE_CQ_DATA) != 0 ? 77 : 0, entry.data());
                 assertEquals(flags, pair.b.memory.buffer().getLong(0));
@@ -164,7 +164,7 @@ class SendClaimTest {
                 assertEquals(0, claim.buffer().capacity());
             }
             assertEquals(-FabricErrno.EINVAL, claim.commit(0, pair.toB, 1, 1));
-            assertEquals(-FabricErrno.EINVAL, claim.commit(0, pair.toB, 1, 0, 1, 0));
+            assertEquals(-FabricErrno.EINVAL, claim.commit(0, 0, pair.toB, 1, 1, 0));
             assertEquals(left, pair.a.endpoint.txSizeLeft());
             pair.b.assertQuiet(20);
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), limit, ANY, 5, 0, 1));
@@ -217,11 +217,11 @@ class SendClaimTest {
         claim.buffer().putLong(0, 0x1122334455667788L);
         assertEquals(-FabricErrno.EBUSY, endpoint.tsend(buf, 8, pair.toB, 1, 1));
         assertEquals(-FabricErrno.EBUSY, endpoint.send(buf, 8, pair.toB, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, Flags.INJECT));
+        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.INJECT));
         assertEquals(-FabricErrno.EBUSY, endpoint.tsendv(iov, pair.toB, 1, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(iov, pair.toB, 1, 0, 1, Flags.INJECT));
+        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(iov, 0, pair.toB, 1, 1, Flags.INJECT));
         assertEquals(-FabricErrno.EBUSY, endpoint.tinject(array, 0, 8, pair.toB, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.injectdata(array, 0, 8, pair.toB, 1));
+        assertEquals(-FabricErrno.EBUSY, endpoint.injectdata(array, 0, 8, 1, pair.toB));
         assertEquals(-FabricErrno.EBUSY, endpoint.cancel(99));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, second));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, claim));
@@ -260,7 +260,7 @@ class SendClaimTest {
             int posted = 0;
             int result = endpoint.tryClaim(8, claim);
             while (result == 0) {
-                assertEquals(0, claim.commit(8, pair.toB, 1, 0, posted, 0));
+                assertEquals(0, claim.commit(8, 0, pair.toB, 1, posted, 0));
                 posted++;
                 result = endpoint.tryClaim(8, claim);
             }

@@ -65,7 +65,7 @@ class TaggedCallTest {
             pair.b.assertQuiet(50);
             int length = setup.heldLength();
             assertEquals(0, pair.a.endpoint.tsendmsg(
-                pair.a.memory.address(), length, pair.toB, 1, 0, 2, setup.heldFlags()));
+                pair.a.memory.address(), length, 0, pair.toB, 1, 2, setup.heldFlags()));
             pair.a.assertQuiet(50);
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), length, ANY, 1, 0, 3));
             pair.b.await(3);
@@ -188,7 +188,7 @@ class TaggedCallTest {
                 for (long data : values) {
                     assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 1, 0, 1));
                     assertEquals(0, pair.a.endpoint.tsenddata(
-                        pair.a.memory.address(), length, pair.toB, 1, data, 2));
+                        pair.a.memory.address(), length, data, pair.toB, 1, 2));
                     FabricNode.Entry entry = pair.b.await(1);
                     assertEquals(data, entry.data());
                     assertTrue((entry.flags() & Flags.REMOTE_CQ_DATA) != 0);

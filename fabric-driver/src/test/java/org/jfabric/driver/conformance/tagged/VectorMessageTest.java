@@ -134,8 +134,8 @@ class VectorMessageTest {
             for (IoVec bad : new IoVec[] {tooMany, nothing, negative, null}) {
                 assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(bad, pair.toB, 1, 1));
                 assertEquals(-FabricErrno.EINVAL, endpoint.sendv(bad, pair.toB, 1));
-                assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(bad, pair.toB, 1, 0, 1, 0));
-                assertEquals(-FabricErrno.EINVAL, endpoint.sendmsg(bad, pair.toB, 0, 1, Flags.INJECT));
+                assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(bad, 0, pair.toB, 1, 1, 0));
+                assertEquals(-FabricErrno.EINVAL, endpoint.sendmsg(bad, 0, pair.toB, 1, Flags.INJECT));
                 assertEquals(-FabricErrno.EINVAL, endpoint.trecvv(bad, ANY, 1, 0, 1));
                 assertEquals(-FabricErrno.EINVAL, endpoint.recvv(bad, ANY, 1));
                 assertEquals(-FabricErrno.EINVAL, endpoint.trecvmsg(bad, ANY, 1, 0, 1, 0));
@@ -143,7 +143,7 @@ class VectorMessageTest {
             }
             IoVec good = new IoVec().add(pair.a.memory.address(), 8).add(pair.a.memory.address(8), 8);
             assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(good, ANY, 1, 1));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(good, pair.toB, 1, 0, 1, Flags.MULTI_RECV));
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(good, 0, pair.toB, 1, 1, Flags.MULTI_RECV));
             assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(good, ANY, 1, 0, 1, Flags.FENCE));
             pair.a.assertQuiet(20);
             endpoint.close();
@@ -206,7 +206,7 @@ class VectorMessageTest {
                 entry = pair.a.await();
                 assertEquals(6, entry.context());
                 assertEquals(FabricErrno.EFAULT, entry.err());
-                assertEquals(-FabricErrno.EFAULT, pair.a.endpoint.tsendmsg(bad, pair.toB, 1, 0, 7, Flags.INJECT));
+                assertEquals(-FabricErrno.EFAULT, pair.a.endpoint.tsendmsg(bad, 0, pair.toB, 1, 7, Flags.INJECT));
             }
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, 1));
             assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 1, 2));
@@ -273,7 +273,7 @@ class VectorMessageTest {
             long buf = pair.a.memory.address();
             // the ignored bits are those of the receive; the data is in the entry, the context of each side in its own
             assertEquals(0, to.trecvmsg(dest, pair.toA, 0xF00D, 0xFF, 11, Flags.COMPLETION));
-            assertEquals(0, from.tsendmsg(source, pair.toB, 0xF077, 99, 12, Flags.REMOTE_CQ_DATA | Flags.COMPLETION));
+            assertEquals(0, from.tsendmsg(source, 99, pair.toB, 0xF077, 12, Flags.REMOTE_CQ_DATA | Flags.COMPLETION));
             FabricNode.Entry entry = pair.b.await(11);
             assertEquals(60, entry.len());
             assertEquals(0xF077, entry.tag());
@@ -287,11 +287,11 @@ class VectorMessageTest {
             }
             assertEquals(0, from.tsend(buf, 8, pair.toB, 1, 100));
             assertEquals(0, from.tsendv(source, pair.toB, 1, 101));
-            assertEquals(0, from.tsendmsg(buf, 8, pair.toB, 1, 0, 102, 0));
+            assertEquals(0, from.tsendmsg(buf, 8, 0, pair.toB, 1, 102, 0));
             assertEquals(0, from.tinject(array, 0, 8, pair.toB, 1));
-            assertEquals(0, from.tsenddata(buf, 8, pair.toB, 1, 5, 104));
-            assertEquals(0, from.tinjectdata(array, 0, 8, pair.toB, 1, 5));
-            assertEquals(0, from.tsendmsg(source, pair.toB, 1, 0, 106, 0));
+            assertEquals(0, from.tsenddata(buf, 8, 5, pair.toB, 1, 104));
+            assertEquals(0, from.tinjectdata(array, 0, 8, 5, pair.toB, 1));
+            assertEquals(0, from.tsendmsg(source, 0, pair.toB, 1, 106, 0));
             for (int i = 0; i < 7; i++) {
                 pair.b.await(i);
             }
@@ -325,11 +325,11 @@ class VectorMessageTest {
                 assertEquals(0, switch (call) {
                     case 0 -> from.send(buf, 20, pair.toB, 50);
                     case 1 -> from.sendv(source, pair.toB, 50);
-                    case 2 -> from.sendmsg(source, pair.toB, 77, 50, Flags.REMOTE_CQ_DATA);
-                    case 3 -> from.sendmsg(buf, 20, pair.toB, 0, 50, Flags.INJECT);
-                    case 4 -> from.senddata(buf, 20, pair.toB, 77, 50);
+                    case 2 -> from.sendmsg(source, 77, pair.toB, 50, Flags.REMOTE_CQ_DATA);
+                    case 3 -> from.sendmsg(buf, 20, 0, pair.toB, 50, Flags.INJECT);
+                    case 4 -> from.senddata(buf, 20, 77, pair.toB, 50);
                     case 5 -> from.inject(array, 0, 20, pair.toB);
-                    default -> from.injectdata(array, 0, 20, pair.toB, 77);
+                    default -> from.injectdata(array, 0, 20, 77, pair.toB);
                 });
                 boolean hasData = call == 2 || call == 4 || call == 6;
                 FabricNode.Entry entry = pair.b.await(call);

@@ -152,7 +152,8 @@ class DeferredWorkTest {
             Counter done = pair.a.domain.openCounter(new CounterAttr());
             Domain domain = pair.a.domain;
             Endpoint endpoint = pair.a.endpoint;
-            SendRequest send = new SendRequest().memory(pair.a.memory.address(), 32).destAddr(pair.toB).tag(4).data(9);
+            SendRequest send = new SendRequest().memory(pair.a.memory.address(), 32).destAddr(pair.toB).tag(4)
+                .remoteCqData(9);
             ReceiveRequest receive = new ReceiveRequest().memory(pair.a.memory.address(1000), 64).tag(6);
             DeferredWork work = pair.work.trigger(pair.counter, 1).completionCounter(done);
             assertEquals(0, domain.queueWork(work.send(endpoint, send)));
@@ -431,7 +432,7 @@ class DeferredWorkTest {
             RemoteRequest remote = new RemoteRequest().memory(local.address(0), 8).destAddr(pair.toB);
             // an inject has the bytes of now
             local.buffer().putLong(0, 1);
-            assertEquals(0, endpoint.remoteMemory().writemsg(remote.remote(0, key).opContext(1).data(33)
+            assertEquals(0, endpoint.remoteMemory().writemsg(remote.remote(0, key).opContext(1).remoteCqData(33)
                 .flags(Flags.INJECT).trigger(trigger.threshold(pair.counter, 1))));
             AtomicRequest atomic = new AtomicRequest().operation(AtomicOperation.SUM, AtomicDatatype.INT64, 1)
                 .operands(local.address(8)).results(local.address(16)).destAddr(pair.toB).remote(0, key);

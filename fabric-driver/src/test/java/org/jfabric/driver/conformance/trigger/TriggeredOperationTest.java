@@ -160,7 +160,7 @@ class TriggeredOperationTest {
             int large = pair.pair.setup.heldLength();
             pair.a.fill(100_000, large, 5);
             assertEquals(0, pair.a.endpoint.sendmsg(request.clear().memory(pair.a.memory.address(100_000), large)
-                .destAddr(pair.toB).opContext(5).data(55).trigger(at1)));
+                .destAddr(pair.toB).opContext(5).remoteCqData(55).trigger(at1)));
             int[] lengths = {160, 16, 0, 1000, large};
             for (int i = 0; i < lengths.length; i++) {
                 assertEquals(0, pair.b.endpoint.recv(

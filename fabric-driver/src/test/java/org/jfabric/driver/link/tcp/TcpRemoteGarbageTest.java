@@ -91,7 +91,7 @@ class TcpRemoteGarbageTest {
         for (int i = 0; i < 40; i++) {
             pair.a.memory.buffer().putLong(0, i);
             assertEquals(0, pair.a.endpoint.remoteMemory().writedata(
-                pair.a.memory.address(), 8, pair.toB, LENGTH - 8, KEY, i, i));
+                pair.a.memory.address(), 8, i, pair.toB, LENGTH - 8, KEY, i));
             assertEquals(i, pair.b.await(0).data());
             pair.a.await(i);
             assertEquals(i, target.buffer().getLong(LENGTH - 8));
