@@ -14,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
+import org.jfabric.IoVec;
 import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -89,7 +90,7 @@ class ReturnCodeTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"ERR-011", "TAG-072", "TAG-074"})
+    @Requirement({"ERR-011", "TAG-072", "TAG-074", "TAG-021"})
     void shouldRefuseBadArgumentsAndStartNothing(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -103,6 +104,9 @@ class ReturnCodeTest {
                 endpoint.tsend(pair.a.memory.address(), -1, pair.toB, 1, 3),
                 endpoint.tsend(pair.a.memory.address(), 8, ANY, 1, 3),
                 endpoint.send(pair.a.memory.address(), 8, ANY, 3),
+                endpoint.tsendv(new IoVec().add(pair.a.memory.address(), 4).add(pair.a.memory.address(), 4), ANY, 1, 3),
+                endpoint.tinject(payload, 0, 8, ANY, 1),
+                endpoint.inject(payload, 0, 8, ANY),
                 endpoint.tinject(large, 0, large.capacity(), pair.toB, 1),
                 endpoint.inject(payload, 60, 8, pair.toB),
                 endpoint.inject(payload, -1, 8, pair.toB),

@@ -35,7 +35,7 @@ class RemoteCallTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("REF-040")
+    @Requirement({"REF-040", "CQ-090", "EP-045"})
     void shouldWriteOnlyEntriesThatAreAskedForInASelectiveQueue(Setup setup) {
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             Endpoint selective = pair.open(pair.a, RemoteMemoryPair.hints(0));

@@ -112,6 +112,10 @@ class WaitingReadTest {
         waited = System.nanoTime() - start;
         assertTrue(waited >= TimeUnit.MILLISECONDS.toNanos(25), "waited " + waited + " ns");
 
+        // every negative value is a wait without limit
+        receives(1);
+        send(3);
+        assertEquals(1, queue.sread(entries, 0, 1, 0, Integer.MIN_VALUE));
         if (sharesTheThread()) {
             // another thread must end a wait without limit
             return;
