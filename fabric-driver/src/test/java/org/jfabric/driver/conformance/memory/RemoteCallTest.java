@@ -243,7 +243,7 @@ class RemoteCallTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement("REF-040")
+    @Requirement({"REF-040", "OPF-008"})
     void shouldRefuseWrongArgumentsAtOnce(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             RemoteMemory remote = pair.remote;
