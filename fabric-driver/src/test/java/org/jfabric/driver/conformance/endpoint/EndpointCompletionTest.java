@@ -77,8 +77,8 @@ class EndpointCompletionTest {
                     ? pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i)
                     : pair.b.endpoint.recv(pair.b.memory.address(), LENGTH, ANY, i));
                 assertEquals(0, tagged
-                    ? selective.tsendmsg(pair.a.memory.address(), LENGTH, pair.toB, i, 0, i, flags)
-                    : selective.sendmsg(pair.a.memory.address(), LENGTH, pair.toB, 0, i, flags));
+                    ? selective.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i, flags)
+                    : selective.sendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, flags));
                 pair.b.await(i);
             }
             for (int context : new int[] {1, 4, 7}) {

@@ -72,8 +72,8 @@ class OperationFlagsTest {
             for (int bit = 0; bit < Long.SIZE; bit++) {
                 long flag = 1L << bit;
                 if ((flag & SEND_FLAGS) == 0) {
-                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, flag), "" + bit);
-                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, pair.toB, 0, 1, flag), "" + bit);
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, flag), "" + bit);
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, 0, pair.toB, 1, flag), "" + bit);
                 }
                 if ((flag & RECEIVE_FLAGS) == 0) {
                     for (long with : new long[] {flag, flag | Flags.PEEK}) {
@@ -108,13 +108,13 @@ class OperationFlagsTest {
                         : pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 8, ANY, i));
                 }
                 endpoint.setOpFlags(Flags.TRANSMIT | Flags.COMPLETION);
-                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 1, 0)
-                    : endpoint.sendmsg(buf, 8, pair.toB, 0, 1, 0));
+                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0)
+                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 1, 0));
                 assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 2) : endpoint.send(buf, 8, pair.toB, 2));
                 endpoint.setOpFlags(Flags.TRANSMIT);
                 assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 3) : endpoint.send(buf, 8, pair.toB, 3));
-                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, pair.toB, 1, 0, 4, Flags.COMPLETION)
-                    : endpoint.sendmsg(buf, 8, pair.toB, 0, 4, Flags.COMPLETION));
+                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION)
+                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 4, Flags.COMPLETION));
                 for (int i = 0; i < 4; i++) {
                     contexts[i] = pair.b.await().context();
                 }

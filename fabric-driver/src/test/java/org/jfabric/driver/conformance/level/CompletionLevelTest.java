@@ -231,9 +231,9 @@ class CompletionLevelTest {
                 for (int call = 0; call < 4; call++) {
                     assertEquals(0, switch (call) {
                         case 0 -> pair.a.endpoint.tinject(pair.a.memory.buffer(), 0, 8, pair.toB, 7);
-                        case 1 -> pair.a.endpoint.tinjectdata(pair.a.memory.buffer(), 0, 8, pair.toB, 7, 1);
+                        case 1 -> pair.a.endpoint.tinjectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB, 7);
                         case 2 -> pair.a.endpoint.inject(pair.a.memory.buffer(), 0, 8, pair.toB);
-                        default -> pair.a.endpoint.injectdata(pair.a.memory.buffer(), 0, 8, pair.toB, 1);
+                        default -> pair.a.endpoint.injectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB);
                     });
                     if (call < 2) {
                         receive(pair, 8, 7, 1);
