@@ -64,10 +64,12 @@ final class ContextAttributes {
         long matching = attr.caps() & MATCHING & domain.caps();
         wanted.srcAddr(null).destAddr(null).handle(null);
         wanted.caps(matching | Flags.RECV).mode(0);
-        wanted.txAttr().caps(0).mode(0).opFlags(0);
+        // orders of remote accesses, which the domain may have, are not of messages
+        wanted.txAttr().caps(0).mode(0).opFlags(0).msgOrder(0).rmaIovLimit(0);
         wanted.rxAttr().caps(0).mode(0).opFlags(attr.opFlags()).size(attr.size()).compOrder(attr.compOrder())
-            .msgOrder(attr.msgOrder()).iovLimit(attr.iovLimit());
-        wanted.epAttr().txCtxCnt(0).rxCtxCnt(0).msgPrefixSize(0);
+            .msgOrder(attr.msgOrder() & Order.SAS).iovLimit(attr.iovLimit());
+        wanted.epAttr().txCtxCnt(0).rxCtxCnt(0).msgPrefixSize(0)
+            .maxOrderRawSize(0).maxOrderWarSize(0).maxOrderWawSize(0);
         return wanted;
     }
 

@@ -405,6 +405,8 @@ class CompletionQueueTest {
         queue.strerror(5, null, text, 0, 1);
         assertEquals(0, text.getByte(0));
         assertEquals('x', text.getByte(1));
+        queue.strerror(5, null, text, 1, 0);
+        assertEquals('x', text.getByte(1), "no room for an end either");
     }
 
     @Test

@@ -1,8 +1,11 @@
 package org.jfabric;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -16,8 +19,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What depends on the environment of the process. */
 class EndpointOptionsTest {
     @Test
-    @Requirement("EP-103")
+    @Requirement(refused = "EP-103")
     void shouldFollowTheVariableThatDisablesPeerToPeer() {
+        assertEquals("FI_HMEM_DISABLE_P2P", EndpointOptions.DISABLE_P2P);
+        for (String set : List.of("1", "true", "TRUE", "yes", "on")) {
+            assertTrue(EndpointOptions.isSet(set), set);
+        }
+        for (String unset : List.of("", "0", "false", "no", "off")) {
+            assertFalse(EndpointOptions.isSet(unset), unset);
+        }
+        assertFalse(EndpointOptions.isSet(null));
         EndpointOptions options = new EndpointOptions(new Info(), new BufferedOptions(64, 64), true);
         assertEquals(HmemPeerToPeer.DISABLED.code(), options.get(EndpointOption.FI_HMEM_P2P));
         options.set(EndpointOption.FI_HMEM_P2P, HmemPeerToPeer.ENABLED.code(), true);

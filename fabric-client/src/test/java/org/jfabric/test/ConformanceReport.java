@@ -29,6 +29,8 @@ public final class ConformanceReport {
     private final SortedMap<String, SortedSet<String>> linksById = new TreeMap<>();
     /** Row id to the tests that showed it. */
     private final SortedMap<String, SortedSet<String>> testsById = new TreeMap<>();
+    /** Rows that a test showed otherwise than by a refusal. */
+    private final SortedSet<String> seenToWork = new TreeSet<>();
     /** Tests that ran once, to the rows they claim. */
     private final SortedMap<String, SortedSet<String>> rowsBySingleTest = new TreeMap<>();
     private final SortedSet<String> links = new TreeSet<>();
@@ -52,7 +54,8 @@ public final class ConformanceReport {
             write(output, Path.of(args[1]), Arrays.stream(args).skip(2).map(Path::of).toList(), "");
         List<String> ids = allIds();
         System.out.println("Conformance: " + ids.stream().filter(report::isShown).count() + " of " + ids.size()
-            + " rows shown, " + ids.stream().filter(report.table::isDue).count() + " due, "
+            + " rows shown, " + ids.stream().filter(report::isRefused).count() + " of them by refusal, "
+            + ids.stream().filter(report.table::isDue).count() + " due, "
             + ids.stream().filter(report::isOpen).count() + " due and not shown, see "
             + output.toAbsolutePath().normalize());
         List<String> problems = report.problems();
@@ -115,6 +118,11 @@ public final class ConformanceReport {
         return testsById.containsKey(id);
     }
 
+    /** Shown, but by nothing else than the refusal of what it describes. */
+    private boolean isRefused(String id) {
+        return isShown(id) && !seenToWork.contains(id);
+    }
+
     /** Due, and nobody has shown it. */
     private boolean isOpen(String id) {
         return table.isDue(id) && !isShown(id);
@@ -150,7 +158,7 @@ public final class ConformanceReport {
 
     void readLine(String line) {
         String[] columns = line.split("\t", -1);
-        if (columns.length != 4) {
+        if (columns.length != 5) {
             return;
         }
         String id = columns[0];
@@ -164,6 +172,9 @@ public final class ConformanceReport {
         }
         linksById.computeIfAbsent(id, key -> new TreeSet<>()).add(link);
         testsById.computeIfAbsent(id, key -> new TreeSet<>()).add(columns[2]);
+        if (columns[4].equals(RequirementListener.WORKS)) {
+            seenToWork.add(id);
+        }
         if (!link.equals(NO_LINK)) {
             links.add(link);
         }
@@ -181,7 +192,8 @@ public final class ConformanceReport {
 
             Made by the build from the tests that passed. A row counts as shown when a test that names it passed; by
             link where the test ran over links, and `-` where no link takes part. A row is due when all capabilities
-            that `docs/requirements` names for it exist.
+            that `docs/requirements` names for it exist. A row that says "shown by refusal" describes something that is
+            not there: the tests show that it is refused as documented, and nothing else.
 
             """).append(state);
         renderSummary(text);
@@ -191,9 +203,9 @@ public final class ConformanceReport {
     }
 
     private void renderSummary(StringBuilder text) {
-        text.append("| Group | Rows | Due | Due, shown | Due, not shown | Not due | Not due, shown |");
+        text.append("| Group | Rows | Due | Due, shown | Due, not shown | Not due | Not due, shown | By refusal |");
         links.forEach(link -> text.append(' ').append(link).append(" |"));
-        text.append("\n|---|").append("---:|".repeat(6 + links.size())).append('\n');
+        text.append("\n|---|").append("---:|".repeat(7 + links.size())).append('\n');
         for (Requirements group : Requirements.values()) {
             appendCounts(text, group.name() + " " + group.title, group.ids());
         }
@@ -207,7 +219,7 @@ public final class ConformanceReport {
         long early = ids.stream().filter(id -> isShown(id) && !table.isDue(id)).count();
         text.append("| ").append(label).append(" | ").append(ids.size()).append(" | ").append(due).append(" | ")
             .append(due - open).append(" | ").append(open).append(" | ").append(ids.size() - due).append(" | ")
-            .append(early).append(" |");
+            .append(early).append(" | ").append(ids.stream().filter(this::isRefused).count()).append(" |");
         for (String link : links) {
             long byLink = ids.stream().filter(id -> linksOf(id).contains(link)).count();
             text.append(' ').append(byLink).append(" |");
@@ -240,9 +252,9 @@ public final class ConformanceReport {
     }
 
     private String state(String id) {
-        String shown = isShown(id) ? "shown" : "not shown";
+        String shown = !isShown(id) ? "not shown" : isRefused(id) ? "shown by refusal" : "shown";
         return table.isDue(id) ? "due, " + shown
-            : "not due: " + String.join(", ", table.missing(id)) + (isShown(id) ? "; shown" : "");
+            : "not due: " + String.join(", ", table.missing(id)) + (isShown(id) ? "; " + shown : "");
     }
 
     private SortedSet<String> linksOf(String id) {

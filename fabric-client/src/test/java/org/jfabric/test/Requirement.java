@@ -25,5 +25,12 @@ public @interface Requirement {
      *
      * @return ids such as {@code TAG-012}; an id that does not exist fails the build.
      */
-    String[] value();
+    String[] value() default {};
+
+    /**
+     * Ids of further rows, which the test shows by a refusal that is documented: what the row describes is not there.
+     *
+     * @return ids; the report tells a row that nothing but refusals has shown from one that was seen to work.
+     */
+    String[] refused() default {};
 }

@@ -8,7 +8,8 @@ import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -22,7 +23,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Writes down which requirements the tests that passed have shown, one line {@code id, link, test, kind} each,
+ * Writes down which requirements the tests that passed have shown, one line {@code id, link, test, kind, how} each,
  * separated by tabs, in a file of its own per test JVM below {@code target/conformance}. {@link ConformanceReport}
  * reads them.
  *
@@ -36,6 +37,8 @@ public final class RequirementListener implements TestExecutionListener {
     static final String FILE_SUFFIX = ".tsv";
     static final String PARAMETERISED = "parameterised";
     static final String SINGLE = "single";
+    static final String WORKS = "works";
+    static final String REFUSED = "refused";
 
     /** JUnit puts arguments that are text in quotation marks. */
     private static final Pattern LINK = Pattern.compile("\\blink=\"?([\\w-]+)");
@@ -70,8 +73,13 @@ public final class RequirementListener implements TestExecutionListener {
         String test = source.getJavaClass().getName() + "#" + source.getMethodName();
         String link = link(identifier);
         String kind = isAnnotated(source.getJavaMethod(), ParameterizedTest.class) ? PARAMETERISED : SINGLE;
-        for (String id : ids(source)) {
-            lines.add(id + "\t" + link + "\t" + test + "\t" + kind);
+        for (Requirement requirement : requirements(source)) {
+            for (String id : requirement.value()) {
+                lines.add(String.join("\t", id, link, test, kind, WORKS));
+            }
+            for (String id : requirement.refused()) {
+                lines.add(String.join("\t", id, link, test, kind, REFUSED));
+            }
         }
     }
 
@@ -114,19 +122,19 @@ public final class RequirementListener implements TestExecutionListener {
         return "";
     }
 
-    private static Set<String> ids(MethodSource source) {
-        Set<String> ids = new LinkedHashSet<>();
+    private static List<Requirement> requirements(MethodSource source) {
+        List<Requirement> found = new ArrayList<>();
         Method method = source.getJavaMethod();
-        add(ids, method.getAnnotation(Requirement.class));
+        add(found, method.getAnnotation(Requirement.class));
         for (Class<?> type = source.getJavaClass(); type != null; type = type.getEnclosingClass()) {
-            add(ids, type.getAnnotation(Requirement.class));
+            add(found, type.getAnnotation(Requirement.class));
         }
-        return ids;
+        return found;
     }
 
-    private static void add(Set<String> ids, Requirement requirement) {
+    private static void add(List<Requirement> found, Requirement requirement) {
         if (requirement != null) {
-            ids.addAll(Set.of(requirement.value()));
+            found.add(requirement);
         }
     }
 }

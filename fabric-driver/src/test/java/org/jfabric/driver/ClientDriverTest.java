@@ -122,6 +122,7 @@ class ClientDriverTest {
             refused(FabricErrno.EINVAL, () -> endpoint.bind(queue, Flags.TRANSMIT));
             refused(FabricErrno.ENOCQ, endpoint::enable);
             endpoint.bind(queue, Flags.RECV);
+            refused(FabricErrno.EINVAL, () -> endpoint.bind(queue, Flags.RECV));
             refused(FabricErrno.ENOAV, endpoint::enable);
             endpoint.bind(vector);
             refused(FabricErrno.EINVAL, () -> endpoint.bind(vector));

@@ -195,6 +195,10 @@ class DriverControlTest {
             client.openCompletionQueue(16, 4, waitObject);
             assertEquals(FabricErrno.EINVAL, client.expectFailure());
         }
+        for (WaitObject notHere : List.of(WaitObject.POLLFD, WaitObject.CRITSEC_COND)) {
+            client.openCompletionQueue(16, 4, notHere.code());
+            assertEquals(FabricErrno.ENOSYS, client.expectFailure());
+        }
         client.openCompletionQueue(16, 4, 1, 99);
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.openCompletionQueue(16, 4, 0, 99);

@@ -9,6 +9,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.layout.AtomicForm;
+import org.jfabric.test.Requirement;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -28,6 +29,7 @@ class AtomicExecutorTest {
 
     @ParameterizedTest
     @EnumSource(AtomicDatatype.class)
+    @Requirement("REF-042")
     void shouldComputeAsTheModel(AtomicDatatype type) {
         SplittableRandom random = new SplittableRandom(type.code());
         for (AtomicOperation operation : AtomicOperation.values()) {

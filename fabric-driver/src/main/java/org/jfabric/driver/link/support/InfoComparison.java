@@ -58,6 +58,7 @@ public final class InfoComparison {
             comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
                 "Ask for SOURCE too: SOURCE_ERR must be combined with it"));
         }
+        comparison.remoteEvents(hints.caps());
         if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
             comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
         }
@@ -102,6 +103,16 @@ public final class InfoComparison {
                 reasons.add(new Reason((i == 0 ? "ep_attr" : "domain_attr") + ".auth_key_size", "0",
                     Integer.toString(lengths[i]), remedy));
             }
+        }
+    }
+
+    /** Only what peers may access is the target of accesses (fi_getinfo(3), FI_RMA_EVENT). */
+    private void remoteEvents(long caps) {
+        long targets = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+        if ((caps & Flags.RMA_EVENT) != 0 && (InfoNarrowing.requested(caps) & targets) == 0) {
+            reasons.add(new Reason("caps", "RMA_EVENT without REMOTE_READ and REMOTE_WRITE",
+                "REMOTE_READ or REMOTE_WRITE",
+                "Ask for REMOTE_READ or REMOTE_WRITE too, or for RMA or ATOMIC without a direction"));
         }
     }
 

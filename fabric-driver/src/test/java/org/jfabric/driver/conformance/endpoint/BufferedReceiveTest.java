@@ -125,6 +125,11 @@ class BufferedReceiveTest {
                         pair.b.memory.address(0), 8, ANY, entry.context(), Flags.CLAIM));
                 }
             }
+            assertEquals(0, pair.a.endpoint.senddata(pair.a.memory.address(0), 8, 0xDA7A, pair.toB, 4));
+            FabricNode.Entry withData = pair.b.await();
+            assertEquals(UNTAGGED | Flags.REMOTE_CQ_DATA, withData.flags());
+            assertEquals(0xDA7A, withData.data());
+            pair.a.await(4);
             pair.b.assertQuiet(20);
         }
     }

@@ -13,6 +13,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.EndpointOption;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -52,7 +53,8 @@ class EndpointAliasTest {
     @SetupSource
     @Requirement({"EP-072", "EP-075"})
     void shouldReachTheSameEndpointWithOtherDefaults(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
+        Info hints = FabricPair.usualHints();
+        try (FabricPair pair = new FabricPair(setup, hints.caps(hints.caps() | Flags.MULTI_RECV), 512)) {
             Endpoint endpoint = selective(pair, pair.a.info);
             Endpoint early = endpoint.alias(Flags.TRANSMIT | Flags.COMPLETION);
             assertEquals(-FabricErrno.EOPBADSTATE, early.tsend(pair.a.memory.address(), LENGTH, pair.toB, 1, 1));
@@ -85,6 +87,15 @@ class EndpointAliasTest {
             for (int i = 0; i < objects.length; i++) {
                 pair.a.assertFilled(RECEIVE + (long) i * LENGTH, LENGTH, i);
             }
+            // and one set of options: what is left of the buffer is less than is asked for
+            endpoint.setopt(EndpointOption.MIN_MULTI_RECV, 2 * LENGTH);
+            assertEquals(2 * LENGTH, late.getopt(EndpointOption.MIN_MULTI_RECV));
+            assertEquals(0, late.recvmsg(pair.a.memory.address(RECEIVE), 2 * LENGTH + LENGTH / 2, ANY, 40,
+                Flags.MULTI_RECV | Flags.COMPLETION));
+            assertEquals(0, pair.b.endpoint.send(pair.b.memory.address(), LENGTH, to, 41));
+            pair.b.await(41);
+            assertEquals(LENGTH, pair.a.await(40).len());
+            assertEquals(Flags.MULTI_RECV, pair.a.await(40).flags());
         }
     }
 

@@ -148,6 +148,8 @@ class EndpointAttributesTest {
                         endpoint.tsend(pair.a.memory.address(), limit + 1, pair.toB, limit, 2));
                     assertEquals(-FabricErrno.EINVAL,
                         endpoint.send(pair.a.memory.address(), limit + 1, pair.toB, 2));
+                    assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(new IoVec().add(pair.a.memory.address(), limit)
+                        .add(pair.a.memory.address(), 1), pair.toB, limit, 2));
                     assertEquals(left, endpoint.txSizeLeft());
                     assertEquals(0, endpoint.tsend(pair.a.memory.address(), limit, pair.toB, limit, 3));
                     assertEquals(limit, pair.b.await(1).len());

@@ -13,9 +13,12 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.info.WaitObject;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -68,22 +71,32 @@ class EndpointCompletionTest {
             selective.enable();
             long to = pair.b.av.insert(selective.name());
             for (int i = 0; i < 10; i++) {
-                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
-                assertEquals(0, selective.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i,
-                    i % 4 == 1 ? Flags.COMPLETION : 0));
+                long flags = i % 3 == 1 ? Flags.COMPLETION : 0;
+                boolean tagged = i % 2 == 0;
+                assertEquals(0, tagged
+                    ? pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i)
+                    : pair.b.endpoint.recv(pair.b.memory.address(), LENGTH, ANY, i));
+                assertEquals(0, tagged
+                    ? selective.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i, flags)
+                    : selective.sendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, flags));
                 pair.b.await(i);
             }
-            for (int context : new int[] {1, 5, 9}) {
+            for (int context : new int[] {1, 4, 7}) {
                 pair.a.await(context);
             }
             pair.a.assertQuiet(100);
             for (int i = 0; i < 10; i++) {
-                assertEquals(0, selective.trecvmsg(pair.a.memory.address(), LENGTH, ANY, i, 0, i,
-                    i % 4 == 1 ? Flags.COMPLETION : 0));
-                assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, i, i));
+                long flags = i % 3 == 1 ? Flags.COMPLETION : 0;
+                boolean tagged = i % 2 == 0;
+                assertEquals(0, tagged
+                    ? selective.trecvmsg(pair.a.memory.address(), LENGTH, ANY, i, 0, i, flags)
+                    : selective.recvmsg(pair.a.memory.address(), LENGTH, ANY, i, flags));
+                assertEquals(0, tagged
+                    ? pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, i, i)
+                    : pair.b.endpoint.send(pair.b.memory.address(), LENGTH, to, i));
                 pair.b.await(i);
             }
-            for (int context : new int[] {1, 5, 9}) {
+            for (int context : new int[] {1, 4, 7}) {
                 pair.a.await(context);
             }
             pair.a.assertQuiet(100);
@@ -240,9 +253,13 @@ class EndpointCompletionTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"EP-026", "EP-160"})
+    @Requirement({"EP-026", "EP-160", "CQ-091"})
     void shouldReportItsOwnContextWhereAnOperationHasNone(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
+        Info hints = FabricPair.usualHints();
+        boolean accesses = setup.hasAllOfOwn();
+        hints.caps(hints.caps() | (accesses ? Flags.RMA | Flags.ATOMIC : 0));
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
+            UnsafeBuffer bytes = new UnsafeBuffer(new byte[8]);
             String gone = pair.b.endpoint.name();
             pair.b.endpoint.close();
             long nowhere = pair.a.av.insert(gone);
@@ -253,10 +270,19 @@ class EndpointCompletionTest {
                 endpoint.bind(pair.a.av);
                 endpoint.enable();
                 assertEquals(context, endpoint.context());
-                assertEquals(0, endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, nowhere, 1));
+                assertEquals(0, endpoint.tinject(bytes, 0, 8, nowhere, 1));
                 FabricNode.Entry entry = pair.a.await();
                 assertTrue(entry.err() > 0, entry::toString);
                 assertEquals(context, entry.context(), "an inject has no context of its own");
+                if (accesses) {
+                    assertEquals(0, endpoint.remoteMemory().injectWrite(bytes, 0, 8, nowhere, 0, 1));
+                    entry = pair.a.await();
+                    assertTrue(entry.err() > 0 && entry.context() == context, entry::toString);
+                    assertEquals(0, endpoint.atomics().injectAtomic(
+                        bytes, 0, 1, nowhere, 0, 1, AtomicDatatype.INT64, AtomicOperation.SUM));
+                    entry = pair.a.await();
+                    assertTrue(entry.err() > 0 && entry.context() == context, entry::toString);
+                }
                 assertEquals(0, endpoint.tsend(pair.a.memory.address(), 8, nowhere, 1, 4711));
                 entry = pair.a.await();
                 assertTrue(entry.err() > 0, entry::toString);

@@ -62,6 +62,9 @@ class EndpointFaultTest {
             Endpoint endpoint = enabled(domain, info, queue, events);
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, endpoint.trecv(memory.address(), 64, ANY, i, 0, 1 + i));
+                // to itself, where nothing takes it
+                assertEquals(0, endpoint.tsendmsg(
+                    memory.address(), 64, 0, 0, 99, 101 + i, Flags.COMPLETION | Flags.MATCH_COMPLETE));
             }
             if (daemon) {
                 process.kill();

@@ -153,7 +153,7 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-098", "EP-099", "EP-100", "EP-101", "EP-102", "ERR-017"})
+    @Requirement(value = {"EP-098", "EP-099", "EP-101", "EP-102", "ERR-017"}, refused = "EP-100")
     void shouldKeepThePolicyForDeviceMemory(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -176,7 +176,7 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-104", "EP-105", "EP-106", "ERR-017"})
+    @Requirement(value = "ERR-017", refused = {"EP-104", "EP-105", "EP-106"})
     void shouldTellThatNoDeviceTriggersOperations(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -194,7 +194,7 @@ class EndpointOptionsTest {
     /** A struct fi_trigger_xpu that points to room for some variables: refused before anything of it is read. */
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-107", "REF-055"})
+    @Requirement(refused = {"EP-107", "REF-055"})
     void shouldFillNoTriggerVariablesHoweverManyHaveRoom(Setup setup) {
         int name = EndpointOption.XPU_TRIGGER.code();
         assertEquals(EndpointOption.XPU_TRIGGER.lengthBytes(), TRIGGER_XPU.byteSize());
@@ -234,7 +234,7 @@ class EndpointOptionsTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-108", "EP-109", "EP-110", "EP-111"})
+    @Requirement(refused = {"EP-108", "EP-109", "EP-110", "EP-111"})
     void shouldRefuseThePermissionForADeviceLibraryThatIsNotThere(Setup setup) {
         try (FabricPair pair = open(setup)) {
             Endpoint endpoint = pair.a.endpoint;

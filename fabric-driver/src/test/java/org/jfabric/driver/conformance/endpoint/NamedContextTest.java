@@ -29,6 +29,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.Order;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.Threading;
+import org.jfabric.info.TrafficClass;
 import org.jfabric.info.TxAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
@@ -282,19 +283,24 @@ class NamedContextTest {
             assertEquals(parent.txAttr().msgOrder(), assigned.msgOrder());
             assertEquals(parent.txAttr().iovLimit(), assigned.iovLimit());
             assertEquals(parent.txAttr().opFlags(), assigned.opFlags());
+            assertEquals(parent.txAttr().compOrder(), assigned.compOrder());
+            assertEquals(parent.txAttr().rmaIovLimit(), assigned.rmaIovLimit());
+            assertEquals(parent.txAttr().tclass(), assigned.tclass());
             assertEquals(0, assigned.caps() & ~parent.txAttr().caps());
             assertEquals(assigned.size(), like.txSizeLeft());
             assertEquals(assigned.injectSize(), like.injectSize());
             assertEquals(Flags.SEND, like.info().caps() & (Flags.SEND | Flags.RECV));
 
             TxAttr less = new TxAttr().injectSize(16).size(8).msgOrder(Order.SAS).caps(Flags.MSG | Flags.TAGGED)
-                .opFlags(Flags.COMPLETION | Flags.INJECT_COMPLETE);
+                .opFlags(Flags.COMPLETION | Flags.INJECT_COMPLETE).tclass(TrafficClass.LOW_LATENCY.code());
             Endpoint small = ScalableSide.enabled(scalable.txContext(1, less, 0), queue, Flags.TRANSMIT);
             assertEquals(Order.SAS, less.msgOrder());
             assertEquals(16, less.injectSize());
             assertEquals(16, small.injectSize());
             assertEquals(8, small.txSizeLeft());
             assertEquals(8, less.size());
+            assertEquals(TrafficClass.LOW_LATENCY.code(), less.tclass());
+            assertEquals(TrafficClass.LOW_LATENCY.code(), small.info().txAttr().tclass());
             assertEquals(Flags.COMPLETION | Flags.INJECT_COMPLETE, small.getOpFlags(Flags.TRANSMIT));
             long buf = pair.a.memory.address();
             assertEquals(-FabricErrno.EINVAL, small.tinject(pair.a.memory.buffer(), 0, 17, pair.toB, 1));

@@ -241,7 +241,7 @@ class PassiveEndpointTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"EP-093", "EP-094", "EP-095"})
+    @Requirement({"EP-093", "EP-094", "EP-095", "REF-025"})
     void shouldCarryAsMuchPrivateDataAsItSaysAndCutTheRest(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             ConnectionSide a = new ConnectionSide(pair, pair.a);

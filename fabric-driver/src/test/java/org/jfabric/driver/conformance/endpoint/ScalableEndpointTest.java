@@ -145,17 +145,23 @@ class ScalableEndpointTest {
             assertEquals(8, contexts[1].context());
             assertEquals(FidClass.RX_CTX, contexts[4].fidClass());
             assertEquals(9, contexts[4].context());
-            assertEquals(FidClass.TX_CTX, contexts[1].alias(Flags.TRANSMIT).fidClass());
+            Endpoint alias = contexts[1].alias(Flags.TRANSMIT);
+            assertEquals(FidClass.TX_CTX, alias.fidClass());
             assertEquals(FabricErrno.EBUSY, errno(contexts[1]::close), "it has an alias");
-            Endpoint last = contexts[0];
-            for (int i = 2; i < contexts.length; i++) {
+            alias.close();
+            // down to one of those that send, then with one of those that receive alone
+            for (int i = contexts.length - 1; i > 0; i--) {
                 contexts[i].close();
                 assertEquals(FabricErrno.EBUSY, errno(scalable::close));
             }
-            assertTrue(scalable.isOpen());
-            scalable.rxContext(1).close();
-            assertTrue(last.isOpen());
+            Endpoint last = scalable.rxContext(1);
+            contexts[0].close();
+            assertEquals(FabricErrno.EBUSY, errno(scalable::close));
+            assertTrue(scalable.isOpen() && last.isOpen());
             assertEquals(FabricErrno.EBUSY, errno(pair.a.domain::close));
+            last.close();
+            scalable.close();
+            assertFalse(scalable.isOpen());
         }
     }
 
@@ -319,6 +325,9 @@ class ScalableEndpointTest {
             Endpoint early = scalable.txContext(0);
             early.bind(queue, Flags.TRANSMIT);
             assertEquals(FabricErrno.ENOAV, errno(early::enable));
+            Endpoint receives = scalable.rxContext(0);
+            receives.bind(queue, Flags.RECV);
+            assertEquals(FabricErrno.ENOAV, errno(receives::enable));
             assertEquals(FabricErrno.ENOAV, errno(scalable::enable));
             assertEquals(FabricErrno.EINVAL, errno(() -> early.bind(pair.a.av)));
             assertEquals(FabricErrno.EINVAL, errno(() -> scalable.bind(queue, Flags.TRANSMIT)));
@@ -332,6 +341,7 @@ class ScalableEndpointTest {
             assertEquals(FabricErrno.EINVAL, errno(() -> scalable.bind(pair.a.av)));
             assertEquals(FabricErrno.EBUSY, errno(vector::close));
             early.enable();
+            receives.enable();
             Endpoint late = scalable.txContext(1);
             late.bind(queue, Flags.TRANSMIT);
             late.enable();
@@ -342,6 +352,7 @@ class ScalableEndpointTest {
                 assertEquals(LENGTH, pair.b.await(1).len());
             }
             early.close();
+            receives.close();
             late.close();
             assertEquals(FabricErrno.EBUSY, errno(vector::close), "the scalable endpoint has it");
             scalable.close();

@@ -39,6 +39,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.Order;
 import org.jfabric.info.RxAttr;
 import org.jfabric.info.TxAttr;
 import org.jfabric.test.Deadline;
@@ -376,26 +377,35 @@ class SharedContextTest {
     @SetupSource(calls = true)
     @Requirement({"SHR-012", "SHR-019"})
     void shouldRefuseEndpointsThatAskForMoreThanItHas(Setup setup) {
-        try (FabricPair pair = new FabricPair(setup)) {
+        setup.assumeRemoteMemory();
+        // with several orders and default flags, so that a context can have a part of them
+        Info hints = FabricPair.usualHints();
+        hints.caps(hints.caps() | Flags.RMA).txAttr().opFlags(Flags.COMPLETION);
+        try (FabricPair pair = new FabricPair(setup, hints, 512)) {
             Domain domain = pair.a.domain;
             Info info = sharing(pair, true, true);
             info.txAttr().size(8).injectSize(32);
             info.rxAttr().size(8);
             Endpoint endpoint = domain.openEndpoint(info);
-            SharedTransmitContext fewer = domain.openSharedTransmitContext(new TxAttr().size(7), 0);
-            SharedTransmitContext shorter = domain.openSharedTransmitContext(new TxAttr().injectSize(31), 0);
-            SharedTransmitContext untagged = domain.openSharedTransmitContext(new TxAttr().caps(Flags.MSG), 0);
+            for (TxAttr less : List.of(new TxAttr().size(7), new TxAttr().injectSize(31),
+                new TxAttr().caps(Flags.MSG | Flags.RMA), new TxAttr().opFlags(Flags.COMPLETION),
+                new TxAttr().msgOrder(Order.SAS), new TxAttr().iovLimit(1))) {
+                SharedTransmitContext context = domain.openSharedTransmitContext(less, 0);
+                assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(context, 0)), less::toString);
+            }
             SharedTransmitContext enough = domain.openSharedTransmitContext(new TxAttr().size(8).injectSize(32), 0);
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(fewer, 0)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(shorter, 0)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(untagged, 0)));
+            Info pieces = info.copy();
+            pieces.txAttr().rmaIovLimit(enough.attr().rmaIovLimit() + 1);
+            Endpoint other = domain.openEndpoint(pieces);
+            assertEquals(FabricErrno.EINVAL, errno(() -> other.bind(enough, 0)));
             endpoint.bind(enough, 0);
             assertEquals(8, enough.attr().size());
 
-            Endpoint small = receives(pair, 7);
-            Endpoint plain = domain.openSharedReceiveContext(new RxAttr().caps(Flags.MSG), 0);
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(small, 0)));
-            assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(plain, 0)));
+            for (RxAttr less : List.of(new RxAttr().size(7), new RxAttr().caps(Flags.MSG),
+                new RxAttr().msgOrder(Order.SAS), new RxAttr().iovLimit(1))) {
+                Endpoint context = domain.openSharedReceiveContext(less, 0);
+                assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(context, 0)), less::toString);
+            }
             endpoint.bind(receives(pair, 8), 0);
             assertEquals(FabricErrno.EINVAL, errno(() -> domain.openSharedReceiveContext(
                 new RxAttr().caps(Flags.MSG | Flags.MULTICAST), 0)), "beyond the domain");

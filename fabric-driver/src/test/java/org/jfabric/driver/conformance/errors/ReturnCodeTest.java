@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
@@ -14,16 +15,21 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
+import org.jfabric.Fid;
+import org.jfabric.IoVec;
 import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.TxAttr;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -89,7 +95,7 @@ class ReturnCodeTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"ERR-011", "TAG-072", "TAG-074"})
+    @Requirement({"ERR-011", "TAG-072", "TAG-074", "TAG-021"})
     void shouldRefuseBadArgumentsAndStartNothing(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;
@@ -103,6 +109,9 @@ class ReturnCodeTest {
                 endpoint.tsend(pair.a.memory.address(), -1, pair.toB, 1, 3),
                 endpoint.tsend(pair.a.memory.address(), 8, ANY, 1, 3),
                 endpoint.send(pair.a.memory.address(), 8, ANY, 3),
+                endpoint.tsendv(new IoVec().add(pair.a.memory.address(), 4).add(pair.a.memory.address(), 4), ANY, 1, 3),
+                endpoint.tinject(payload, 0, 8, ANY, 1),
+                endpoint.inject(payload, 0, 8, ANY),
                 endpoint.tinject(large, 0, large.capacity(), pair.toB, 1),
                 endpoint.inject(payload, 60, 8, pair.toB),
                 endpoint.inject(payload, -1, 8, pair.toB),
@@ -168,6 +177,11 @@ class ReturnCodeTest {
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> endpoint.bind(other, Flags.TRANSMIT)));
             assertEquals(FabricErrno.EOPBADSTATE,
                 errno(() -> endpoint.bind(pair.a.domain.openAddressVector(new AddressVectorAttr()))));
+            for (Fid late : List.of(pair.a.fabric.openEventQueue(new EventQueueAttr()),
+                pair.a.domain.openSharedTransmitContext(new TxAttr(), 0),
+                pair.a.domain.openSharedReceiveContext(new RxAttr(), 0))) {
+                assertEquals(FabricErrno.EOPBADSTATE, errno(() -> endpoint.bind(late, 0)), late::toString);
+            }
             endpoint.close();
             assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(pair.a.memory.address(), 8, pair.toB, 1, 1));
             assertEquals(FabricErrno.EOPBADSTATE, errno(endpoint::enable));

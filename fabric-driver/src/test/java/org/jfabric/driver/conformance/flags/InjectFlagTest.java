@@ -107,7 +107,7 @@ class InjectFlagTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("OPF-007")
+    @Requirement({"OPF-007", "OPF-001"})
     void shouldGiveTheMemoryBackAtTheReturnByDefault(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;

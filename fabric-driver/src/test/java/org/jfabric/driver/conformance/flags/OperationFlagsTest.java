@@ -24,6 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Tag("conformance")
 @Tag("link")
 class OperationFlagsTest {
+    private static final long SEND_FLAGS = Flags.COMPLETION | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.FENCE
+        | Flags.INJECT | Flags.LENT | Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE
+        | Flags.MATCH_COMPLETE;
+    private static final long RECEIVE_FLAGS = Flags.COMPLETION | Flags.MORE | Flags.PEEK | Flags.CLAIM | Flags.DISCARD;
     private static final long ANY = -1L;
     private static final int RECEIVE = FabricNode.MEMORY / 2;
 
@@ -64,16 +68,19 @@ class OperationFlagsTest {
         try (FabricPair pair = new FabricPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;
             long buf = pair.a.memory.address(0);
-            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.PEEK, Flags.CLAIM, Flags.MULTI_RECV,
-                Flags.TRIGGER, 1L << 62}) {
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, flag));
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, 0, pair.toB, 1, flag));
-            }
-            for (long flag : new long[] {Flags.FENCE, Flags.MULTI_RECV, Flags.INJECT, Flags.DELIVERY_COMPLETE,
-                Flags.REMOTE_CQ_DATA, 1L << 62}) {
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buf, 8, ANY, 1, 0, 1, flag));
-                // also MULTI_RECV: this endpoint was opened without that capability
-                assertEquals(-FabricErrno.EBADFLAGS, endpoint.recvmsg(buf, 8, ANY, 1, flag));
+            // also MULTI_RECV and MULTICAST: this endpoint was opened without these capabilities
+            for (int bit = 0; bit < Long.SIZE; bit++) {
+                long flag = 1L << bit;
+                if ((flag & SEND_FLAGS) == 0) {
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, flag), "" + bit);
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, 0, pair.toB, 1, flag), "" + bit);
+                }
+                if ((flag & RECEIVE_FLAGS) == 0) {
+                    for (long with : new long[] {flag, flag | Flags.PEEK}) {
+                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buf, 8, ANY, 1, 0, 1, with), "" + bit);
+                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.recvmsg(buf, 8, ANY, 1, with), "" + bit);
+                    }
+                }
             }
             pair.a.assertQuiet(20);
             endpoint.close();
@@ -95,20 +102,27 @@ class OperationFlagsTest {
             endpoint.enable();
             long buf = pair.a.memory.address(0);
             long[] contexts = new long[4];
-            for (int i = 0; i < 4; i++) {
-                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 8, ANY, 1, 0, i));
+            for (boolean tagged : new boolean[] {true, false}) {
+                for (int i = 0; i < 4; i++) {
+                    assertEquals(0, tagged ? pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 8, ANY, 1, 0, i)
+                        : pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 8, ANY, i));
+                }
+                endpoint.setOpFlags(Flags.TRANSMIT | Flags.COMPLETION);
+                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0)
+                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 1, 0));
+                assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 2) : endpoint.send(buf, 8, pair.toB, 2));
+                endpoint.setOpFlags(Flags.TRANSMIT);
+                assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 3) : endpoint.send(buf, 8, pair.toB, 3));
+                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION)
+                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 4, Flags.COMPLETION));
+                for (int i = 0; i < 4; i++) {
+                    contexts[i] = pair.b.await().context();
+                }
+                assertEquals(0b1111, 1 << contexts[0] | 1 << contexts[1] | 1 << contexts[2] | 1 << contexts[3]);
+                assertEquals(2, next(selective, pair));
+                assertEquals(4, next(selective, pair));
+                assertReceivesFollow(pair, endpoint, selective, tagged);
             }
-            assertEquals(0, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0));
-            assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 2));
-            endpoint.setOpFlags(Flags.TRANSMIT);
-            assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 1, 3));
-            assertEquals(0, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION));
-            for (int i = 0; i < 4; i++) {
-                contexts[i] = pair.b.await().context();
-            }
-            assertEquals(0b1111, 1 << contexts[0] | 1 << contexts[1] | 1 << contexts[2] | 1 << contexts[3]);
-            assertEquals(2, next(selective, pair));
-            assertEquals(4, next(selective, pair));
             endpoint.close();
         }
     }
@@ -129,14 +143,45 @@ class OperationFlagsTest {
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(Flags.TRANSMIT | Flags.RECV)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.getOpFlags(0)));
             assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.setOpFlags(Flags.COMPLETION)));
-            for (long flag : new long[] {Flags.COMMIT_COMPLETE, Flags.FENCE, Flags.REMOTE_CQ_DATA}) {
-                assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT | flag)));
+            long ofCalls = Flags.FENCE | Flags.REMOTE_CQ_DATA | Flags.MORE | Flags.LENT;
+            for (int bit = 0; bit < Long.SIZE; bit++) {
+                long flag = 1L << bit;
+                if ((flag & (Flags.TRANSMIT | Flags.RECV)) != 0) {
+                    continue;
+                }
+                if ((flag & SEND_FLAGS & ~ofCalls) == 0) {
+                    assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT | flag)));
+                }
+                if (flag != Flags.COMPLETION) {
+                    assertEquals(FabricErrno.EBADFLAGS, errno(() -> endpoint.setOpFlags(Flags.RECV | flag)));
+                }
             }
-            assertEquals(FabricErrno.EBADFLAGS,
-                errno(() -> endpoint.setOpFlags(Flags.RECV | Flags.TRANSMIT_COMPLETE)));
+            assertEquals(Flags.COMPLETION, endpoint.getOpFlags(Flags.RECV));
+            assertEquals(Flags.INJECT_COMPLETE, endpoint.getOpFlags(Flags.TRANSMIT));
             endpoint.close();
             assertEquals(FabricErrno.EOPBADSTATE, errno(() -> endpoint.setOpFlags(Flags.TRANSMIT)));
         }
+    }
+
+    /** The same of receives: the default, and a call's flags in its place. */
+    private static void assertReceivesFollow(
+        FabricPair pair, Endpoint endpoint, CompletionQueue selective, boolean tagged) {
+        long to = pair.b.av.insert(endpoint.name());
+        long buf = pair.a.memory.address(RECEIVE);
+        for (int i = 0; i < 4; i++) {
+            endpoint.setOpFlags(i < 2 ? Flags.RECV | Flags.COMPLETION : Flags.RECV);
+            long flags = i == 3 ? Flags.COMPLETION : 0;
+            assertEquals(0, switch (i) {
+                case 1, 2 -> tagged ? endpoint.trecv(buf, 8, ANY, 1, 0, 11 + i) : endpoint.recv(buf, 8, ANY, 11 + i);
+                default -> tagged ? endpoint.trecvmsg(buf, 8, ANY, 1, 0, 11 + i, flags)
+                    : endpoint.recvmsg(buf, 8, ANY, 11 + i, flags);
+            });
+            assertEquals(0, tagged ? pair.b.endpoint.tsend(pair.b.memory.address(), 8, to, 1, i)
+                : pair.b.endpoint.send(pair.b.memory.address(), 8, to, i));
+            pair.b.await(i);
+        }
+        assertEquals(12, next(selective, pair));
+        assertEquals(14, next(selective, pair));
     }
 
     private static long next(CompletionQueue queue, FabricPair pair) {

@@ -126,7 +126,7 @@ class AtomicTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement("REF-042")
+    @Requirement({"REF-042", "OPF-008"})
     void shouldTellWhichOperationsThereAre(Setup setup) {
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofAtomics(setup, 512)) {
             Atomics atomics = pair.a.endpoint.atomics();
@@ -149,6 +149,9 @@ class AtomicTest {
             AtomicRequest request = new AtomicRequest().operation(AtomicOperation.SUM, AtomicDatatype.INT64, 1)
                 .operands(pair.a.memory.address()).destAddr(pair.toB).remote(0, pair.key);
             assertEquals(-FabricErrno.EBADFLAGS, atomics.fetchAtomicmsg(request.flags(Flags.INJECT)));
+            int most = pair.a.endpoint.injectSize() / Long.BYTES;
+            request.operation(AtomicOperation.SUM, AtomicDatatype.INT64, most + 1).flags(Flags.INJECT);
+            assertEquals(-FabricErrno.EINVAL, atomics.atomicmsg(request), "more than the inject size");
             assertEquals(-FabricErrno.EINVAL, atomics.atomicmsg(null));
         }
     }

@@ -35,7 +35,7 @@ class RemoteCallTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("REF-040")
+    @Requirement({"REF-040", "CQ-090", "EP-045"})
     void shouldWriteOnlyEntriesThatAreAskedForInASelectiveQueue(Setup setup) {
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
             Endpoint selective = pair.open(pair.a, RemoteMemoryPair.hints(0));
@@ -243,7 +243,7 @@ class RemoteCallTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement("REF-040")
+    @Requirement({"REF-040", "OPF-008"})
     void shouldRefuseWrongArgumentsAtOnce(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             RemoteMemory remote = pair.remote;

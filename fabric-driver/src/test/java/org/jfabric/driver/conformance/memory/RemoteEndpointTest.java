@@ -17,6 +17,8 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -34,15 +36,19 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Timeout(120)
 class RemoteEndpointTest {
     private static final long ANY = -1L;
-    private static final int TX_SIZE = 8;
+    private static final int TX_SIZE = 13;
+    /** Kinds of calls that send: the last one is an atomic operation. */
+    private static final int CALLS = 12;
     private static final int ENOTSUPP = -FabricErrno.EOPNOTSUPP;
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
     @Requirement("EP-005")
     void shouldTakeOnePlaceOfTheTransmitQueueForEachAccess(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
-            Info hints = RemoteMemoryPair.hints(0);
+        long atomics = setup.hasAllOfOwn() ? Flags.ATOMIC : 0;
+        int calls = atomics == 0 ? CALLS - 1 : CALLS;
+        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, atomics, 512)) {
+            Info hints = RemoteMemoryPair.hints(atomics);
             hints.txAttr().size(TX_SIZE);
             Endpoint small = pair.open(pair.a, hints);
             small.bind(pair.a.cq, Flags.TRANSMIT);
@@ -53,18 +59,20 @@ class RemoteEndpointTest {
             pair.hold(small, 1);
             for (int call = 0; call < TX_SIZE - 1; call++) {
                 assertEquals(TX_SIZE - 1 - call, small.txSizeLeft());
-                assertEquals(0, access(pair, small.remoteMemory(), call));
+                assertEquals(0, post(pair, small, call % calls));
             }
             assertEquals(0, small.txSizeLeft());
-            for (int call = 0; call < TX_SIZE - 1; call++) {
-                assertEquals(-FabricErrno.EAGAIN, access(pair, small.remoteMemory(), call));
+            for (int call = 0; call < calls; call++) {
+                assertEquals(-FabricErrno.EAGAIN, post(pair, small, call));
             }
-            assertEquals(-FabricErrno.EAGAIN, small.tsend(pair.a.memory.address(), 8, pair.toB, 1, 1));
             assertEquals(receives, small.rxSizeLeft());
             assertEquals(0, small.trecv(pair.a.memory.address(), 8, ANY, 99, 0, 1));
+            assertEquals(receives - 1, small.rxSizeLeft());
+            assertEquals(0, small.recv(pair.a.memory.address(), 8, ANY, 1));
+            assertEquals(receives - 2, small.rxSizeLeft());
             pair.release();
-            // the inject has no entry
-            for (int i = 0; i < TX_SIZE - 1; i++) {
+            // the three injects have no entries
+            for (int i = 0; i < TX_SIZE - 3; i++) {
                 assertEquals(0, pair.a.await().err());
             }
             pair.b.await(0);
@@ -77,6 +85,20 @@ class RemoteEndpointTest {
     }
 
     /** Each kind of call; the first one waits for what was posted before, and so do those behind it. */
+    private static int post(RemoteMemoryPair pair, Endpoint from, int call) {
+        long buf = pair.a.memory.address();
+        UnsafeBuffer bytes = pair.a.memory.buffer();
+        return switch (call) {
+            case 7 -> from.send(buf, 8, pair.toB, 8);
+            case 8 -> from.tsend(buf, 8, pair.toB, 1, 9);
+            case 9 -> from.inject(bytes, 0, 8, pair.toB);
+            case 10 -> from.tinject(bytes, 0, 8, pair.toB, 1);
+            case 11 -> from.atomics().atomic(
+                buf, 1, pair.toB, 0, pair.key, AtomicDatatype.INT64, AtomicOperation.SUM, 10);
+            default -> access(pair, from.remoteMemory(), call);
+        };
+    }
+
     private static int access(RemoteMemoryPair pair, RemoteMemory remote, int call) {
         long buf = pair.a.memory.address();
         long to = pair.toB;
@@ -173,7 +195,7 @@ class RemoteEndpointTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("EP-041")
+    @Requirement({"EP-041", "CQ-001"})
     void shouldReportRemoteWritesInTheQueueOfReceives(Setup setup) {
         setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {

@@ -49,7 +49,7 @@ class RemoteEntryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"CQ-131", "CQ-132", "CQ-127"})
+    @Requirement({"CQ-131", "CQ-132", "CQ-126", "CQ-127"})
     void shouldMarkWhatBeganHereByFamilyAndDirection(Setup setup) {
         setup.assumeErrorReplies();
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup, Flags.ATOMIC, 512)) {
@@ -70,7 +70,7 @@ class RemoteEntryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"CQ-133", "CQ-134", "CQ-127"})
+    @Requirement({"CQ-133", "CQ-134", "CQ-126", "CQ-127"})
     void shouldMarkWhatAPeerBeganByFamilyAndDirection(Setup setup) {
         try (RemoteMemoryPair pair = pair(setup)) {
             WordAccess access = access(pair);
@@ -170,7 +170,7 @@ class RemoteEntryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("EP-042")
+    @Requirement({"EP-042", "CQ-001"})
     void shouldReportAccessesInTheQueueOfTheirDirection(Setup setup) {
         try (RemoteMemoryPair pair = pair(setup);
             CompletionQueue sends = queue(pair.a);
@@ -193,7 +193,20 @@ class RemoteEntryTest {
                 .operation(AtomicOperation.SUM, AtomicDatatype.INT64, 1).operands(buf).results(buf + 8)
                 .destAddr(pair.toB).remote(0, pair.key).opContext(4)));
             awaitEntry(pair, sends, entry, 4);
+            assertEquals(0, endpoint.send(buf, 8, pair.toB, 5));
+            awaitEntry(pair, sends, entry, 5);
+            assertEquals(0, endpoint.tsend(buf, 8, pair.toB, 7, 6));
+            awaitEntry(pair, sends, entry, 6);
             assertEquals(-FabricErrno.EAGAIN, receives.read(entry, 0, 1));
+            // what comes from the peer is in the other one
+            long back = pair.b.av.insert(endpoint.name());
+            assertEquals(0, endpoint.recv(buf, 8, -1L, 7));
+            assertEquals(0, pair.b.endpoint.send(pair.b.memory.address(), 8, back, 1));
+            awaitEntry(pair, receives, entry, 7);
+            assertEquals(0, endpoint.trecv(buf, 8, -1L, 7, 0, 8));
+            assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), 8, back, 7, 1));
+            awaitEntry(pair, receives, entry, 8);
+            assertEquals(-FabricErrno.EAGAIN, sends.read(entry, 0, 1));
         }
     }
 

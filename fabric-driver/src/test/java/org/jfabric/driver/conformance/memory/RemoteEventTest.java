@@ -257,6 +257,7 @@ class RemoteEventTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
+    @Requirement({"EP-052", "EP-053"})
     void shouldCountAccessesOnBothSides(Setup setup) {
         setup.assumeRemoteEvents();
         try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, 0)) {
@@ -266,8 +267,10 @@ class RemoteEventTest {
             initiator.bind(pair.a.cq, Flags.TRANSMIT | Flags.SELECTIVE_COMPLETION);
             initiator.bind(local[0], Flags.READ);
             initiator.bind(local[1], Flags.WRITE);
-            assertEquals(FabricErrno.EOPNOTSUPP,
-                RemoteMemoryPair.errno(() -> initiator.bind(local[0], Flags.REMOTE_WRITE)), "no RMA_EVENT");
+            for (long kind : new long[] {Flags.REMOTE_READ, Flags.REMOTE_WRITE}) {
+                assertEquals(FabricErrno.EOPNOTSUPP,
+                    RemoteMemoryPair.errno(() -> initiator.bind(local[0], kind)), "no RMA_EVENT");
+            }
             initiator.enable();
             Endpoint target = pair.open(
                 pair.b, new Info().caps(Flags.RMA | RemoteMemoryPair.BOTH | Flags.RMA_EVENT));

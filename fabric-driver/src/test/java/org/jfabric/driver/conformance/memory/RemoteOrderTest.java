@@ -52,7 +52,7 @@ class RemoteOrderTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"TX-026", "EP-139", "EP-135"})
+    @Requirement({"TX-018", "TX-026", "EP-139", "EP-135"})
     void shouldReadWhatAnEarlierWriteHasWritten(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             for (int length : LENGTHS) {
@@ -168,7 +168,7 @@ class RemoteOrderTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("EP-136")
+    @Requirement({"TX-024", "EP-136"})
     void shouldPlaceAWriteBeforeALaterMessageArrives(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
             for (int length : LENGTHS) {

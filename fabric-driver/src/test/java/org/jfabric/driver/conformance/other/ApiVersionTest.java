@@ -142,7 +142,7 @@ class ApiVersionTest {
     }
 
     @Test
-    @Requirement({"REF-003", "EP-155"})
+    @Requirement({"REF-003", "EP-155", "EP-157"})
     void shouldIgnoreKeysBeforeVersionOneFive() {
         for (int version : new int[] {OLD, FIRST_WITH_SIZES}) {
             try (Fabric fabric = open(version)) {
@@ -158,6 +158,9 @@ class ApiVersionTest {
                 assertEquals(version == OLD ? 0 : 3, match.epAttr().authKeySize());
                 assertEquals(version == OLD ? 0 : 3, with.info().epAttr().authKeySize());
                 assertEquals(version == OLD, reaches(domain, with, without), "a key keeps them apart from 1.5 on");
+                Info keyed = fabric.info(new Info().caps(STRICT)).best();
+                keyed.domainAttr().authKey(new byte[] {1, 2, 3});
+                assertEquals(version == OLD ? 0 : 3, fabric.domain(keyed).info().domainAttr().authKeySize());
             }
         }
     }

@@ -197,6 +197,10 @@ class CounterTest {
             assertEquals(FabricErrno.ETRUNC, error.err());
             assertEquals(1, b.cq.readErr(error, 0));
             assertEquals(FabricErrno.ECANCELED, error.err());
+            // a peek receives nothing, and so it cannot fail to
+            assertEquals(0, b.endpoint.trecvmsg(0, 0, ANY, 77, 0, 14, Flags.PEEK));
+            await("the answer to the peek", () -> b.cq.readErr(error, 0) == 1, a, b);
+            assertEquals(FabricErrno.ENOMSG, error.err());
             // dropped at the close: neither a success nor a failure (EP-029)
             assertEquals(0, b.endpoint.recv(b.buffer(), 4, ANY, 13));
             b.endpoint.close();

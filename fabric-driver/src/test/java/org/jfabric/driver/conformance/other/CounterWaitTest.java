@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -214,7 +215,7 @@ class CounterWaitTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)
-    @Requirement({"REF-029", "REF-048"})
+    @Requirement({"REF-029", "REF-034", "REF-048"})
     void shouldBeReadableWhenSomethingIsCounted(WaitSetup setup) throws Exception {
         try (var place = setup.open(); CountedNode b = new CountedNode(place.owner(), true, WaitObject.FD);
              CountedNode a = new CountedNode(place.peer(), true, WaitObject.NONE);
@@ -229,19 +230,28 @@ class CounterWaitTest {
             for (int i = 1; i <= 50; i++) {
                 assertEquals(0, counter.tryWait());
                 assertEquals(0, selector.selectNow(), "nothing was counted");
-                if (i % 5 == 0) {
-                    assertEquals(0, counter.add(1));
-                } else {
+                if (i % 5 != 0) {
                     post(b);
                     send(a, toB);
+                } else {
+                    assertEquals(0, i % 2 == 0 ? counter.add(1) : counter.set(i));
                 }
-                assertEquals(1, selector.select(key -> { }, DEADLINE_MS));
-                int value = i;
-                Deadline.awaitParked("the count", () -> counter.tryWait() == -FabricErrno.EAGAIN);
-                assertEquals(value, counter.read());
+                assertWoken(selector, counter);
+                assertEquals(i, counter.read());
+                if (i % 5 == 0) {
+                    assertEquals(0, counter.tryWait());
+                    assertEquals(0, i % 2 == 0 ? counter.addErr(1) : counter.setErr(100 * i));
+                    assertWoken(selector, counter);
+                    assertTrue(counter.readErr() > i);
+                }
             }
             assertEquals(0, counter.await(50, 0), "it blocks in its own calls too");
         }
+    }
+
+    private static void assertWoken(Selector selector, Counter counter) throws IOException {
+        assertEquals(1, selector.select(key -> { }, DEADLINE_MS));
+        Deadline.awaitParked("the count", () -> counter.tryWait() == -FabricErrno.EAGAIN);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -309,6 +319,7 @@ class CounterWaitTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)
+    @Requirement("REF-035")
     void shouldEndTheWaitAtCloseAndInterrupt(WaitSetup setup) throws Exception {
         try (var place = setup.open()) {
             Counter counter = place.owner().domain.openCounter(new CounterAttr().waitObject(WaitObject.UNSPEC));

@@ -27,11 +27,13 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
+import org.jfabric.info.MrMode;
 import org.jfabric.info.Order;
 import org.jfabric.info.Progress;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.Threading;
+import org.jfabric.info.TrafficClass;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +87,8 @@ class DiscoveryTest {
             copy.txAttr().caps(0).size(4);
             copy.rxAttr().caps(0).size(4);
             copy.fabricAttr().name("edited");
+            copy.domainAttr().tclass(TrafficClass.SCAVENGER.code());
+            copy.epAttr().maxMsgSize(4096);
             assertEquals(before, pair.a.info.toString());
             Endpoint endpoint = pair.a.domain.openEndpoint(copy);
             copy.caps(0);
@@ -112,6 +116,15 @@ class DiscoveryTest {
             for (Info offer : pair.a.fabric.info(new Info().caps(Flags.MSG | Flags.SEND)).matches()) {
                 assertEquals(Flags.SEND, offer.caps() & both);
             }
+            if (setup.hasAllOfOwn()) {
+                long accesses = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+                for (long named : new long[] {Flags.READ, Flags.WRITE | Flags.REMOTE_READ, Flags.REMOTE_WRITE}) {
+                    Info hints = new Info().caps(Flags.RMA | named).linkName(setup.link);
+                    assertEquals(named, pair.a.fabric.info(hints).best().caps() & (accesses | both));
+                }
+                assertEquals(accesses, pair.a.fabric.info(new Info().caps(Flags.RMA).linkName(setup.link)).best().caps()
+                    & (accesses | both));
+            }
             CompletionQueue queue = pair.a.domain.openCompletionQueue(new CompletionQueueAttr().size(16));
             Info sends = pair.a.info.copy().caps(Flags.MSG | Flags.SEND);
             sends.txAttr().caps(0);
@@ -129,12 +142,16 @@ class DiscoveryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"REF-006", "REF-045", "REF-053"})
+    @Requirement(value = "REF-006", refused = {"REF-045", "REF-053"})
     void shouldNotOfferWhatIsNotThere(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (long caps : new long[] {Flags.COLLECTIVE, Flags.VARIABLE_MSG}) {
                 assertNotOffered(pair, new Info().caps(caps), "caps");
                 assertNotOffered(pair, new Info().caps(Flags.TAGGED | caps), "caps");
+            }
+            for (long caps : new long[] {Flags.RMA_EVENT, Flags.TAGGED | Flags.RMA_EVENT,
+                Flags.RMA | Flags.READ | Flags.WRITE | Flags.RMA_EVENT}) {
+                assertNotOffered(pair, new Info().caps(caps), "caps");
             }
             if (setup.isForeign()) {
                 long notHere = setup.isStream() ? Flags.RMA | Flags.ATOMIC : Flags.RMA | Flags.RMA_EVENT;
@@ -145,7 +162,7 @@ class DiscoveryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"REF-054", "REF-055", "REF-056"})
+    @Requirement(value = "REF-056", refused = {"REF-054", "REF-055"})
     void shouldOfferNoMemoryOfDevicesAndPersistentMemoryOnlyInFiles(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             assertNotOffered(pair, new Info().caps(Flags.HMEM), "caps");
@@ -160,7 +177,7 @@ class DiscoveryTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
-    @Requirement({"EP-127", "EP-129", "SOCK-016"})
+    @Requirement(value = "SOCK-016", refused = {"EP-127", "EP-129"})
     void shouldNotOfferProtocolsOfCardsAndSocketEndpointsOnlyOnTheirLinks(Setup setup) {
         setup.assumeNoDevice();
         try (FabricPair pair = new FabricPair(setup)) {
@@ -197,6 +214,13 @@ class DiscoveryTest {
             assertEquals(setup.daemon ? Progress.AUTO : Progress.MANUAL, domain.dataProgress());
             assertEquals(domain.dataProgress(), domain.controlProgress());
             assertEquals(ResourceManagement.ENABLED, domain.resourceManagement());
+            assertEquals(MrMode.LOCAL, domain.mrMode());
+            assertEquals(AddressVectorType.UNSPEC, domain.avType());
+            assertEquals(TrafficClass.BEST_EFFORT.code(), domain.tclass());
+            for (long count : new long[] {domain.cqCnt(), domain.epCnt(), domain.cntrCnt(), domain.mrCnt()}) {
+                assertTrue(count >= 1024, domain::toString);
+            }
+            assertTrue(domain.txCtxCnt() >= domain.maxEpTxCtx() && domain.rxCtxCnt() >= domain.maxEpRxCtx());
             assertTrue(domain.cqDataSize() == 0 || domain.cqDataSize() >= 4);
             long data = domain.cqDataSize() == 8 ? 0x8877_6655_4433_2211L : 0x4433_2211L;
             pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1);

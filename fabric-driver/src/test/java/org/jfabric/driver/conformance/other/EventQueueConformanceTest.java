@@ -133,7 +133,7 @@ class EventQueueConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("REF-018")
+    @Requirement({"REF-018", "REF-023"})
     void shouldTellOfAnInsertionWithOneBadAddressAmongThree(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(
@@ -143,6 +143,8 @@ class EventQueueConformanceTest {
             AddressVector plain = pair.a.domain.openAddressVector(new AddressVectorAttr());
             assertEquals(2, plain.insert(names, fiAddrs, 0, 0));
             assertInserted(plain, names, fiAddrs);
+            assertEquals(FabricErrno.EINVAL, errno(() -> plain.insert(names, new long[2], 0, 0)), "too few places");
+            assertEquals(2, plain.size());
 
             AddressVector vector = pair.a.domain.openAddressVector(new AddressVectorAttr().flags(Flags.EVENT));
             assertEquals(FabricErrno.ENOEQ, errno(() -> vector.insert(names, fiAddrs, 42, 0)));
@@ -271,6 +273,7 @@ class EventQueueConformanceTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
+    @Requirement({"REF-023", "EP-036"})
     void shouldRefuseWhatCannotBeBoundOrClosed(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); FabricPair other = new FabricPair(setup)) {
             EventQueue queue = pair.a.fabric.openEventQueue(new EventQueueAttr());

@@ -14,6 +14,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.Fid;
 import org.jfabric.PortedCalls;
+import org.jfabric.ScalableEndpoint;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
@@ -22,12 +23,15 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.ControlCommand;
 import org.jfabric.info.CounterAttr;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.TxAttr;
 import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Requirement;
@@ -77,6 +81,17 @@ class FidTest {
         assertEquals(0, domain.openAddressVector(new AddressVectorAttr()).context());
         assertEquals(0, domain.allocate(1).context());
         assertEquals(0, domain.register(Arena.ofAuto().allocate(64)).context());
+        Info connected = new Info().caps(Flags.MSG);
+        connected.epAttr().type(EndpointType.MSG);
+        Info several = new Info().caps(Flags.TAGGED);
+        several.epAttr().txCtxCnt(2).rxCtxCnt(2);
+        ScalableEndpoint scalable = domain.openScalableEndpoint(fabric.info(several).best(), 11);
+        List<Fid> others = List.of(fabric.openPassiveEndpoint(fabric.info(connected).best(), 10), scalable,
+            scalable.txContext(0, null, 12), scalable.rxContext(1, null, 13),
+            domain.openSharedTransmitContext(new TxAttr(), 14), domain.openSharedReceiveContext(new RxAttr(), 15));
+        assertEquals(List.of(FidClass.PEP, FidClass.SEP, FidClass.TX_CTX, FidClass.RX_CTX, FidClass.STX_CTX,
+            FidClass.SRX_CTX), others.stream().map(Fid::fidClass).toList());
+        assertEquals(List.of(10L, 11L, 12L, 13L, 14L, 15L), others.stream().map(Fid::context).toList());
     }
 
     @Test

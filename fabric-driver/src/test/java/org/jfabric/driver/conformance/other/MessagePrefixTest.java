@@ -250,7 +250,7 @@ class MessagePrefixTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("CQ-116")
+    @Requirement({"CQ-116", "REF-008", "TAG-058"})
     void shouldShowLengthsOfPeeksWithThePrefix(Setup setup) {
         setup.assumeDeliveryBeforeMatch();
         try (FabricPair pair = open(setup)) {

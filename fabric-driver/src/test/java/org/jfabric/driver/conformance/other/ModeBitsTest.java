@@ -50,6 +50,15 @@ class ModeBitsTest {
                     assertEquals(0, match.epAttr().msgPrefixSize());
                 }
                 assertEquals(mode, hints.mode(), "the hints were written to");
+                if ((mode & Mode.MSG_PREFIX) != 0) {
+                    for (long length : new long[] {8, 16, 40, 4, 12, 17}) {
+                        Info prefixed = new Info().caps(Flags.TAGGED).mode(Mode.MSG_PREFIX);
+                        prefixed.epAttr().msgPrefixSize(length);
+                        List<Info> offers = pair.a.fabric.info(prefixed).matches();
+                        assertEquals(length % 8 != 0, offers.isEmpty(), "a multiple of 8, asked for is " + length);
+                        offers.forEach(offer -> assertEquals(length, offer.epAttr().msgPrefixSize()));
+                    }
+                }
                 hints.fabricAttr().provName("no such provider");
                 assertEquals(FabricErrno.ENODATA, assertThrows(
                     FabricException.class, () -> pair.a.fabric.info(hints).best()).errno());

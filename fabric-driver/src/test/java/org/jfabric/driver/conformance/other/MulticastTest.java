@@ -51,7 +51,7 @@ class MulticastTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = DatagramSetup.class, mode = EnumSource.Mode.MATCH_NONE, names = {".*_IPV6", "DTLS_.*"})
-    @Requirement({"REF-028", "CQ-130"})
+    @Requirement({"REF-028", "CQ-130", "REF-016"})
     void shouldReachTwoMembersAndMarkTheMessages(DatagramSetup setup) {
         try (DatagramPair pair = new DatagramPair(setup, hints())) {
             String name = group();
@@ -116,6 +116,7 @@ class MulticastTest {
         }
     }
 
+    @Requirement({"REF-028", "REF-023"})
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = DatagramSetup.class, mode = EnumSource.Mode.MATCH_NONE, names = {".*_IPV6", "DTLS_.*"})
     void shouldTellTheEndOfJoiningByAnEvent(DatagramSetup setup) {

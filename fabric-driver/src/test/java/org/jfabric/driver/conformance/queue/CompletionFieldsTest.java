@@ -167,6 +167,9 @@ class CompletionFieldsTest {
             assertEquals(FabricErrno.ETRUNC, error.err());
             String full = pair.b.cq.strerror(error.provErrno(), error.errData(), null, 0, 0);
             assertTrue(full.contains("ETRUNC"), full);
+            UnsafeBuffer detail = new UnsafeBuffer(new byte[] {0x1D, (byte) 0xEA});
+            assertEquals(full + " Data: 1d ea",
+                pair.b.cq.strerror(error.provErrno(), detail, null, 0, 0), "the bytes are shown behind the code");
             UnsafeBuffer text = new UnsafeBuffer(new byte[12]);
             text.setMemory(0, 12, (byte) 'x');
             assertEquals(full, pair.b.cq.strerror(error.provErrno(), error.errData(), text, 2, 8));

@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
+import org.jfabric.Fid;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
@@ -21,9 +24,13 @@ import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
+import org.jfabric.info.RxAttr;
+import org.jfabric.info.TxAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -83,10 +90,12 @@ class CompletionQueueCloseTest {
     void shouldStayUsableWhenItIsBoundAndCloseAfterItsEndpoints(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             CompletionQueue queue = pair.b.domain.openCompletionQueue(attr());
-            Endpoint bound = pair.b.domain.openEndpoint(pair.b.info);
-            bound.bind(queue, Flags.RECV);
-            assertEquals(FabricErrno.EBUSY, errno(queue::close), "an endpoint that is not enabled yet");
-            bound.close();
+            for (long direction : new long[] {Flags.RECV, Flags.TRANSMIT}) {
+                Endpoint bound = pair.b.domain.openEndpoint(pair.b.info);
+                bound.bind(queue, direction);
+                assertEquals(FabricErrno.EBUSY, errno(queue::close), "an endpoint that is not enabled yet");
+                bound.close();
+            }
             Endpoint first = endpoint(pair.b, queue);
             Endpoint second = endpoint(pair.b, queue);
             long dest = pair.a.av.insert(first.name());
@@ -128,11 +137,29 @@ class CompletionQueueCloseTest {
             pair.a.await(1);
 
             Endpoint stranger = pair.b.domain.openEndpoint(pair.b.info);
+            for (Supplier<Fid> open : List.<Supplier<Fid>>of(() -> domain.openCounter(new CounterAttr()),
+                () -> domain.openSharedTransmitContext(new TxAttr(), 0),
+                () -> domain.openSharedReceiveContext(new RxAttr(), 0))) {
+                Fid object = open.get();
+                long flags = object.fidClass() == FidClass.CNTR ? Flags.SEND : 0;
+                assertEquals(FabricErrno.EDOMAIN, errno(() -> stranger.bind(object, flags)), object::toString);
+                object.close();
+            }
             assertEquals(FabricErrno.EDOMAIN, errno(() -> stranger.bind(queue, Flags.TRANSMIT)));
             assertEquals(FabricErrno.EDOMAIN, errno(() -> stranger.bind(vector)));
             second.close();
             vector.close();
             queue.close();
+            // whatever is open in it
+            for (Supplier<Fid> open : List.<Supplier<Fid>>of(() -> domain.allocate(64),
+                () -> domain.openAddressVector(new AddressVectorAttr()), () -> domain.openCounter(new CounterAttr()),
+                () -> domain.openPollSet(0), () -> domain.openEndpoint(pair.b.info),
+                () -> domain.openSharedTransmitContext(new TxAttr(), 0),
+                () -> domain.openSharedReceiveContext(new RxAttr(), 0))) {
+                Fid object = open.get();
+                assertEquals(FabricErrno.EBUSY, errno(domain::close), object::toString);
+                object.close();
+            }
             domain.close();
             assertFalse(domain.isOpen());
         }

@@ -196,6 +196,21 @@ class CompletionQueueConformanceTest {
             assertEquals(1, queue.readErr(error, 0));
             assertEquals(endpoint.context(), error.opContext());
             assertEquals(Flags.SEND | Flags.TAGGED, error.flags());
+            // receives as well
+            assertEquals(0, endpoint.trecv(pair.a.memory.address(), 8, ANY, 3, 0, 6));
+            assertEquals(0, endpoint.recv(pair.a.memory.address(), 8, ANY, 7));
+            for (int context = 6; context <= 7; context++) {
+                assertEquals(0, endpoint.cancel(context));
+                assertEquals(-FabricErrno.EAVAIL, until(queue, 1));
+                assertEquals(1, queue.readErr(error, 0));
+                assertEquals(context, error.opContext());
+            }
+            assertEquals(0, endpoint.trecv(pair.a.memory.address(), 4, ANY, 3, 0, 8));
+            long self = pair.a.av.insert(endpoint.name());
+            assertEquals(0, endpoint.tsend(pair.a.memory.address(64), 8, self, 3, 9));
+            assertEquals(-FabricErrno.EAVAIL, until(queue, 1));
+            assertEquals(1, queue.readErr(error, 0));
+            assertEquals(FabricErrno.ETRUNC, error.err());
             assertEquals(-FabricErrno.EAGAIN, queue.read(entries, 0, 1));
         }
     }

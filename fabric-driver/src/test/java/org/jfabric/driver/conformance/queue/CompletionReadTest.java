@@ -21,6 +21,7 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.WaitObject;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
@@ -217,7 +218,8 @@ class CompletionReadTest {
     @Requirement("CQ-142")
     void shouldNotBeReadBeforeAnEndpointReportsToIt(Setup setup) {
         try (FabricPair pair = pair(setup)) {
-            CompletionQueue queue = pair.b.domain.openCompletionQueue(new CompletionQueueAttr().size(16));
+            CompletionQueueAttr attr = new CompletionQueueAttr().size(16).waitObject(WaitObject.UNSPEC);
+            CompletionQueue queue = pair.b.domain.openCompletionQueue(attr);
             Endpoint endpoint = pair.b.domain.openEndpoint(pair.b.info);
             assertRefused(queue);
             endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
@@ -229,7 +231,7 @@ class CompletionReadTest {
             assertEquals(-FabricErrno.EAGAIN, queue.readFrom(entries, 0, 1, sources));
             assertEquals(-FabricErrno.EAGAIN, queue.poll(entry -> { }, 1));
             assertEquals(-FabricErrno.EAGAIN, queue.readErr(error, 0));
-            CompletionQueue unused = pair.b.domain.openCompletionQueue(new CompletionQueueAttr().size(16));
+            CompletionQueue unused = pair.b.domain.openCompletionQueue(attr);
             assertRefused(unused);
             unused.close();
         }
@@ -240,6 +242,8 @@ class CompletionReadTest {
         assertEquals(-FabricErrno.EOPBADSTATE, queue.readFrom(entries, 0, 1, sources));
         assertEquals(-FabricErrno.EOPBADSTATE, queue.poll(entry -> { }, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, queue.readErr(error, 0));
+        assertEquals(-FabricErrno.EOPBADSTATE, queue.sread(entries, 0, 1, 0, -1), "without waiting");
+        assertEquals(-FabricErrno.EOPBADSTATE, queue.sreadFrom(entries, 0, 1, sources, 0, -1));
     }
 
     /** Fewer receives than the queue has slots, so that the room for receives tells how many are still posted. */

@@ -136,7 +136,7 @@ class MutexCondTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = WaitSetup.class, names = {"LOOPBACK_DAEMON", "SHM_DAEMON"})
-    @Requirement("CQ-032")
+    @Requirement({"CQ-032", "CQ-035"})
     void shouldBeRefusedWithADriverInAnotherProcess(WaitSetup setup) {
         try (var place = setup.open()) {
             FabricException refused = assertThrows(FabricException.class, () -> place.owner().domain

@@ -20,6 +20,7 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -217,6 +218,12 @@ class SourceReportTest {
             assertEquals(STRICT, pair.b.fabric.info(new Info().caps(STRICT)).best().caps() & STRICT);
             assertEquals(0, pair.b.fabric.info(new Info().caps(PLAIN)).best().caps() & STRICT & ~PLAIN);
             assertEquals(0, pair.b.fabric.info(null).best().caps() & Flags.SOURCE_ERR);
+            // of a connection there is one source
+            for (long caps : new long[] {Flags.SOURCE, Flags.SOURCE | Flags.SOURCE_ERR}) {
+                Info connected = new Info().caps(Flags.MSG | caps);
+                connected.epAttr().type(EndpointType.MSG);
+                assertEquals(FabricErrno.ENODATA, errno(() -> pair.b.fabric.info(connected).best()));
+            }
         }
     }
 

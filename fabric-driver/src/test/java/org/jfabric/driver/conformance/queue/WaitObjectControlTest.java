@@ -109,7 +109,7 @@ class WaitObjectControlTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("CQ-034")
+    @Requirement(value = "CQ-035", refused = "CQ-034")
     void shouldRefuseWaitObjectsThatAreNotHere(Setup setup) {
         assertEquals(WaitObject.YIELD, WaitObject.of(5), "AMB-05");
         try (FabricPair pair = new FabricPair(setup)) {

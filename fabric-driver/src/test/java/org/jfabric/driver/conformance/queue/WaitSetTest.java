@@ -169,6 +169,10 @@ class WaitSetTest {
             FabricException refused = assertThrows(FabricException.class, () -> pair.a.domain.openCompletionQueue(
                 new CompletionQueueAttr().waitObject(WaitObject.SET).waitSetId(set.id())));
             assertEquals(FabricErrno.EINVAL, refused.errno());
+            for (WaitObject other : new WaitObject[] {WaitObject.NONE, WaitObject.UNSPEC, WaitObject.YIELD}) {
+                pair.a.domain.openCompletionQueue(
+                    new CompletionQueueAttr().waitObject(other).waitSetId(set.id())).close();
+            }
             // with another wait object the set is not looked at, and never signalled
             try (WaitSet idle = pair.a.fabric.openWaitSet(new WaitSetAttr());
                  WaitNode node = new WaitNode(pair.a, pair.a,
@@ -232,7 +236,7 @@ class WaitSetTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("CQ-109")
+    @Requirement({"CQ-109", "REF-047"})
     void shouldBeSignalledByItsQueues(Setup setup) {
         try (FabricPair pair = new FabricPair(setup);
              WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());

@@ -117,7 +117,8 @@ class WaitingReadTest {
             return;
         }
         receives(1);
-        FutureTask<Integer> reader = start(() -> queue.sread(entries, 0, 1, 0, FOR_EVER));
+        // every negative value is a wait without limit
+        FutureTask<Integer> reader = start(() -> queue.sread(entries, 0, 1, 0, Integer.MIN_VALUE));
         // several of the slices that a wait consists of
         pauseNs(2 * LONG_ENOUGH_TO_SLEEP_NS);
         assertFalse(reader.isDone());
@@ -145,10 +146,12 @@ class WaitingReadTest {
 
         receives(1);
         send(3);
-        UnsafeBuffer inBuffer = new UnsafeBuffer(new byte[16]);
-        assertEquals(1, queue.sreadFrom(entries, 0, 2, inBuffer, 0, 0, FOR_EVER));
-        assertEquals(pair.toA, inBuffer.getLong(0));
-        assertEquals(0, inBuffer.getLong(8));
+        UnsafeBuffer inBuffer = new UnsafeBuffer(new byte[24]);
+        inBuffer.setMemory(0, 24, (byte) 7);
+        assertEquals(1, queue.sreadFrom(entries, 0, 2, inBuffer, 8, 0, FOR_EVER));
+        assertEquals(0x0707_0707_0707_0707L, inBuffer.getLong(0));
+        assertEquals(pair.toA, inBuffer.getLong(8));
+        assertEquals(0x0707_0707_0707_0707L, inBuffer.getLong(16));
     }
 
     @ParameterizedTest(name = "{0}")

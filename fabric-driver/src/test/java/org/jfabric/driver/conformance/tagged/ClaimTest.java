@@ -38,7 +38,7 @@ class ClaimTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement({"TAG-061", "TAG-062"})
+    @Requirement({"TAG-061", "TAG-062", "REF-039"})
     void shouldKeepAClaimedMessageForItsOwner(Setup setup) {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             for (boolean tagged : new boolean[] {true, false}) {
@@ -53,8 +53,11 @@ class ClaimTest {
                     long other = node.place(2 * PLACE, LARGE);
                     assertEquals(0, fetch(node, tagged, other, LARGE, 92, 0));
                     node.assertQuiet(20);
-                    // tag, ignore and source of the fetching call do not matter (AMB-49)
                     long buf = node.place(PLACE, LARGE);
+                    // nor does a call of the other family fetch it
+                    assertEquals(0, fetch(node, !tagged, buf, LARGE, 90, Flags.CLAIM));
+                    node.awaitError(90, FabricErrno.EINVAL);
+                    // tag, ignore and source of the fetching call do not matter (AMB-49)
                     assertEquals(0, tagged
                         ? node.endpoint.trecvmsg(buf, LARGE, node.address + 999, 77, 0, 90, Flags.CLAIM)
                         : node.endpoint.recvmsg(buf, LARGE, node.address + 999, 90, Flags.CLAIM));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import java.util.BitSet;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Endpoint;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.SeveralLinks;
@@ -12,6 +13,7 @@ import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -219,6 +221,17 @@ class TaggedMessageTest {
             FabricNode.Entry received = first.context() == 1 ? first : second;
             assertEquals(1, received.context());
             assertEquals(self, received.source());
+            // without the capability it is ignored
+            Info undirected = pair.b.info.copy().caps(Flags.TAGGED);
+            undirected.txAttr().caps(0);
+            undirected.rxAttr().caps(0);
+            Endpoint endpoint = pair.b.domain.openEndpoint(undirected);
+            endpoint.bind(pair.b.cq, Flags.TRANSMIT | Flags.RECV);
+            endpoint.bind(pair.b.av);
+            endpoint.enable();
+            assertEquals(0, endpoint.trecv(pair.b.memory.address(RECEIVE), 64, self, 1, 0, 5));
+            pair.a.endpoint.tsend(pair.a.memory.address(0), 8, pair.a.av.insert(endpoint.name()), 1, 6);
+            pair.b.await(5);
         }
     }
 

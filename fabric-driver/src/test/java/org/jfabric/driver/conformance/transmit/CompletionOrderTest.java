@@ -74,7 +74,7 @@ class CompletionOrderTest {
     /** Bytes are copied in no order, so nobody may wait for the last one: refused wherever it can be asked for. */
     @ParameterizedTest(name = "{0}")
     @SetupSource
-    @Requirement("RX-013")
+    @Requirement(refused = "RX-013")
     void shouldPromiseNobodyThatBytesArePlacedInOrder(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             for (Info hints : new Info[] {new Info(), hints(Order.NONE, Order.STRICT), hints(Order.NONE, Order.SAS)}) {

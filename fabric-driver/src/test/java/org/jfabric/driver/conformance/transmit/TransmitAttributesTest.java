@@ -90,7 +90,7 @@ class TransmitAttributesTest {
     @Requirement({"TX-006", "TX-007", "TX-008"})
     void shouldHaveNoModeThatTheEndpointHasNot(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
-            long[] modes = {0, Mode.CONTEXT, Mode.CONTEXT | Mode.RX_CQ_DATA, -1L & ~(1L << 63)};
+            long[] modes = {0, Mode.CONTEXT, Mode.CONTEXT | Mode.RX_CQ_DATA, Mode.BUFFERED_RECV, -1L & ~(1L << 63)};
             for (long mode : modes) {
                 // 0 of the context is ignored: the endpoint's mode says what the application is able to do
                 Info hints = new Info().caps(Flags.TAGGED).mode(mode);
@@ -98,7 +98,8 @@ class TransmitAttributesTest {
                 assertFalse(offers.isEmpty());
                 for (Info offer : offers) {
                     assertEquals(0, offer.txAttr().mode() & ~offer.mode());
-                    assertEquals(0, offer.txAttr().mode() & Mode.RX_CQ_DATA, "it concerns receives");
+                    assertEquals(0, offer.txAttr().mode() & (Mode.RX_CQ_DATA | Mode.BUFFERED_RECV),
+                        "they concern receives");
                     assertEquals(0, offer.mode() & ~mode, "no more than the application can do");
                 }
             }
@@ -184,6 +185,11 @@ class TransmitAttributesTest {
             long left = pair.a.endpoint.txSizeLeft();
             assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.inject(payload, 0, size + 1, pair.toB));
             assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinject(payload, 0, size + 1, pair.toB, 1));
+            long buf = pair.a.memory.address();
+            assertEquals(-FabricErrno.EINVAL,
+                pair.a.endpoint.tsendmsg(buf, size + 1L, 0, pair.toB, 1, 1, Flags.INJECT));
+            assertEquals(-FabricErrno.EINVAL,
+                pair.a.endpoint.sendmsg(buf, size + 1L, 0, pair.toB, 1, Flags.INJECT));
             assertEquals(left, pair.a.endpoint.txSizeLeft());
             pair.b.endpoint.trecv(pair.b.memory.address(), size + 1, ANY, 1, 0, 1);
             pair.b.endpoint.recv(pair.b.memory.address(size + 1L), size + 1, ANY, 2);

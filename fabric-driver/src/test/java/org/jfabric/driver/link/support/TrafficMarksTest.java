@@ -4,19 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.TrafficClass;
+import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class TrafficMarksTest {
-    @Test
-    void shouldMarkEveryLabelWithItsCodePoint() {
-        int[][] marks = {{0, 0}, null, {0, 0}, {46, 6}, {40, 6}, {10, 2}, {1, 1}, {48, 6}};
-        for (TrafficClass label : TrafficClass.values()) {
-            int[] expected = marks[label.ordinal()];
-            if (expected != null) {
-                assertEquals(new SocketClass(expected[0] << 2, expected[1]), TrafficMarks.of(label.code()),
-                    label::toString);
-            }
-        }
+    @ParameterizedTest
+    @CsvSource({"UNSPEC, 0, 0", "BEST_EFFORT, 0, 0", "LOW_LATENCY, 46, 6", "DEDICATED_ACCESS, 40, 6",
+        "BULK_DATA, 10, 2", "SCAVENGER, 1, 1", "NETWORK_CTRL, 48, 6"})
+    @Requirement({"TX-049", "TX-050", "TX-051", "TX-052", "TX-053"})
+    void shouldMarkEveryLabelWithItsCodePoint(TrafficClass label, int codePoint, int priority) {
+        assertEquals(new SocketClass(codePoint << 2, priority), TrafficMarks.of(label.code()));
     }
 
     @Test
