@@ -85,7 +85,8 @@ public final class Domain implements Fid {
     private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
     private final DomainSockets sockets = new DomainSockets(this);
     private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
-    private boolean closed;
+    private volatile boolean closed;
+    private boolean closesWhenEmpty;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
         this.fabric = fabric;
@@ -694,9 +695,7 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !sockets.isEmpty()
-                || !transmitContexts.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty()) {
+            if (!isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
                     + scalableEndpoints + ' ' + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors
                     + ' ' + regions,
@@ -704,6 +703,26 @@ public final class Domain implements Fid {
             }
             markClosed();
             fabric.onDomainClosed(this);
+        }
+    }
+
+    private boolean isEmpty() {
+        return endpoints.isEmpty() && scalableEndpoints.isEmpty() && sockets.isEmpty() && transmitContexts.isEmpty()
+            && reports.isEmpty() && addressVectors.isEmpty() && regions.isEmpty();
+    }
+
+    /** Closes it once it is empty, also if that is when the driver answers late. */
+    void closeWhenEmpty() {
+        synchronized (lock()) {
+            closesWhenEmpty = true;
+            onLateAnswer();
+        }
+    }
+
+    /** The driver has closed something later than the time allowed; under the fabric's lock. */
+    void onLateAnswer() {
+        if (closesWhenEmpty && !closed && isEmpty()) {
+            close();
         }
     }
 
@@ -792,19 +811,21 @@ public final class Domain implements Fid {
             enabled = true;
             fabric.onEnabled(endpoint);
         } finally {
-            closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
+            if (!enabled) {
+                fabric.discard(ObjectKind.ENDPOINT, ready.endpointId());
+            }
         }
     }
 
     void publish(Endpoint endpoint, String service) {
         synchronized (lock()) {
-            conductor.commands().publishService(endpoint.id(), service);
-            endpoint.services().add(service);
+            conductor.commands().publishService(endpoint.id(), service, () -> endpoint.services().add(service));
         }
     }
 
     long insert(AddressVector vector, String address) {
-        DriverEvent.AddressReady ready = conductor.commands().insertAddress(vector.id(), address);
+        DriverEvent.AddressReady ready = conductor.commands().insertAddress(
+            vector.id(), address, number -> vector.addressOf(number) != null);
         vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
         return ready.fiAddr();
     }
@@ -827,10 +848,6 @@ public final class Domain implements Fid {
         driver.requireAlive();
     }
 
-    void remove(AddressVector vector, long fiAddr) {
-        conductor.commands().removeAddress(vector.id(), fiAddr);
-    }
-
     void close(SharedTransmitContext context) {
         synchronized (lock()) {
             if (transmitContexts.contains(context)) {
@@ -846,23 +863,29 @@ public final class Domain implements Fid {
             if (endpoint.sharedReceives() != null) {
                 requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
             }
-            boolean enabled = endpoint.state() == Endpoint.ENABLED;
-            if (endpoints.remove(endpoint)) {
-                endpoint.markClosed();
-                fabric.onClosed(endpoint);
-                if (enabled) {
-                    closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+            if (endpoints.contains(endpoint) && endpoint.beginClose()) {
+                commands().closeObject(ObjectKind.ENDPOINT, endpoint.id(), () -> {
                     endpoint.onClosedInDriver();
-                }
+                    onClosed(endpoint);
+                });
+            } else if (endpoints.contains(endpoint)) {
+                onClosed(endpoint);
             }
         }
     }
 
+    private void onClosed(Endpoint endpoint) {
+        endpoints.remove(endpoint);
+        endpoint.markClosed();
+        fabric.onClosed(endpoint);
+    }
+
     /** Under the fabric's lock; it has no contexts. */
     void close(ScalableEndpoint scalable) {
-        scalable.markClosed();
-        scalableEndpoints.remove(scalable);
-        closeInDriver(ObjectKind.SCALABLE_ENDPOINT, scalable.id());
+        commands().closeObject(ObjectKind.SCALABLE_ENDPOINT, scalable.id(), () -> {
+            scalable.markClosed();
+            scalableEndpoints.remove(scalable);
+        });
     }
 
     void close(CompletionQueue queue) {
@@ -886,9 +909,10 @@ public final class Domain implements Fid {
             if (addressVectors.contains(vector)) {
                 requireUnused("address vector", vector.endpoints());
                 requireUnused("address vector", sockets.usersOf(vector));
-                vector.markClosed();
-                addressVectors.remove(vector);
-                closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
+                commands().closeObject(ObjectKind.ADDRESS_VECTOR, vector.id(), () -> {
+                    vector.markClosed();
+                    addressVectors.remove(vector);
+                });
             }
         }
     }
@@ -909,14 +933,9 @@ public final class Domain implements Fid {
         return reports.failedSinceDrainBegan();
     }
 
-    /** Closes in the driver what copies to memory of this process. */
-    void endCopies() {
-        for (Endpoint endpoint : endpoints) {
-            if (endpoint.state() == Endpoint.ENABLED) {
-                fabric.endCopies(ObjectKind.ENDPOINT, endpoint.id());
-            }
-        }
-        regions.endCopies();
+    /** Whether the driver accesses files of the application; under the lock. */
+    boolean hasPersistentRegions() {
+        return regions.hasPersistent();
     }
 
     /** The fabric closes: all objects are closed here; the end of the connection closes them in the driver. */
@@ -1020,7 +1039,7 @@ public final class Domain implements Fid {
                 + endpoint.name(), "Start the next driver with the name of the one before.");
         }
         for (String service : endpoint.services()) {
-            commands().publishService(endpoint.id(), service);
+            commands().publishService(endpoint.id(), service, () -> { });
         }
     }
 
@@ -1061,16 +1080,6 @@ public final class Domain implements Fid {
 
     DriverConnection connection() {
         return conductor.connection();
-    }
-
-    private void closeUnless(boolean succeeded, ObjectKind kind, long objectId) {
-        if (!succeeded) {
-            closeInDriver(kind, objectId);
-        }
-    }
-
-    private void closeInDriver(ObjectKind kind, long objectId) {
-        fabric.closeInDriver(kind, objectId);
     }
 
     private void requireOpen() {

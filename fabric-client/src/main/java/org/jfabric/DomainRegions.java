@@ -33,6 +33,8 @@ final class DomainRegions {
     private final LocalMemory memory = new LocalMemory();
     /** Memory of regions that were closed here may still be mapped, because the collector did not run yet. */
     private boolean hasClosedRegions;
+    /** There was a persistent region. */
+    private boolean hasPersistent;
 
     DomainRegions(Domain domain, ClientConductor conductor) {
         this.domain = domain;
@@ -56,7 +58,7 @@ final class DomainRegions {
             return region;
         } finally {
             if (region == null) {
-                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+                domain.fabric().discard(ObjectKind.MEMORY_REGION, ready.regionIndex());
             }
         }
     }
@@ -120,7 +122,7 @@ final class DomainRegions {
             return region;
         } finally {
             if (region == null) {
-                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+                domain.fabric().discard(ObjectKind.MEMORY_REGION, ready.regionIndex());
             }
         }
     }
@@ -152,6 +154,7 @@ final class DomainRegions {
             MemoryRegion region = new MemoryRegion(
                 domain, bytes, ready.regionIndex(), ready.generation(), attr, null);
             add(region);
+            hasPersistent = true;
             return region;
         }
     }
@@ -164,20 +167,12 @@ final class DomainRegions {
     void close(MemoryRegion region) {
         if (regions.contains(region)) {
             region.bindings().requireUnused();
-            regions.remove(region);
-            region.markClosed();
-            memory.remove(region);
-            hasClosedRegions = true;
-            domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
-        }
-    }
-
-    /** Peers access copied memory no more. */
-    void endCopies() {
-        for (MemoryRegion region : regions) {
-            if (region.isCopied()) {
-                domain.fabric().endCopies(ObjectKind.MEMORY_REGION, region.index());
-            }
+            domain.commands().closeObject(ObjectKind.MEMORY_REGION, region.index(), () -> {
+                regions.remove(region);
+                region.markClosed();
+                memory.remove(region);
+                hasClosedRegions = true;
+            });
         }
     }
 
@@ -195,6 +190,11 @@ final class DomainRegions {
 
     boolean isEmpty() {
         return regions.isEmpty();
+    }
+
+    /** The one kind of regions in files that are not the driver's. */
+    boolean hasPersistent() {
+        return hasPersistent;
     }
 
     int size() {

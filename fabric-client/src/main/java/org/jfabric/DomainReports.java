@@ -125,12 +125,15 @@ final class DomainReports {
         if (completionQueues.contains(queue)) {
             Domain.requireUnused("completion queue", queue.endpoints());
             requireNotPolled(queue);
-            queue.markClosed();
-            completionQueues.remove(queue);
-            if (queue.waitSet() != null) {
-                queue.waitSet().detach(queue.waitable());
-            }
-            domain.fabric().closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
+            domain.commands().closeObject(ObjectKind.COMPLETION_QUEUE, queue.id(), () -> onClosed(queue));
+        }
+    }
+
+    private void onClosed(CompletionQueue queue) {
+        queue.markClosed();
+        completionQueues.remove(queue);
+        if (queue.waitSet() != null) {
+            queue.waitSet().detach(queue.waitable());
         }
     }
 
@@ -139,12 +142,15 @@ final class DomainReports {
             Domain.requireUnused("counter", counter.endpoints());
             requireNotPolled(counter);
             domain.work().requireUnused(counter);
-            counter.markClosed();
-            counters.remove(counter);
-            if (counter.waitSet() != null) {
-                counter.waitSet().detach(counter.events());
-            }
-            domain.fabric().closeInDriver(ObjectKind.COUNTER, counter.id());
+            domain.commands().closeObject(ObjectKind.COUNTER, counter.id(), () -> onClosed(counter));
+        }
+    }
+
+    private void onClosed(Counter counter) {
+        counter.markClosed();
+        counters.remove(counter);
+        if (counter.waitSet() != null) {
+            counter.waitSet().detach(counter.events());
         }
     }
 
@@ -223,7 +229,7 @@ final class DomainReports {
                 if (channel != null) {
                     channel.close();
                 }
-                domain.fabric().closeInDriver(kind, id);
+                domain.fabric().discard(kind, id);
             }
         }
     }

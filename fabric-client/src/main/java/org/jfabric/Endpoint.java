@@ -136,6 +136,8 @@ public final class Endpoint implements Fid {
     private final SharedReceives sharedReceives;
 
     private int state;
+    /** Nothing is posted any more, and the driver has not answered yet. */
+    private volatile boolean isClosing;
     /**
      * The queue of sends; null while none is accepted, so that sends need no tests of their own: {@link #refused()}.
      * Each call reads it once, because the end of a connection sets it to null, on the client's thread.
@@ -1175,7 +1177,7 @@ public final class Endpoint implements Fid {
 
     @Override
     public boolean isOpen() {
-        return state != CLOSED;
+        return state != CLOSED || isClosing;
     }
 
     /**
@@ -1520,9 +1522,20 @@ public final class Endpoint implements Fid {
         return services;
     }
 
+    /** Ends all posting, before the driver closes it; false if the driver does not know it. Under the fabric's lock. */
+    boolean beginClose() {
+        if (state == ENABLED) {
+            isClosing = true;
+            state = CLOSED;
+            submission.close();
+        }
+        return isClosing;
+    }
+
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        isClosing = false;
         if (base != this) {
             return;
         }

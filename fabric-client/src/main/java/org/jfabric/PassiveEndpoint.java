@@ -129,8 +129,12 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
                 throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which reports requests",
                     "Bind one before listen().");
             }
-            name = owner.commands().listen(id, backlog);
-            state = LISTENING;
+            owner.commands().listen(id, backlog, address -> {
+                if (state == OPEN) {
+                    name = address;
+                    state = LISTENING;
+                }
+            });
         }
     }
 
@@ -195,7 +199,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
         Codes.required(address, "address");
         synchronized (owner.lock()) {
             requireIdle();
-            name = owner.commands().namePassiveEndpoint(id, address);
+            owner.commands().namePassiveEndpoint(id, address, given -> name = given);
         }
     }
 
@@ -254,13 +258,14 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     /**
      * Closes it: it listens no more, and requests without an answer are rejected. Connections that were accepted
      * continue, and so does an endpoint that has taken over its address. Has no effect if it is already closed.
+     *
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {
         synchronized (owner.lock()) {
             if (state != CLOSED) {
-                markClosed();
-                owner.closeInDriver(this);
+                owner.close(this);
             }
         }
     }

@@ -11,6 +11,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
@@ -277,7 +278,13 @@ public final class DriverConnection implements AutoCloseable {
      */
     public void shutdown() {
         sayClosed();
-        doorbell.shutdown();
+        doorbell.shutdown(UnixSocket.SHUT_RDWR);
+    }
+
+    /** Ends the sending direction of the socket: the driver ends this client, and then the other direction. */
+    void finish() {
+        sayClosed();
+        doorbell.shutdown(UnixSocket.SHUT_WR);
     }
 
     /** In front of whatever the driver sees as the end of the socket: a client that ends without it has died. */

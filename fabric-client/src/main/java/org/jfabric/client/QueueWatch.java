@@ -62,7 +62,7 @@ public final class QueueWatch implements AutoCloseable {
             throw new FabricException(FabricErrno.EIO,
                 FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Try again.", cut);
         } finally {
-            conductor.commands().closeObject(ObjectKind.VIEW, ready.viewId());
+            conductor.commands().closeObject(ObjectKind.VIEW, ready.viewId(), () -> { });
         }
     }
 
