@@ -304,8 +304,8 @@ public final class Domain implements Fid {
      * @param context     of the region itself, returned by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
-     *     directory has no room, also after the memory of closed regions without references was collected, or what
-     *     else the driver answers.
+     *     directory has no room, also after the memory of closed regions without references was collected (the text
+     *     says how many bytes this client keeps in use), or what else the driver answers.
      */
     public MemoryRegion allocate(long lengthBytes, long context) {
         return allocate(lengthBytes, new MemoryRegionAttr().context(context));
@@ -801,17 +801,23 @@ public final class Domain implements Fid {
             bindings.receiveContextId(),
             endpointName(wanted.srcAddr()),
             null);
-        DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
+        Info asked = wanted;
+        DriverEvent.EndpointReady ready =
+            fabric.withRoom(() -> conductor.commands().enableEndpoint(request, asked));
+        List<MemorySegment> queues = new ArrayList<>();
         boolean enabled = false;
         try {
             endpoint.openSlab(connection(), ready);
             EmbeddedDriver embedded = connection().embedded();
-            EndpointPort port = embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings);
+            EndpointPort port =
+                embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings, queues);
+            endpoint.queues(queues);
             endpoint.onEnabled(ready, port, regions.memory());
             enabled = true;
             fabric.onEnabled(endpoint);
         } finally {
             if (!enabled) {
+                queues.forEach(each -> connection().release(each, false));
                 fabric.discard(ObjectKind.ENDPOINT, ready.endpointId());
             }
         }
@@ -867,6 +873,11 @@ public final class Domain implements Fid {
                 commands().closeObject(ObjectKind.ENDPOINT, endpoint.id(), () -> {
                     endpoint.onClosedInDriver();
                     onClosed(endpoint);
+                    endpoint.queues().forEach(each -> connection().release(each, false));
+                    endpoint.queues(List.of());
+                    if (endpoint.slab() != null) {
+                        connection().release(endpoint.slab().file(), true);
+                    }
                 });
             } else if (endpoints.contains(endpoint)) {
                 onClosed(endpoint);
@@ -1001,10 +1012,11 @@ public final class Domain implements Fid {
         }
     }
 
-    private EndpointPort queuePort(DriverEvent.EndpointReady ready, EndpointBindings bindings) {
+    private EndpointPort queuePort(
+        DriverEvent.EndpointReady ready, EndpointBindings bindings, List<MemorySegment> files) {
         QueueSignal signal = connection().signal(ready.activityIndex());
         bindings.driverSignal(signal);
-        QueuePort port = new QueuePort(transmitQueue(ready, signal), receiveQueue(ready, signal));
+        QueuePort port = new QueuePort(transmitQueue(ready, signal, files), receiveQueue(ready, signal, files));
         return !fabric.reconnects() ? port : new RecordedPort(port,
             bindings.txCq() == null ? null : bindings.txCq().operations(),
             bindings.rxCq() == null ? null : bindings.rxCq().operations(), bindings::onLost);
@@ -1043,21 +1055,25 @@ public final class Domain implements Fid {
         }
     }
 
-    private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+    private TransmitQueue transmitQueue(
+        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.transmitQueueFile() == 0) {
             return null;
         }
         MemorySegment file = openRing(
             FileType.TRANSMIT_QUEUE, ready.transmitQueueFile(), ready.transmitQueueLength());
+        files.add(file);
         return new TransmitQueue(
             file.address(), ready.transmitQueueLength(), ready.txSize(), signal, connection().memoryOf(file));
     }
 
-    private ReceiveQueue receiveQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+    private ReceiveQueue receiveQueue(
+        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.receiveQueueFile() == 0) {
             return null;
         }
         MemorySegment file = openRing(FileType.RECEIVE_QUEUE, ready.receiveQueueFile(), ready.receiveQueueLength());
+        files.add(file);
         return new ReceiveQueue(
             file.address(), ready.receiveQueueLength(), ready.rxSize(), signal, connection().memoryOf(file));
     }

@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
@@ -136,6 +137,7 @@ public final class Endpoint implements Fid {
     private final SharedReceives sharedReceives;
 
     private int state;
+    private List<MemorySegment> queues = List.of();
     /** Nothing is posted any more, and the driver has not answered yet. */
     private volatile boolean isClosing;
     /**
@@ -1182,10 +1184,14 @@ public final class Endpoint implements Fid {
 
     /**
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
-     * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
+     * Closing an {@link #alias} ends only that one: operations that were posted through it go on. An interrupt does not
+     * end the call. After the return the driver accesses no memory for operations of this endpoint, and their slots of
+     * completion queues are free.
      *
      * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open, or endpoints that use this shared receive
-     *     context.
+     *     context. {@link FabricErrno#ETIMEDOUT} if the driver does not answer: nothing can be posted any more, but the
+     *     endpoint stays open until the driver does, and the memory of its operations must not be freed or used for
+     *     something else before. A repeated call awaits the same answer.
      */
     @Override
     public void close() {
@@ -1552,6 +1558,15 @@ public final class Endpoint implements Fid {
         }
         connection.closeGroups();
         bindings.unbind();
+    }
+
+    /** What its queues are mapped by. */
+    List<MemorySegment> queues() {
+        return queues;
+    }
+
+    void queues(List<MemorySegment> mapped) {
+        queues = mapped;
     }
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
@@ -53,12 +54,17 @@ import org.jfabric.layout.WaitDescriptor;
  * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to {@link
  * FabricConfig#commandTimeoutNs()}, and comes from any thread. An interrupt does not end a control call: the thread is
  * still interrupted after it. What ends with {@link FabricErrno#ETIMEDOUT} has opened nothing, whenever the driver
- * answers; a close or another change takes effect with its late answer. With an embedded driver in INVOKER mode one thread at a
+ * answers; a close or another change takes effect with its late answer.
+ *
+ * <p>With an embedded driver in INVOKER mode one thread at a
  * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
  * driver's death, control calls throw the failure that {@link FabricListener#onDriverGone} got; only closing still
  * works.
  */
 public final class Fabric implements Fid {
+    /** Half a second in all, for eight tries. */
+    private static final long FIRST_PAUSE_NS = 2_000_000;
+    private static final long LAST_PAUSE_NS = 256_000_000;
     private static final long INFO_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
 
     private final Object lock = new Object();
@@ -355,7 +361,7 @@ public final class Fabric implements Fid {
             }
             requireShareable(wanted.waitObject());
             requireRestartable(false, "a wait set", "Wait at each queue by itself");
-            DriverEvent.WaitSetReady ready = conductor.commands().openWaitSet(wanted);
+            DriverEvent.WaitSetReady ready = withRoom(() -> conductor.commands().openWaitSet(wanted));
             WaitSet waitSet = null;
             WaitChannel channel = null;
             try {
@@ -433,8 +439,9 @@ public final class Fabric implements Fid {
      * <p>After the return the driver accesses no memory of {@link Domain#register(MemorySegment, MemoryRegionAttr)} and
      * no file of {@link Domain#allocatePersistent(Path, long, MemoryRegionAttr)}: if there were such, it has said so or
      * its process has ended. If that takes longer than {@link FabricConfig#commandTimeoutNs()} the call ends with
-     * {@link FabricErrno#ETIMEDOUT}, and <b>the memory must not be freed or used for something else</b>. The fabric stays
-     * open, though every control call but closing is refused, until the driver goes on; a repeated call waits again.
+     * {@link FabricErrno#ETIMEDOUT}, and <b>the memory must not be freed or used for something else</b>. The fabric
+     * stays open, though every control call but closing is refused, until the driver goes on; a repeated call waits
+     * again.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
      * @return sends that had not reached their level when the time was over or the driver died, and those that ended
@@ -597,6 +604,7 @@ public final class Fabric implements Fid {
             conductor.commands().closeObject(ObjectKind.WAIT_SET, waitSet.id(), () -> {
                 waitSet.markClosed();
                 waitSets.remove(waitSet.id());
+                conductor.connection().release(waitSet.memory(), false);
             });
         }
     }
@@ -624,6 +632,42 @@ public final class Fabric implements Fid {
         } catch (FabricException noAnswer) {
             // it is closed when the driver goes on, or with the fabric
             return;
+        }
+    }
+
+    /**
+     * Opens something that needs room in the driver's directory. The blocks of a closed object that the application
+     * could see are free only when its mapping here goes, and that is when the collector finds out that nothing refers
+     * to it; those of others when the driver has unmapped them, too. An application that closes and opens would find
+     * no room, although it has given it back, so the collector is asked once. Slow, as control calls may be, and only
+     * where the answer would be an error otherwise.
+     */
+    <T> T withRoom(Supplier<T> open) {
+        long pauseNs = FIRST_PAUSE_NS;
+        for (;;) {
+            try {
+                return open.get();
+            } catch (FabricException full) {
+                if (full.errno() != FabricErrno.ENOSPC) {
+                    throw full;
+                }
+                long inUse = conductor.connection().bytesInUse();
+                if (pauseNs > LAST_PAUSE_NS || !conductor.connection().mayGetRoom(pauseNs == LAST_PAUSE_NS)) {
+                    throw inUse == 0 ? full : new FabricException(FabricErrno.ENOSPC, full.getMessage()
+                        + " This client itself keeps " + inUse
+                        + " bytes there, of closed objects whose memory is in use",
+                        "Let go of the buffers and segments of regions that are closed.", full);
+                }
+                if (inUse != 0 && pauseNs == FIRST_PAUSE_NS) {
+                    System.gc();
+                }
+                // mappings go a little later, in a thread of the collector's or of the driver
+                long deadlineNs = conductor.nanoTime() + pauseNs;
+                while (conductor.nanoTime() - deadlineNs < 0) {
+                    conductor.idle();
+                }
+                pauseNs *= 2;
+            }
         }
     }
 

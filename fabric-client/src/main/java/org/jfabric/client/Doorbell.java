@@ -57,8 +57,8 @@ public final class Doorbell implements AutoCloseable {
     }
 
     /**
-     * Ends directions of the socket. The driver sees the end of that of the client, a thread asleep on the socket that of
-     * the other one.
+     * Ends directions of the socket. The driver sees the end of that of the client, a thread asleep on the socket that
+     * of the other one.
      *
      * @param directions a SHUT constant of {@link UnixSocket}.
      */
