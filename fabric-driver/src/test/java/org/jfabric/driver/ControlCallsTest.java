@@ -70,7 +70,6 @@ import org.jfabric.codec.control.RemoveAddressDecoder;
 import org.jfabric.codec.control.ResetCycleTimesDecoder;
 import org.jfabric.codec.control.ShutdownEndpointDecoder;
 import org.jfabric.driver.kit.ConnectionSide;
-import org.jfabric.driver.kit.Daemons;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.GroupRig;
@@ -366,14 +365,15 @@ class ControlCallsTest {
     private void assertNothingIsLeft(Set<String> files) {
         for (Client each : clients) {
             Fid closed = each.call.closes();
-            Deadline.awaitParked(() -> each.tried + " does not close " + closed, () -> closed == null || !closed.isOpen());
+            Deadline.awaitParked(() -> each.tried + " does not close " + closed,
+                () -> closed == null || !closed.isOpen());
             if (each.call.check() != null) {
                 Deadline.awaitParked(() -> each.tried + " has left something", each.call.check());
             }
             each.closeAll();
         }
-        Deadline.awaitParked(() -> "left are " + left(files) + ", counters " + view.counters(), () -> left(files).isEmpty()
-            && OBJECTS.stream().allMatch(each -> view.counter(each.label()) == 0));
+        Deadline.awaitParked(() -> "left are " + left(files) + ", counters " + view.counters(),
+            () -> left(files).isEmpty() && OBJECTS.stream().allMatch(each -> view.counter(each.label()) == 0));
         assertEquals(List.of(), view.errors());
     }
 
@@ -544,7 +544,8 @@ class ControlCallsTest {
             }
             return true;
         } catch (FabricException taken) {
-            assertTrue(taken.errno() == FabricErrno.EADDRINUSE || taken.errno() == FabricErrno.EALREADY, taken::toString);
+            assertTrue(taken.errno() == FabricErrno.EADDRINUSE || taken.errno() == FabricErrno.EALREADY,
+                taken::toString);
             return false;
         }
     }
@@ -716,7 +717,8 @@ class ControlCallsTest {
         }, close);
         add(all, "MulticastGroup.close", client -> {
             Domain domain = client.domain(GroupRig.hints().linkName("shm"));
-            return close(client.keep(client.enabled(domain).join("jfabric://alpha/left-" + client.number, 0, Flags.SEND)));
+            return close(client.keep(
+                client.enabled(domain).join("jfabric://alpha/left-" + client.number, 0, Flags.SEND)));
         }, LeaveGroupDecoder.TEMPLATE_ID);
         add(all, "Fabric.close", client -> {
             client.domain().register(client.arena.allocate(4096, 64));

@@ -144,7 +144,8 @@ class RoomTest {
             kept.close();
             FabricException full = assertThrows(FabricException.class, () -> node.domain.allocate(length));
             assertEquals(FabricErrno.ENOSPC, full.errno());
-            assertTrue(full.getMessage().matches("(?s).*This client itself keeps \\d{8} bytes there.*"), full.getMessage());
+            assertTrue(
+                full.getMessage().matches("(?s).*This client itself keeps \\d{8} bytes there.*"), full.getMessage());
             assertEquals(42, kept.buffer().getLong(0));
             assertTrue(driver.process().isAlive());
         }
