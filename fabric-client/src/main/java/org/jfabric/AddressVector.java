@@ -45,7 +45,7 @@ public final class AddressVector implements Fid {
     private final boolean asynchronous;
     private final long context;
     private EventQueue eventQueue;
-    private boolean closed;
+    private volatile boolean closed;
 
     AddressVector(Domain domain, long id, AddressVectorAttr attr, long context) {
         this.domain = domain;
@@ -216,7 +216,8 @@ public final class AddressVector implements Fid {
     }
 
     /**
-     * Removes an address; operations that name it afterwards end with an error entry.
+     * Removes an address; operations that name it afterwards end with an error entry. If the call ends with
+     * {@link FabricErrno#ETIMEDOUT} the address stays until the driver has answered; a repeated call awaits that.
      *
      * <p>An operation that was posted before names the number, too. If the driver has not begun it, and the next
      * address that is inserted gets the number, it goes to that one. So read the entries of all operations first.
@@ -229,11 +230,12 @@ public final class AddressVector implements Fid {
         synchronized (domain.lock()) {
             requireOpen();
             lookup(fiAddr);
-            domain.remove(this, fiAddr);
-            synchronized (addresses) {
-                addresses.remove(fiAddr);
-                version++;
-            }
+            domain.commands().removeAddress(id, fiAddr, () -> {
+                synchronized (addresses) {
+                    addresses.remove(fiAddr);
+                    version++;
+                }
+            });
         }
     }
 
@@ -309,7 +311,8 @@ public final class AddressVector implements Fid {
     /**
      * Closes the vector. Has no effect if it is already closed.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint bound to it is open.
+     * @throws FabricException {@link FabricErrno#EBUSY} while an endpoint bound to it is open,
+     *     {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {
@@ -370,7 +373,7 @@ public final class AddressVector implements Fid {
             next = number + 1;
         }
         for (long hole : holes) {
-            commands.removeAddress(id, hole);
+            commands.removeAddress(id, hole, () -> { });
         }
     }
 
@@ -382,7 +385,7 @@ public final class AddressVector implements Fid {
     }
 
     private void insertAgain(DriverProxy commands, String address, long number) {
-        long given = commands.insertAddress(id, address).fiAddr();
+        long given = commands.insertAddress(id, address, late -> true).fiAddr();
         if (given != number) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver gave " + address + " the number " + given
                 + " instead of " + number, "Connect again, with a driver that gives the lowest free number.");

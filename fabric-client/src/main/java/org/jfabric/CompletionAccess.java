@@ -67,6 +67,22 @@ final class CompletionAccess {
         return reader.isHandling();
     }
 
+    /** Of a closed queue: whether a reader may still be at its entries, or a batch shows them. */
+    boolean isInUse() {
+        if (reader.isHandling() || reader.isHeld()) {
+            return true;
+        }
+        if (lock == null) {
+            return false;
+        }
+        // who enters from now on finds it closed
+        boolean isFree = lock.tryEnter();
+        if (isFree) {
+            lock.exit();
+        }
+        return !isFree;
+    }
+
     /** From now on a lock keeps reading threads apart; no thread reads during this call. */
     void startLocking(UseGuard newGuard) {
         guard = newGuard;

@@ -513,10 +513,12 @@ public final class CompletionQueue implements Fid {
     }
 
     /**
-     * Closes the queue; unread entries are lost. Has no effect if it is already closed. Control path.
+     * Closes the queue; unread entries are lost. Has no effect if it is already closed. Control path. Its space in the
+     * driver's directory comes back at once, unless a handler is at an entry or a batch holds some: call it when no
+     * thread reads.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that reports here is open; the queue
-     *     stays as it is.
+     * @throws FabricException {@link FabricErrno#EBUSY} while an endpoint that reports here is open; the queue
+     *     stays as it is. {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {
@@ -647,6 +649,11 @@ public final class CompletionQueue implements Fid {
 
     void markClosed() {
         access.close();
+    }
+
+    /** After {@link #markClosed()}: whether its entries are still looked at. */
+    boolean isInUse() {
+        return access.isInUse();
     }
 
     private boolean mayHaveEvents() {

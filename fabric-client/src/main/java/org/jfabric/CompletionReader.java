@@ -277,6 +277,11 @@ class CompletionReader implements Waitable {
         return (int) (next - start);
     }
 
+    /** Whether a batch shows entries that were not given back. */
+    boolean isHeld() {
+        return held != null;
+    }
+
     /** Gives back the entries of a batch, and the lent cells of receive slabs. Each reading call does so first. */
     void releaseHeld() {
         if (tookCells) {

@@ -319,9 +319,10 @@ public final class Counter implements Fid {
     /**
      * Closes the counter; threads that wait return. Has no effect if it is already closed. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while an endpoint that counts here is open, while the
+     * @throws FabricException {@link FabricErrno#EBUSY} while an endpoint that counts here is open, while the
      *     counter is in a poll set, or while triggered operations or deferred work wait for it or are to count here; it
      *     then stays open. Regions do not keep it open: their accesses are not counted any more.
+     *     {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {

@@ -85,7 +85,8 @@ public final class Domain implements Fid {
     private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
     private final DomainSockets sockets = new DomainSockets(this);
     private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
-    private boolean closed;
+    private volatile boolean closed;
+    private boolean closesWhenEmpty;
 
     Domain(Fabric fabric, Info info, long context, long number, ClientConductor conductor, DriverState driver) {
         this.fabric = fabric;
@@ -303,8 +304,8 @@ public final class Domain implements Fid {
      * @param context     of the region itself, returned by {@link MemoryRegion#context()}.
      * @return the region.
      * @throws FabricException {@link FabricErrno#EINVAL} for another length, {@link FabricErrno#ENOSPC} if the
-     *     directory has no room, also after the memory of closed regions without references was collected, or what
-     *     else the driver answers.
+     *     directory has no room, also after the memory of closed regions without references was collected (the text
+     *     says how many bytes this client keeps in use), or what else the driver answers.
      */
     public MemoryRegion allocate(long lengthBytes, long context) {
         return allocate(lengthBytes, new MemoryRegionAttr().context(context));
@@ -694,9 +695,7 @@ public final class Domain implements Fid {
             if (closed) {
                 return;
             }
-            if (!endpoints.isEmpty() || !scalableEndpoints.isEmpty() || !sockets.isEmpty()
-                || !transmitContexts.isEmpty() || !reports.isEmpty() || !addressVectors.isEmpty()
-                || !regions.isEmpty()) {
+            if (!isEmpty()) {
                 throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
                     + scalableEndpoints + ' ' + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors
                     + ' ' + regions,
@@ -704,6 +703,26 @@ public final class Domain implements Fid {
             }
             markClosed();
             fabric.onDomainClosed(this);
+        }
+    }
+
+    private boolean isEmpty() {
+        return endpoints.isEmpty() && scalableEndpoints.isEmpty() && sockets.isEmpty() && transmitContexts.isEmpty()
+            && reports.isEmpty() && addressVectors.isEmpty() && regions.isEmpty();
+    }
+
+    /** Closes it once it is empty, also if that is when the driver answers late. */
+    void closeWhenEmpty() {
+        synchronized (lock()) {
+            closesWhenEmpty = true;
+            onLateAnswer();
+        }
+    }
+
+    /** The driver has closed something later than the time allowed; under the fabric's lock. */
+    void onLateAnswer() {
+        if (closesWhenEmpty && !closed && isEmpty()) {
+            close();
         }
     }
 
@@ -782,30 +801,38 @@ public final class Domain implements Fid {
             bindings.receiveContextId(),
             endpointName(wanted.srcAddr()),
             null);
-        DriverEvent.EndpointReady ready = conductor.commands().enableEndpoint(request, wanted);
+        Info asked = wanted;
+        DriverEvent.EndpointReady ready =
+            fabric.withRoom(() -> conductor.commands().enableEndpoint(request, asked));
+        List<MemorySegment> queues = new ArrayList<>();
         boolean enabled = false;
         try {
             endpoint.openSlab(connection(), ready);
             EmbeddedDriver embedded = connection().embedded();
-            EndpointPort port = embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings);
+            EndpointPort port =
+                embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings, queues);
+            endpoint.queues(queues);
             endpoint.onEnabled(ready, port, regions.memory());
             enabled = true;
             fabric.onEnabled(endpoint);
         } finally {
-            closeUnless(enabled, ObjectKind.ENDPOINT, ready.endpointId());
+            if (!enabled) {
+                queues.forEach(each -> connection().release(each, false));
+                fabric.discard(ObjectKind.ENDPOINT, ready.endpointId());
+            }
         }
         endpoint.connection().leavePassive();
     }
 
     void publish(Endpoint endpoint, String service) {
         synchronized (lock()) {
-            conductor.commands().publishService(endpoint.id(), service);
-            endpoint.services().add(service);
+            conductor.commands().publishService(endpoint.id(), service, () -> endpoint.services().add(service));
         }
     }
 
     long insert(AddressVector vector, String address) {
-        DriverEvent.AddressReady ready = conductor.commands().insertAddress(vector.id(), address);
+        DriverEvent.AddressReady ready = conductor.commands().insertAddress(
+            vector.id(), address, number -> vector.addressOf(number) != null);
         vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
         return ready.fiAddr();
     }
@@ -828,10 +855,6 @@ public final class Domain implements Fid {
         driver.requireAlive();
     }
 
-    void remove(AddressVector vector, long fiAddr) {
-        conductor.commands().removeAddress(vector.id(), fiAddr);
-    }
-
     void close(SharedTransmitContext context) {
         synchronized (lock()) {
             if (transmitContexts.contains(context)) {
@@ -847,25 +870,35 @@ public final class Domain implements Fid {
             if (endpoint.sharedReceives() != null) {
                 requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
             }
-            boolean enabled = endpoint.state() == Endpoint.ENABLED;
-            if (endpoints.remove(endpoint)) {
-                endpoint.markClosed();
-                fabric.onClosed(endpoint);
-                if (enabled) {
-                    closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
+            if (endpoints.contains(endpoint) && endpoint.beginClose()) {
+                commands().closeObject(ObjectKind.ENDPOINT, endpoint.id(), () -> {
                     endpoint.onClosedInDriver();
-                } else {
-                    endpoint.connection().leavePassive();
-                }
+                    onClosed(endpoint);
+                    endpoint.queues().forEach(each -> connection().release(each, false));
+                    endpoint.queues(List.of());
+                    if (endpoint.slab() != null) {
+                        connection().release(endpoint.slab().file(), true);
+                    }
+                });
+            } else if (endpoints.contains(endpoint)) {
+                onClosed(endpoint);
+                endpoint.connection().leavePassive();
             }
         }
     }
 
+    private void onClosed(Endpoint endpoint) {
+        endpoints.remove(endpoint);
+        endpoint.markClosed();
+        fabric.onClosed(endpoint);
+    }
+
     /** Under the fabric's lock; it has no contexts. */
     void close(ScalableEndpoint scalable) {
-        scalable.markClosed();
-        scalableEndpoints.remove(scalable);
-        closeInDriver(ObjectKind.SCALABLE_ENDPOINT, scalable.id());
+        commands().closeObject(ObjectKind.SCALABLE_ENDPOINT, scalable.id(), () -> {
+            scalable.markClosed();
+            scalableEndpoints.remove(scalable);
+        });
     }
 
     void close(CompletionQueue queue) {
@@ -889,9 +922,10 @@ public final class Domain implements Fid {
             if (addressVectors.contains(vector)) {
                 requireUnused("address vector", vector.endpoints());
                 requireUnused("address vector", sockets.usersOf(vector));
-                vector.markClosed();
-                addressVectors.remove(vector);
-                closeInDriver(ObjectKind.ADDRESS_VECTOR, vector.id());
+                commands().closeObject(ObjectKind.ADDRESS_VECTOR, vector.id(), () -> {
+                    vector.markClosed();
+                    addressVectors.remove(vector);
+                });
             }
         }
     }
@@ -912,14 +946,9 @@ public final class Domain implements Fid {
         return reports.failedSinceDrainBegan();
     }
 
-    /** Closes in the driver what copies to memory of this process. */
-    void endCopies() {
-        for (Endpoint endpoint : endpoints) {
-            if (endpoint.state() == Endpoint.ENABLED) {
-                fabric.endCopies(ObjectKind.ENDPOINT, endpoint.id());
-            }
-        }
-        regions.endCopies();
+    /** Whether the driver accesses files of the application; under the lock. */
+    boolean hasPersistentRegions() {
+        return regions.hasPersistent();
     }
 
     /** The fabric closes: all objects are closed here; the end of the connection closes them in the driver. */
@@ -985,10 +1014,11 @@ public final class Domain implements Fid {
         }
     }
 
-    private EndpointPort queuePort(DriverEvent.EndpointReady ready, EndpointBindings bindings) {
+    private EndpointPort queuePort(
+        DriverEvent.EndpointReady ready, EndpointBindings bindings, List<MemorySegment> files) {
         QueueSignal signal = connection().signal(ready.activityIndex());
         bindings.driverSignal(signal);
-        QueuePort port = new QueuePort(transmitQueue(ready, signal), receiveQueue(ready, signal));
+        QueuePort port = new QueuePort(transmitQueue(ready, signal, files), receiveQueue(ready, signal, files));
         return !fabric.reconnects() ? port : new RecordedPort(port,
             bindings.txCq() == null ? null : bindings.txCq().operations(),
             bindings.rxCq() == null ? null : bindings.rxCq().operations(), bindings::onLost);
@@ -1023,25 +1053,29 @@ public final class Domain implements Fid {
                 + endpoint.name(), "Start the next driver with the name of the one before.");
         }
         for (String service : endpoint.services()) {
-            commands().publishService(endpoint.id(), service);
+            commands().publishService(endpoint.id(), service, () -> { });
         }
     }
 
-    private TransmitQueue transmitQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+    private TransmitQueue transmitQueue(
+        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.transmitQueueFile() == 0) {
             return null;
         }
         MemorySegment file = openRing(
             FileType.TRANSMIT_QUEUE, ready.transmitQueueFile(), ready.transmitQueueLength());
+        files.add(file);
         return new TransmitQueue(
             file.address(), ready.transmitQueueLength(), ready.txSize(), signal, connection().memoryOf(file));
     }
 
-    private ReceiveQueue receiveQueue(DriverEvent.EndpointReady ready, QueueSignal signal) {
+    private ReceiveQueue receiveQueue(
+        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.receiveQueueFile() == 0) {
             return null;
         }
         MemorySegment file = openRing(FileType.RECEIVE_QUEUE, ready.receiveQueueFile(), ready.receiveQueueLength());
+        files.add(file);
         return new ReceiveQueue(
             file.address(), ready.receiveQueueLength(), ready.rxSize(), signal, connection().memoryOf(file));
     }
@@ -1064,16 +1098,6 @@ public final class Domain implements Fid {
 
     DriverConnection connection() {
         return conductor.connection();
-    }
-
-    private void closeUnless(boolean succeeded, ObjectKind kind, long objectId) {
-        if (!succeeded) {
-            closeInDriver(kind, objectId);
-        }
-    }
-
-    private void closeInDriver(ObjectKind kind, long objectId) {
-        fabric.closeInDriver(kind, objectId);
     }
 
     private void requireOpen() {

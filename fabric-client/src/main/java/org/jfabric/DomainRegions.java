@@ -23,16 +23,13 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 final class DomainRegions {
     private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
     private static final long LOCAL_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
-    /** Half a second in all, for eight tries. */
-    private static final long FIRST_PAUSE_NS = 2_000_000;
-    private static final long LAST_PAUSE_NS = 256_000_000;
 
     private final Domain domain;
     private final ClientConductor conductor;
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final LocalMemory memory = new LocalMemory();
-    /** Memory of regions that were closed here may still be mapped, because the collector did not run yet. */
-    private boolean hasClosedRegions;
+    /** There was a persistent region. */
+    private boolean hasPersistent;
 
     DomainRegions(Domain domain, ClientConductor conductor) {
         this.domain = domain;
@@ -41,13 +38,14 @@ final class DomainRegions {
 
     /** A region in a file of its own. */
     MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
-        DriverEvent.RegionReady ready = makeRegion(lengthBytes, attr);
+        DriverEvent.RegionReady ready = register(lengthBytes, attr, 0);
         MemoryRegion region = null;
         try {
             MemorySegment file = conductor.connection().open(FileType.MEMORY_REGION, ready.fileNumber(),
                 ready.generation(), MemoryRegionDescriptor.DATA_OFFSET + lengthBytes);
             region = new MemoryRegion(domain, file.asSlice(MemoryRegionDescriptor.DATA_OFFSET, lengthBytes),
                 ready.regionIndex(), ready.generation(), attr, cardKey(ready, attr));
+            region.file(file);
             if (domain.fabric().reconnects()) {
                 region.descriptor(conductor.connection().openDescriptor(
                     FileType.MEMORY_REGION, ready.fileNumber()));
@@ -56,7 +54,7 @@ final class DomainRegions {
             return region;
         } finally {
             if (region == null) {
-                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+                domain.fabric().discard(ObjectKind.MEMORY_REGION, ready.regionIndex());
             }
         }
     }
@@ -80,7 +78,7 @@ final class DomainRegions {
             }
             DriverEvent.RegionReady ready = conductor.commands().registerAgain(domain.number(), region.lengthBytes(),
                 wantedAccess(attr), attr.requestedKey(), attr.flags(),
-                isPassed ? 0 : region.segment().address(), region.place());
+                isPassed ? 0 : region.nativeAddress(region.address()), region.place());
             long oldKey = region.key();
             DriverEvent.CardKeyReady card = cardKey(ready, attr);
             if (card != null) {
@@ -120,7 +118,7 @@ final class DomainRegions {
             return region;
         } finally {
             if (region == null) {
-                domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, ready.regionIndex());
+                domain.fabric().discard(ObjectKind.MEMORY_REGION, ready.regionIndex());
             }
         }
     }
@@ -152,6 +150,7 @@ final class DomainRegions {
             MemoryRegion region = new MemoryRegion(
                 domain, bytes, ready.regionIndex(), ready.generation(), attr, null);
             add(region);
+            hasPersistent = true;
             return region;
         }
     }
@@ -164,20 +163,14 @@ final class DomainRegions {
     void close(MemoryRegion region) {
         if (regions.contains(region)) {
             region.bindings().requireUnused();
-            regions.remove(region);
-            region.markClosed();
-            memory.remove(region);
-            hasClosedRegions = true;
-            domain.fabric().closeInDriver(ObjectKind.MEMORY_REGION, region.index());
-        }
-    }
-
-    /** Peers access copied memory no more. */
-    void endCopies() {
-        for (MemoryRegion region : regions) {
-            if (region.isCopied()) {
-                domain.fabric().endCopies(ObjectKind.MEMORY_REGION, region.index());
-            }
+            domain.commands().closeObject(ObjectKind.MEMORY_REGION, region.index(), () -> {
+                regions.remove(region);
+                region.markClosed();
+                memory.remove(region);
+                if (region.file() != null) {
+                    conductor.connection().release(region.file(), region.isShown());
+                }
+            });
         }
     }
 
@@ -197,6 +190,11 @@ final class DomainRegions {
         return regions.isEmpty();
     }
 
+    /** The one kind of regions in files that are not the driver's. */
+    boolean hasPersistent() {
+        return hasPersistent;
+    }
+
     int size() {
         return regions.size();
     }
@@ -204,35 +202,6 @@ final class DomainRegions {
     @Override
     public String toString() {
         return regions.toString();
-    }
-
-    /**
-     * A closed region's blocks are free only when its last mapping here goes, and that is when the collector finds out
-     * that it has no references. An application that closes and allocates would find no room, although
-     * it has given it back, so the collector is asked once. Slow, as control calls may be, and only where the answer
-     * would be an error otherwise.
-     */
-    private DriverEvent.RegionReady makeRegion(long lengthBytes, MemoryRegionAttr attr) {
-        long pauseNs = FIRST_PAUSE_NS;
-        for (;;) {
-            try {
-                return register(lengthBytes, attr, 0);
-            } catch (FabricException full) {
-                if (full.errno() != FabricErrno.ENOSPC || !hasClosedRegions) {
-                    throw full;
-                }
-                if (pauseNs == FIRST_PAUSE_NS) {
-                    System.gc();
-                }
-                // the mappings go a little later, in a thread of the collector's
-                hasClosedRegions = pauseNs < LAST_PAUSE_NS;
-                long deadlineNs = conductor.nanoTime() + pauseNs;
-                while (conductor.nanoTime() - deadlineNs < 0) {
-                    conductor.idle();
-                }
-                pauseNs *= 2;
-            }
-        }
     }
 
     private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
@@ -243,8 +212,8 @@ final class DomainRegions {
                 "the flags are RMA_EVENT, but a card does not report accesses to a region",
                 "Register it without flags, or open the domain over another link.");
         }
-        return conductor.commands().registerRegion(
-            domain.number(), lengthBytes, wantedAccess(attr), attr.requestedKey(), attr.flags(), nativeAddress);
+        return domain.fabric().withRoom(() -> conductor.commands().registerRegion(
+            domain.number(), lengthBytes, wantedAccess(attr), attr.requestedKey(), attr.flags(), nativeAddress));
     }
 
     /** Only the card has keys in a domain with a card: the driver's table would give a second way to the region. */

@@ -2,7 +2,9 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverEvent;
@@ -30,6 +32,8 @@ final class DomainReports {
     private final List<CompletionQueue> completionQueues = new ArrayList<>();
     private final List<Counter> counters = new ArrayList<>();
     private final List<PollSet> pollSets = new ArrayList<>();
+    /** What queues and counters are mapped by. */
+    private final Map<Fid, MemorySegment> files = new IdentityHashMap<>();
 
     DomainReports(Domain domain, ClientConductor conductor, DriverState driver) {
         this.domain = domain;
@@ -57,14 +61,15 @@ final class DomainReports {
     /** A completion queue; the attributes are the caller's copy. */
     CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CompletionQueueReady ready = conductor.commands().openCompletionQueue(wanted);
+        DriverEvent.CompletionQueueReady ready =
+            domain.fabric().withRoom(() -> conductor.commands().openCompletionQueue(wanted));
         CompletionQueue queue = opened(ObjectKind.COMPLETION_QUEUE, ready.cqId(), ready.waitToken(), channel -> {
-            MemorySegment memory = conductor.connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
-                CompletionQueueDescriptor.fileLength(ready.capacity()));
+            MemorySegment memory = map(ready);
             wanted.format(ready.format()).size(ready.clientShare());
             CompletionQueue fresh = new CompletionQueue(domain, ready.cqId(), context, wanted, memory,
                 ready.capacity(), driver, conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
+            files.put(fresh, memory);
             return fresh;
         });
         completionQueues.add(queue);
@@ -77,16 +82,17 @@ final class DomainReports {
     /** A counter; the attributes are the caller's copy. */
     Counter openCounter(CounterAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CounterReady ready = conductor.commands().openCounter(wanted);
+        DriverEvent.CounterReady ready =
+            domain.fabric().withRoom(() -> conductor.commands().openCounter(wanted));
         Counter counter = opened(ObjectKind.COUNTER, ready.counterId(), ready.waitToken(), channel -> {
-            MemorySegment memory = conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0,
-                CounterDescriptor.FILE_LENGTH);
+            MemorySegment memory = map(ready);
             Counter fresh = new Counter(domain, ready.counterId(), context, wanted, memory, driver,
                 conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
             if (domain.work().isOffered()) {
                 fresh.onTriggersOffered(conductor.connection().changeSignal());
             }
+            files.put(fresh, memory);
             return fresh;
         });
         counters.add(counter);
@@ -105,14 +111,25 @@ final class DomainReports {
     void reopen() {
         for (CompletionQueue queue : completionQueues) {
             DriverEvent.CompletionQueueReady ready = conductor.commands().openCompletionQueue(queue.attr());
-            queue.reopen(ready.cqId(), ready.clientShare(), conductor.connection().open(FileType.COMPLETION_QUEUE,
-                ready.fileNumber(), 0, CompletionQueueDescriptor.fileLength(ready.capacity())), ready.capacity());
+            MemorySegment memory = map(ready);
+            queue.reopen(ready.cqId(), ready.clientShare(), memory, ready.capacity());
+            files.put(queue, memory);
         }
         for (Counter counter : counters) {
             DriverEvent.CounterReady ready = conductor.commands().openCounter(counter.attr());
-            counter.reopen(ready.counterId(), conductor.connection().open(
-                FileType.COUNTER, ready.fileNumber(), 0, CounterDescriptor.FILE_LENGTH));
+            MemorySegment memory = map(ready);
+            counter.reopen(ready.counterId(), memory);
+            files.put(counter, memory);
         }
+    }
+
+    private MemorySegment map(DriverEvent.CompletionQueueReady ready) {
+        return conductor.connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
+            CompletionQueueDescriptor.fileLength(ready.capacity()));
+    }
+
+    private MemorySegment map(DriverEvent.CounterReady ready) {
+        return conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0, CounterDescriptor.FILE_LENGTH);
     }
 
     PollSet openPollSet() {
@@ -125,13 +142,17 @@ final class DomainReports {
         if (completionQueues.contains(queue)) {
             Domain.requireUnused("completion queue", queue.endpoints());
             requireNotPolled(queue);
-            queue.markClosed();
-            completionQueues.remove(queue);
-            if (queue.waitSet() != null) {
-                queue.waitSet().detach(queue.waitable());
-            }
-            domain.fabric().closeInDriver(ObjectKind.COMPLETION_QUEUE, queue.id());
+            domain.commands().closeObject(ObjectKind.COMPLETION_QUEUE, queue.id(), () -> onClosed(queue));
         }
+    }
+
+    private void onClosed(CompletionQueue queue) {
+        queue.markClosed();
+        completionQueues.remove(queue);
+        if (queue.waitSet() != null) {
+            queue.waitSet().detach(queue.waitable());
+        }
+        conductor.connection().release(files.remove(queue), queue.isInUse());
     }
 
     void close(Counter counter) {
@@ -139,13 +160,17 @@ final class DomainReports {
             Domain.requireUnused("counter", counter.endpoints());
             requireNotPolled(counter);
             domain.work().requireUnused(counter);
-            counter.markClosed();
-            counters.remove(counter);
-            if (counter.waitSet() != null) {
-                counter.waitSet().detach(counter.events());
-            }
-            domain.fabric().closeInDriver(ObjectKind.COUNTER, counter.id());
+            domain.commands().closeObject(ObjectKind.COUNTER, counter.id(), () -> onClosed(counter));
         }
+    }
+
+    private void onClosed(Counter counter) {
+        counter.markClosed();
+        counters.remove(counter);
+        if (counter.waitSet() != null) {
+            counter.waitSet().detach(counter.events());
+        }
+        conductor.connection().release(files.remove(counter), false);
     }
 
     void onClosed(PollSet pollSet) {
@@ -174,6 +199,7 @@ final class DomainReports {
         completionQueues.clear();
         counters.clear();
         pollSets.clear();
+        files.clear();
     }
 
     /** The open objects, for messages. */
@@ -223,7 +249,7 @@ final class DomainReports {
                 if (channel != null) {
                     channel.close();
                 }
-                domain.fabric().closeInDriver(kind, id);
+                domain.fabric().discard(kind, id);
             }
         }
     }

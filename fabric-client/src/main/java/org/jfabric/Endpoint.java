@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
@@ -136,6 +137,9 @@ public final class Endpoint implements Fid {
     private final SharedReceives sharedReceives;
 
     private int state;
+    private List<MemorySegment> queues = List.of();
+    /** Nothing is posted any more, and the driver has not answered yet. */
+    private volatile boolean isClosing;
     /**
      * The queue of sends; null while none is accepted, so that sends need no tests of their own: {@link #refused()}.
      * Each call reads it once, because the end of a connection sets it to null, on the client's thread.
@@ -1185,15 +1189,19 @@ public final class Endpoint implements Fid {
 
     @Override
     public boolean isOpen() {
-        return state != CLOSED;
+        return state != CLOSED || isClosing;
     }
 
     /**
      * Closes the endpoint; outstanding operations are dropped without an entry. Has no effect if it is already closed.
-     * Closing an {@link #alias} ends only that one: operations that were posted through it go on.
+     * Closing an {@link #alias} ends only that one: operations that were posted through it go on. An interrupt does not
+     * end the call. After the return the driver accesses no memory for operations of this endpoint, and their slots of
+     * completion queues are free.
      *
      * @throws FabricException {@link FabricErrno#EBUSY} if aliases are open, or endpoints that use this shared receive
-     *     context.
+     *     context. {@link FabricErrno#ETIMEDOUT} if the driver does not answer: nothing can be posted any more, but the
+     *     endpoint stays open until the driver does, and the memory of its operations must not be freed or used for
+     *     something else before. A repeated call awaits the same answer.
      */
     @Override
     public void close() {
@@ -1530,9 +1538,20 @@ public final class Endpoint implements Fid {
         return services;
     }
 
+    /** Ends all posting, before the driver closes it; false if the driver does not know it. Under the fabric's lock. */
+    boolean beginClose() {
+        if (state == ENABLED) {
+            isClosing = true;
+            state = CLOSED;
+            submission.close();
+        }
+        return isClosing;
+    }
+
     /** Forgets what it was bound to; under the fabric's lock. */
     void markClosed() {
         state = CLOSED;
+        isClosing = false;
         if (base != this) {
             return;
         }
@@ -1549,6 +1568,15 @@ public final class Endpoint implements Fid {
         }
         connection.closeGroups();
         bindings.unbind();
+    }
+
+    /** What its queues are mapped by. */
+    List<MemorySegment> queues() {
+        return queues;
+    }
+
+    void queues(List<MemorySegment> mapped) {
+        queues = mapped;
     }
 
     /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */

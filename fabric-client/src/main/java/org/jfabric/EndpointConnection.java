@@ -50,13 +50,7 @@ final class EndpointConnection {
             }
             endpoint.enable();
             begin();
-            boolean begun = false;
-            try {
-                domain.commands().connect(endpoint.id(), address, data);
-                begun = true;
-            } finally {
-                giveUpUnless(begun);
-            }
+            domain.commands().connect(endpoint.id(), address, data, this::onFailed);
         }
     }
 
@@ -70,14 +64,8 @@ final class EndpointConnection {
             request.requireWaiting();
             endpoint.enable();
             begin();
-            boolean begun = false;
-            try {
-                request.answer();
-                domain.commands().accept(endpoint.id(), request.id(), data);
-                begun = true;
-            } finally {
-                giveUpUnless(begun);
-            }
+            request.answer();
+            domain.commands().accept(endpoint.id(), request.id(), data, this::onFailed);
         }
     }
 
@@ -226,12 +214,6 @@ final class EndpointConnection {
             }
             // before the command: its events may come before its answer
             state = CONNECTING;
-        }
-    }
-
-    private void giveUpUnless(boolean begun) {
-        if (!begun) {
-            onFailed();
         }
     }
 

@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
@@ -50,12 +52,19 @@ import org.jfabric.layout.WaitDescriptor;
  * }</pre>
  *
  * <p>Every call is a control call: it throws {@link FabricException} with errno and remedy, may block up to {@link
- * FabricConfig#commandTimeoutNs()}, and comes from any thread. With an embedded driver in INVOKER mode one thread at a
+ * FabricConfig#commandTimeoutNs()}, and comes from any thread. An interrupt does not end a control call: the thread is
+ * still interrupted after it. What ends with {@link FabricErrno#ETIMEDOUT} has opened nothing, whenever the driver
+ * answers; a close or another change takes effect with its late answer.
+ *
+ * <p>With an embedded driver in INVOKER mode one thread at a
  * time uses the fabric and all its objects, unless its domains are opened with another {@link Threading}. After the
  * driver's death, control calls throw the failure that {@link FabricListener#onDriverGone} got; only closing still
  * works.
  */
 public final class Fabric implements Fid {
+    /** Half a second in all, for eight tries. */
+    private static final long FIRST_PAUSE_NS = 2_000_000;
+    private static final long LAST_PAUSE_NS = 256_000_000;
     private static final long INFO_FLAGS = Flags.SOURCE | Flags.PROV_ATTR_ONLY | Flags.NUMERICHOST;
 
     private final Object lock = new Object();
@@ -77,6 +86,8 @@ public final class Fabric implements Fid {
     /** Null if the end of the driver is the end of this fabric. */
     private final Reconnection reconnection;
     private final List<FabricEvents.KeyChange> keyChanges = new ArrayList<>();
+    /** Sends that had not reached their level when it was closed. */
+    private long unfinished;
     private volatile boolean open = true;
 
     private Fabric(DriverConnection connection, FabricConfig config) {
@@ -350,7 +361,7 @@ public final class Fabric implements Fid {
             }
             requireShareable(wanted.waitObject());
             requireRestartable(false, "a wait set", "Wait at each queue by itself");
-            DriverEvent.WaitSetReady ready = conductor.commands().openWaitSet(wanted);
+            DriverEvent.WaitSetReady ready = withRoom(() -> conductor.commands().openWaitSet(wanted));
             WaitSet waitSet = null;
             WaitChannel channel = null;
             try {
@@ -366,7 +377,7 @@ public final class Fabric implements Fid {
                     if (channel != null) {
                         channel.close();
                     }
-                    closeInDriver(ObjectKind.WAIT_SET, ready.waitSetId());
+                    discard(ObjectKind.WAIT_SET, ready.waitSetId());
                 }
             }
         }
@@ -413,6 +424,8 @@ public final class Fabric implements Fid {
     /**
      * Closes with {@link FabricConfig#closeTimeoutNs()}; see {@link #close(long)}. Has no effect if it is already
      * closed.
+     *
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver may still access memory of this process.
      */
     @Override
     public void close() {
@@ -421,50 +434,91 @@ public final class Fabric implements Fid {
 
     /**
      * Waits until submitted sends have reached their completion level, then closes everything opened through this
-     * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile. After the return the driver
-     * copies nothing from or to memory of {@link Domain#register(MemorySegment, MemoryRegionAttr)}, unless it has not
-     * answered within {@link FabricConfig#commandTimeoutNs()}.
+     * fabric. Completions need not be read meanwhile. Nothing may be posted meanwhile. An interrupt ends none of this.
+     *
+     * <p>After the return the driver accesses no memory of {@link Domain#register(MemorySegment, MemoryRegionAttr)} and
+     * no file of {@link Domain#allocatePersistent(Path, long, MemoryRegionAttr)}: if there were such, it has said so or
+     * its process has ended. If that takes longer than {@link FabricConfig#commandTimeoutNs()} the call ends with
+     * {@link FabricErrno#ETIMEDOUT}, and <b>the memory must not be freed or used for something else</b>. The fabric
+     * stays open, though every control call but closing is refused, until the driver goes on; a repeated call waits
+     * again.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
      * @return sends that had not reached their level when the time was over or the driver died, and those that ended
      *     with an error meanwhile; 0 if called again.
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver may still access memory of this process.
      */
     public int close(long timeoutNs) {
-        long unfinished;
-        List<EventQueue> closed;
         synchronized (lock()) {
             if (!open) {
                 return 0;
             }
-            // sends that failed before have their entries already; from here on a failed one was not drained
-            domains.forEach(Domain::onDrainBegins);
-            open = false;
-            boolean isIdle = outstandingSends() == 0;
-            unfinished = drain(conductor.nanoTime() + timeoutNs);
-            if (!isIdle && unfinished == 0) {
-                awaitEntries();
+            if (!conductor.isDisconnecting()) {
+                unfinished = drainAll(timeoutNs);
             }
-            for (Domain domain : domains) {
-                unfinished += domain.failedSinceDrainBegan();
+            if (hasForeignMemory()) {
+                conductor.disconnect(this::markClosed);
             }
-            endCopies();
-            for (Domain domain : domains) {
-                domain.onFabricClosed();
-            }
-            domains.clear();
-            endpoints.clear();
-            enabled.clear();
-            passiveEndpoints.markAllClosed();
-            closed = List.copyOf(eventQueues);
-            eventQueues.clear();
-            closed.forEach(EventQueue::markClosed);
-            waitSets.values().forEach(WaitSet::markClosed);
-            waitSets.clear();
+            markClosed();
         }
-        closed.forEach(EventQueue::onClosed);
-        // outside of the lock: the client's thread may be on its way into a control call of a listener
-        conductor.close();
+        onClosed();
         return (int) Math.min(Integer.MAX_VALUE, unfinished);
+    }
+
+    private long drainAll(long timeoutNs) {
+        // sends that failed before have their entries already; from here on a failed one was not drained
+        domains.forEach(Domain::onDrainBegins);
+        boolean isIdle = outstandingSends() == 0;
+        long left = drain(conductor.nanoTime() + timeoutNs);
+        if (!isIdle && left == 0) {
+            awaitEntries();
+        }
+        for (Domain domain : domains) {
+            left += domain.failedSinceDrainBegan();
+        }
+        return left;
+    }
+
+    /**
+     * Where the driver accesses memory that is not its own, it has to be at the end of that before the return: the
+     * application frees the memory next. Elsewhere it changes files of its own if it is late.
+     */
+    private boolean hasForeignMemory() {
+        return conductor.invoker() == null
+            && (conductor.connection().hasPassedMemory() || domains.stream().anyMatch(Domain::hasPersistentRegions));
+    }
+
+    /** Under the lock. */
+    private void markClosed() {
+        open = false;
+        for (Domain domain : domains) {
+            domain.onFabricClosed();
+        }
+        domains.clear();
+        endpoints.clear();
+        enabled.clear();
+        passiveEndpoints.markAllClosed();
+        eventQueues.forEach(EventQueue::markClosed);
+        waitSets.values().forEach(WaitSet::markClosed);
+        waitSets.clear();
+    }
+
+    /** Outside of the lock: the client's thread may be on its way into a control call of a listener. */
+    private void onClosed() {
+        eventQueues.forEach(EventQueue::onClosed);
+        eventQueues.clear();
+        conductor.close();
+    }
+
+    /** The driver has answered a change later than the time allowed; a thread that may wait for locks. */
+    void onLateAnswer(Runnable effect) {
+        synchronized (lock) {
+            effect.run();
+            List.copyOf(domains).forEach(Domain::onLateAnswer);
+        }
+        if (!open) {
+            onClosed();
+        }
     }
 
     @Override
@@ -547,9 +601,11 @@ public final class Fabric implements Fid {
                 throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues or counters that are open",
                     "Close them first.");
             }
-            waitSet.markClosed();
-            waitSets.remove(waitSet.id());
-            closeInDriver(ObjectKind.WAIT_SET, waitSet.id());
+            conductor.commands().closeObject(ObjectKind.WAIT_SET, waitSet.id(), () -> {
+                waitSet.markClosed();
+                waitSets.remove(waitSet.id());
+                conductor.connection().release(waitSet.memory(), false);
+            });
         }
     }
 
@@ -569,16 +625,48 @@ public final class Fabric implements Fid {
         }
     }
 
-    void closeInDriver(ObjectKind kind, long objectId) {
-        if (driver.isGone()) {
+    /** Closes in the driver what cannot be used here, because something else failed, which the caller reports. */
+    void discard(ObjectKind kind, long objectId) {
+        try {
+            conductor.commands().closeObject(kind, objectId, () -> { });
+        } catch (FabricException noAnswer) {
+            // it is closed when the driver goes on, or with the fabric
             return;
         }
-        try {
-            conductor.commands().closeObject(kind, objectId);
-        } catch (FabricException failed) {
-            // a driver that dies meanwhile has closed the object as well
-            if (driver.reason() == null) {
-                throw failed;
+    }
+
+    /**
+     * Opens something that needs room in the driver's directory. The blocks of a closed object that the application
+     * could see are free only when its mapping here goes, and that is when the collector finds out that nothing refers
+     * to it; those of others when the driver has unmapped them, too. An application that closes and opens would find
+     * no room, although it has given it back, so the collector is asked once. Slow, as control calls may be, and only
+     * where the answer would be an error otherwise.
+     */
+    <T> T withRoom(Supplier<T> open) {
+        long pauseNs = FIRST_PAUSE_NS;
+        for (;;) {
+            try {
+                return open.get();
+            } catch (FabricException full) {
+                if (full.errno() != FabricErrno.ENOSPC) {
+                    throw full;
+                }
+                long inUse = conductor.connection().bytesInUse();
+                if (pauseNs > LAST_PAUSE_NS || !conductor.connection().mayGetRoom(pauseNs == LAST_PAUSE_NS)) {
+                    throw inUse == 0 ? full : new FabricException(FabricErrno.ENOSPC, full.getMessage()
+                        + " This client itself keeps " + inUse
+                        + " bytes there, of closed objects whose memory is in use",
+                        "Let go of the buffers and segments of regions that are closed.", full);
+                }
+                if (inUse != 0 && pauseNs == FIRST_PAUSE_NS) {
+                    System.gc();
+                }
+                // mappings go a little later, in a thread of the collector's or of the driver
+                long deadlineNs = conductor.nanoTime() + pauseNs;
+                while (conductor.nanoTime() - deadlineNs < 0) {
+                    conductor.idle();
+                }
+                pauseNs *= 2;
             }
         }
     }
@@ -658,21 +746,6 @@ public final class Fabric implements Fid {
         }
     }
 
-    /**
-     * As {@link #closeInDriver}, for one of many: an object that the driver has closed already, or that others still
-     * use, does not keep it from the next ones.
-     */
-    void endCopies(ObjectKind kind, long objectId) {
-        try {
-            closeInDriver(kind, objectId);
-        } catch (FabricException failed) {
-            // each further one would wait as long
-            if (failed.errno() == FabricErrno.ETIMEDOUT) {
-                throw failed;
-            }
-        }
-    }
-
     void onDomainClosed(Domain domain) {
         domains.remove(domain);
     }
@@ -728,22 +801,6 @@ public final class Fabric implements Fid {
     }
 
     /**
-     * Where the driver copies to memory of this process, what could still bring bytes is closed before the return: the
-     * application frees the memory next. Elsewhere the end of the connection suffices, because a driver that is late
-     * changes files of its own.
-     */
-    private void endCopies() {
-        if (!conductor.connection().hasPassedMemory()) {
-            return;
-        }
-        try {
-            domains.forEach(Domain::endCopies);
-        } catch (FabricException noAnswer) {
-            // the fabric is closed all the same: the end of the connection is next
-        }
-    }
-
-    /**
      * A driver counts a send as ended before it writes its entry, and answers a command behind both: without this an
      * error of the last one might be missing. The endpoint is closed next anyway.
      */
@@ -753,11 +810,8 @@ public final class Fabric implements Fid {
         if (endpoint == null) {
             return;
         }
-        try {
-            closeInDriver(ObjectKind.ENDPOINT, endpoint.id());
-        } catch (FabricException noAnswer) {
-            // nothing is left to wait for: the end of the connection is next, and closes it as well
-        }
+        // without an answer nothing is left to wait for: the end of the connection is next, and closes it as well
+        discard(ObjectKind.ENDPOINT, endpoint.id());
     }
 
     private long outstandingSends() {

@@ -61,6 +61,11 @@ final class FabricEvents implements ClientConductor.Listener {
     }
 
     @Override
+    public void onLateAnswer(Runnable effect) {
+        guarded(() -> passiveEndpoints.fabric().onLateAnswer(effect));
+    }
+
+    @Override
     public void onDriverAway(FabricException why) {
         reconnection.begin(why);
     }

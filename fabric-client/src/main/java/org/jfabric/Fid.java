@@ -61,9 +61,15 @@ public sealed interface Fid extends AutoCloseable
     }
 
     /**
-     * Closes the object. Has no effect if it is already closed.
+     * Closes the object. Has no effect if it is already closed. An interrupt does not end the call; the thread is
+     * still interrupted after it. After the return the driver accesses no memory through the object: it has answered,
+     * or it has ended.
      *
      * @throws FabricException {@link FabricErrno#EBUSY} while other objects use it; it then stays open.
+     *     {@link FabricErrno#ETIMEDOUT} if the driver does not answer within {@link FabricConfig#commandTimeoutNs()}:
+     *     the object stays open until it does, <b>and its memory must not be freed or used for something else</b>.
+     *     Nothing else can be done with the object. A repeated call awaits the same answer, and an answer that comes
+     *     without one closes the object, which {@link #isOpen()} shows.
      */
     @Override
     void close();

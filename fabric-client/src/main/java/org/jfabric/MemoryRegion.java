@@ -20,10 +20,12 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * }</pre>
  *
  * <p>Operations name memory by {@link #address(long)}, the application reads and writes it by {@link #buffer()} or
- * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish;
- * the memory stays mapped as long as a buffer, segment or slice of it is in use, so that none of them ever fails. When
- * the fabric is closed the contents are given back: buffers of a region read zeros from then on. A persistent region
- * ({@link Domain#allocatePersistent}) shows its file.
+ * {@link #segment()}. After {@link #close()} new operations that name it end with an error entry, running ones finish.
+ * If the application has got a buffer, slice or segment of it, the memory stays as long as this object or one of those
+ * is reachable, so that none of them ever fails: its space in the driver's directory comes back with a garbage
+ * collection, which {@link Domain#allocate(long)} asks for where there is no room else. Without one the space comes
+ * back at once. When the fabric is closed the contents are given back in any case: buffers of a region read zeros from then
+ * on. A persistent region ({@link Domain#allocatePersistent}) shows its file.
  *
  * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
  * its entry is read. {@link #close()} is a control call.
@@ -42,6 +44,10 @@ public final class MemoryRegion implements Fid {
     private volatile boolean closed;
     /** Set before the application has the region. */
     private boolean copied;
+    /** Of the driver's directory, null for memory of the application. Set before the application has the region. */
+    private MemorySegment file;
+    /** The application has got a buffer, a slice or the segment, and may use it for as long as it likes. */
+    private volatile boolean shown;
 
     /** The answer of the card is null without one. */
     MemoryRegion(
@@ -116,6 +122,7 @@ public final class MemoryRegion implements Fid {
         if (offset < 0 || length < 0 || offset > data.byteSize() - length) {
             throw outside(offset, length);
         }
+        shown = true;
         // made of a byte buffer, because that refers to the segment and so to the mapping
         return new UnsafeBuffer(data.asSlice(offset, length).asByteBuffer());
     }
@@ -138,6 +145,7 @@ public final class MemoryRegion implements Fid {
      * @return a segment that keeps the memory mapped.
      */
     public MemorySegment segment() {
+        shown = true;
         return data;
     }
 
@@ -251,10 +259,12 @@ public final class MemoryRegion implements Fid {
 
     /**
      * Ends the registration; the memory itself goes with its last user, or when the fabric is closed. Again does
-     * nothing. Accesses of peers end with an error there from now on.
+     * nothing. Accesses of peers end with an error there from now on. An interrupt does not end the call.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while a counter or endpoint that the region is bound to is
-     *     open; it then stays open.
+     * @throws FabricException {@link FabricErrno#EBUSY} while a counter or endpoint that the region is bound to is
+     *     open; it then stays open. {@link FabricErrno#ETIMEDOUT} if the driver does not answer: the region stays open
+     *     until it does, and memory of {@link Domain#register(MemorySegment, MemoryRegionAttr)} must not be freed or
+     *     used for something else, because the driver may still write there; a repeated call awaits the same answer.
      */
     @Override
     public void close() {
@@ -308,6 +318,18 @@ public final class MemoryRegion implements Fid {
 
     Domain domain() {
         return domain;
+    }
+
+    MemorySegment file() {
+        return file;
+    }
+
+    void file(MemorySegment mapped) {
+        file = mapped;
+    }
+
+    boolean isShown() {
+        return shown;
     }
 
     RegionBindings bindings() {

@@ -161,7 +161,11 @@ public final class Messenger implements AutoCloseable {
             : "See docs/what-can-go-wrong.md.";
     }
 
-    /** Closes the objects opened with it, not the fabric. Has no effect if it is already closed. */
+    /**
+     * Closes the objects opened with it, not the fabric. Has no effect if it is already closed.
+     *
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}; a repeated call closes the rest.
+     */
     @Override
     public void close() {
         endpoint.close();
@@ -237,7 +241,7 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
-         * Opens all of it. If a step fails, what was opened before is closed.
+         * Opens all of it. If a step fails, what was opened before is closed, as soon as the driver answers.
          *
          * @return enabled.
          * @throws FabricException {@link FabricErrno#ENODATA} if no link meets the hints, or as the call that failed.
@@ -265,17 +269,23 @@ public final class Messenger implements AutoCloseable {
                 return new Messenger(domain, queue, peers, memory, endpoint);
             } finally {
                 if (!opened) {
-                    closeAll(endpoint, queue, peers, memory, domain);
+                    closeAll(domain, endpoint, queue, peers, memory);
                 }
             }
         }
 
-        private static void closeAll(Fid... objects) {
+        /** What the driver does not close in time it closes later, and the domain is closed then. */
+        private static void closeAll(Domain domain, Fid... objects) {
             for (Fid object : objects) {
-                if (object != null) {
-                    object.close();
+                try {
+                    if (object != null) {
+                        object.close();
+                    }
+                } catch (FabricException noAnswer) {
+                    continue;
                 }
             }
+            domain.closeWhenEmpty();
         }
     }
 }

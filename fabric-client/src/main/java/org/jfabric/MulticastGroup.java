@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
@@ -29,7 +30,7 @@ public final class MulticastGroup implements Fid {
     private final String address;
     private final long fiAddr;
     private final long context;
-    private boolean open = true;
+    private volatile boolean open = true;
 
     MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context) {
         this.domain = domain;
@@ -82,14 +83,19 @@ public final class MulticastGroup implements Fid {
         return open;
     }
 
-    /** Leaves the group; closing its endpoint does so too. Has no effect if it is already closed. */
+    /**
+     * Leaves the group; closing its endpoint does so too. Has no effect if it is already closed.
+     *
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
+     */
     @Override
     public void close() {
         synchronized (domain.lock()) {
             if (open) {
-                open = false;
-                endpoint.connection().onLeft(this);
-                domain.commands().leave(endpoint.id(), fiAddr);
+                domain.commands().leave(endpoint.id(), fiAddr, () -> {
+                    open = false;
+                    endpoint.connection().onLeft(this);
+                });
             }
         }
     }

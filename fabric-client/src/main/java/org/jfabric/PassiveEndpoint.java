@@ -131,8 +131,12 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
                 throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which reports requests",
                     "Bind one before listen().");
             }
-            name = owner.commands().listen(id, backlog);
-            state = LISTENING;
+            owner.commands().listen(id, backlog, address -> {
+                if (state == OPEN) {
+                    name = address;
+                    state = LISTENING;
+                }
+            });
         }
     }
 
@@ -197,7 +201,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
         Codes.required(address, "address");
         synchronized (owner.lock()) {
             requireIdle();
-            name = owner.commands().namePassiveEndpoint(id, address);
+            owner.commands().namePassiveEndpoint(id, address, given -> name = given);
         }
     }
 
@@ -257,14 +261,18 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      * Closes it: it listens no more, and requests without an answer are rejected. Connections that were accepted
      * continue, and an endpoint that was opened with it as its handle has its address, or gets it. Has no effect if it
      * is already closed.
+     *
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {
         synchronized (owner.lock()) {
             if (state != CLOSED) {
-                markClosed();
-                if (!isReserved) {
-                    owner.closeInDriver(this);
+                if (isReserved) {
+                    // the driver's object keeps the address meanwhile
+                    markClosed();
+                } else {
+                    owner.close(this);
                 }
             }
         }
@@ -310,7 +318,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
         boolean wasReserved = isReserved;
         isReserved = false;
         if (wasReserved && state == CLOSED && owner.find(id) == this) {
-            owner.closeInDriver(this);
+            owner.close(this);
         }
     }
 

@@ -59,9 +59,11 @@ final class PassiveEndpoints {
         return conductor.connection().attachment().cmDataSize();
     }
 
-    void closeInDriver(PassiveEndpoint passive) {
-        open.remove(passive.id());
-        fabric.closeInDriver(ObjectKind.PASSIVE_ENDPOINT, passive.id());
+    void close(PassiveEndpoint passive) {
+        commands().closeObject(ObjectKind.PASSIVE_ENDPOINT, passive.id(), () -> {
+            passive.markClosed();
+            open.remove(passive.id());
+        });
     }
 
     /** The fabric goes, and the driver closes its side by itself. */

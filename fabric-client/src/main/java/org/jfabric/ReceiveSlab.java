@@ -2,6 +2,7 @@ package org.jfabric;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 
+import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverEvent;
@@ -46,6 +47,7 @@ final class ReceiveSlab {
     private RecvContext inRing;
     private int uses;
     private boolean closed;
+    private MemorySegment file;
 
     private ReceiveSlab(
         Endpoint endpoint, SlabView view, int endpointIndex, int cellLength, int leastBytes,
@@ -75,9 +77,17 @@ final class ReceiveSlab {
             throw new FabricException(FabricErrno.EIO,
                 "the driver answered a receive slab of " + cells + " cells of " + cellLength + " bytes");
         }
-        return new ReceiveSlab(endpoint, new SlabView(connection.openReadOnly(
-            FileType.SLAB, ready.slabFile(), SlabDescriptor.fileLength(cells, cellLength)), cells),
-            ready.rxCqIndex(), cellLength, leastBytes, lends);
+        MemorySegment file = connection.openReadOnly(
+            FileType.SLAB, ready.slabFile(), SlabDescriptor.fileLength(cells, cellLength));
+        ReceiveSlab slab = new ReceiveSlab(
+            endpoint, new SlabView(file, cells), ready.rxCqIndex(), cellLength, leastBytes, lends);
+        slab.file = file;
+        return slab;
+    }
+
+    /** What it is mapped by; the application may still look at its messages. */
+    MemorySegment file() {
+        return file;
     }
 
     /** How requests get to the driver; before the endpoint is enabled. */

@@ -93,8 +93,8 @@ final class RegionBindings {
         }
         requireOpen(isUnusedOrOpen(reads) && isUnusedOrOpen(writes), "a counter that the region is bound to");
         domain.commands().enableRegion(region.index(), reads == null ? 0 : reads.id(),
-            writes == null ? 0 : writes.id(), endpoints.stream().mapToLong(Endpoint::id).toArray());
-        isEnabled = true;
+            writes == null ? 0 : writes.id(), () -> isEnabled = true,
+            endpoints.stream().mapToLong(Endpoint::id).toArray());
     }
 
     /** Lets peers access it again that could, with the next driver. */

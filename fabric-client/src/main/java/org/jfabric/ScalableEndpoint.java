@@ -46,7 +46,7 @@ public final class ScalableEndpoint implements Fid {
     private final Endpoint[] transmit;
     private final Endpoint[] receive;
     private AddressVector addressVector;
-    private boolean closed;
+    private volatile boolean closed;
 
     private ScalableEndpoint(
         Domain domain, Info info, long context, DriverEvent.ScalableEndpointReady ready, int transmits, int receives) {
@@ -280,7 +280,8 @@ public final class ScalableEndpoint implements Fid {
     /**
      * Closes the endpoint. Has no effect if it is already closed.
      *
-     * @throws FabricException {@link FabricErrno#EBUSY} while contexts are open.
+     * @throws FabricException {@link FabricErrno#EBUSY} while contexts are open, {@link FabricErrno#ETIMEDOUT} as
+     *     {@link Fid#close()}.
      */
     @Override
     public void close() {

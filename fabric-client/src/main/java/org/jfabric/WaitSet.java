@@ -167,7 +167,8 @@ public final class WaitSet implements Fid {
     /**
      * Closes the set; threads that wait return. Has no effect if it is already closed. Control path.
      *
-     * @throws FabricException with {@link FabricErrno#EBUSY} while a queue or counter of it is open.
+     * @throws FabricException {@link FabricErrno#EBUSY} while a queue or counter of it is open,
+     *     {@link FabricErrno#ETIMEDOUT} as {@link Fid#close()}.
      */
     @Override
     public void close() {
@@ -208,6 +209,11 @@ public final class WaitSet implements Fid {
     void markClosed() {
         closed = true;
         wait.close();
+    }
+
+    /** Its file. */
+    MemorySegment memory() {
+        return memory;
     }
 
     /** Replaced as a whole under the fabric's lock, read by any thread. */

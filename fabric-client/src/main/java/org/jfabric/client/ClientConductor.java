@@ -1,11 +1,13 @@
 package org.jfabric.client;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.LongToIntFunction;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.ControlFileDescriptor;
@@ -19,8 +21,10 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>An attached client has one thread for it, parked on the driver's socket ({@link SocketWatcher}). With an embedded
  * driver there is no thread: the waiting call runs the driver's duty cycle itself.
  *
- * <p>Commands may come from any thread (with an embedded driver: from the thread that uses the domain). A command that
- * was given up and succeeds later is undone, so that no object is left that its client does not know.
+ * <p>Commands may come from any thread (with an embedded driver: from the thread that uses the domain). No command is
+ * given up because its thread is interrupted. One that is not answered in time stays known by its correlation id, and
+ * its late answer is taken all the same: what was opened or inserted is undone, so that nothing is left that its client
+ * does not know; a close or another change has its effect then. A repeated change awaits the request of the one before.
  */
 public final class ClientConductor implements AutoCloseable {
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
@@ -74,6 +78,15 @@ public final class ClientConductor implements AutoCloseable {
         }
 
         /**
+         * A change was answered after its call had ended. Called by a thread that may wait for locks.
+         *
+         * @param effect of the answer, to be run in order with control calls.
+         */
+        default void onLateAnswer(Runnable effect) {
+            effect.run();
+        }
+
+        /**
          * The driver is gone, and its successor is awaited; only if {@link #reconnects()}.
          *
          * @param why reason.
@@ -98,9 +111,22 @@ public final class ClientConductor implements AutoCloseable {
     private volatile Thread replayer;
     private final Object commandLock = new Object();
     private final Map<Long, PendingCommand> pending = new ConcurrentHashMap<>();
-    private final Map<Long, Boolean> abandoned = new ConcurrentHashMap<>();
+    /** Changes that were not answered in time, by what they change. Owner: control calls. */
+    private final Map<List<Object>, LateChange> unanswered = new ConcurrentHashMap<>();
+    /** Opens that were not answered in time, and have not been undone. */
+    private final AtomicInteger undone = new AtomicInteger();
     private long lastCorrelationId;
+    /** The driver was asked to end this client. */
+    private volatile boolean disconnecting;
     private volatile boolean closing;
+
+    /**
+     * A change without an answer in time, what its late answer is passed to, and whether the driver may find the object
+     * in use by something that was opened too late and is undone.
+     */
+    private record LateChange(
+        PendingCommand command, LongToIntFunction encoder, AnswerHandler late, boolean mayPass) {
+    }
 
     /**
      * A conductor of a fresh connection, which it closes in the end.
@@ -138,13 +164,15 @@ public final class ClientConductor implements AutoCloseable {
      */
     public void resume(DriverConnection next) {
         Attached fresh = attach(next);
+        // the driver before has ended, or this one could not be there
+        attached.onDisconnected();
+        unanswered.forEach((key, change) -> finish(key, change));
         synchronized (this) {
             if (closing) {
                 fresh.discard();
                 throw new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed");
             }
             attached.connection.retire(next);
-            abandoned.clear();
             replayer = Thread.currentThread();
             attached = fresh;
         }
@@ -191,7 +219,7 @@ public final class ClientConductor implements AutoCloseable {
      */
     public void giveUp(FabricException why) {
         if (state.end(why)) {
-            failPending(why);
+            failPending(why, false);
             listener.onDriverGone(why);
         }
     }
@@ -277,6 +305,36 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /**
+     * Has the driver close all that this client has opened, and waits until it has: from the return on it accesses no
+     * memory of this process. Every other command is refused from now on.
+     *
+     * @param late called if the driver does so after this call has ended.
+     * @throws FabricException {@link FabricErrno#ETIMEDOUT} if it does not within the time of a command; a further call
+     *     waits again.
+     */
+    public void disconnect(Runnable late) {
+        boolean begins;
+        synchronized (this) {
+            begins = !disconnecting;
+            disconnecting = true;
+        }
+        if (begins) {
+            failPending(closed(), false);
+            connection().finish();
+        }
+        change(List.of(), "closing the fabric", null, true, (answer, failure) -> late.run());
+    }
+
+    /**
+     * Whether {@link #disconnect} was called.
+     *
+     * @return true from then on.
+     */
+    public boolean isDisconnecting() {
+        return disconnecting;
+    }
+
+    /**
      * Ends the connection; the driver closes what is open. Has no effect if it is already closed.
      */
     @Override
@@ -287,7 +345,7 @@ public final class ClientConductor implements AutoCloseable {
             }
             closing = true;
         }
-        failPending(new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed"));
+        failPending(closed(), true);
         Attached last = attached;
         if (last.watcher == null) {
             last.connection.close();
@@ -314,21 +372,26 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private PendingCommand issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
+    private PendingCommand issue(String what, LongToIntFunction encoder, AnswerHandler handler, boolean closes) {
         synchronized (commandLock) {
             if (closing) {
                 throw new FabricException(FabricErrno.EOPBADSTATE, what + ": this fabric is closed");
             }
+            if (closes && (disconnecting || attached.ended != null)) {
+                return awaitEnd(what);
+            }
             requireAlive();
-            PendingCommand command = new PendingCommand(
-                ++lastCorrelationId, what, nanoTime() + commandTimeoutNs, handler);
+            long deadlineNs = nanoTime() + commandTimeoutNs;
+            PendingCommand command = new PendingCommand(++lastCorrelationId, what, closes, handler);
             pending.put(command.correlationId(), command);
             boolean issued = false;
             try {
                 int result;
                 while ((result = encoder.applyAsInt(command.correlationId())) == -FabricErrno.EAGAIN) {
                     requireAlive();
-                    requireTime(command, "the command ring is full");
+                    if (nanoTime() - deadlineNs >= 0) {
+                        throw timedOut(what, "the command ring is full");
+                    }
                     idle();
                 }
                 if (result < 0) {
@@ -347,13 +410,29 @@ public final class ClientConductor implements AutoCloseable {
             FabricException ended = attached.ended;
             if (ended != null) {
                 // the end came after the first check, and may have missed this command
-                failPending(state.isAway() ? wentAway(ended) : ended);
+                failPending(state.isAway() ? wentAway(ended) : ended, false);
+                if (attached.isDisconnected) {
+                    attached.onDisconnected();
+                }
             }
             return command;
         }
     }
 
+    /** What the driver closes because it ends, or ends this client: nothing is sent. */
+    private PendingCommand awaitEnd(String what) {
+        PendingCommand command = new PendingCommand(++lastCorrelationId, what, true, null);
+        pending.put(command.correlationId(), command);
+        if (attached.isDisconnected) {
+            attached.onDisconnected();
+        }
+        return command;
+    }
+
     private void requireAlive() {
+        if (disconnecting) {
+            throw closed();
+        }
         if (Thread.currentThread() != replayer) {
             state.requireAlive();
         } else if (attached.ended != null) {
@@ -361,68 +440,135 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private DriverEvent await(PendingCommand command) {
-        boolean finished = false;
-        try {
-            if (invoker() != null) {
-                runUntilAnswered(command);
-            } else if (connection().threads().hasThreads()) {
-                command.await(nanoTime());
-            } else {
-                pollUntilAnswered(command);
+    private PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
+        PendingCommand command = issue(what, encoder, null, false);
+        if (!await(command)) {
+            undone.incrementAndGet();
+            if (command.leave((answer, failure) -> undo(answer, undo))) {
+                throw timedOut(what, "the driver did not answer");
             }
-            if (!command.isAnswered()) {
-                requireTime(command, "the driver did not answer");
-            }
-            finished = command.isAnswered();
-            return command.result();
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new FabricException(FabricErrno.EINTR, command.what() + " was interrupted");
-        } finally {
-            if (!finished) {
-                giveUp(command);
-            }
+            undone.decrementAndGet();
         }
+        command.result();
+        return command;
     }
 
-    private void giveUp(PendingCommand command) {
-        abandoned.put(command.correlationId(), Boolean.TRUE);
-        if (pending.remove(command.correlationId()) == null) {
-            // it is being answered at this very moment
-            abandoned.remove(command.correlationId());
-            while (!command.isAnswered()) {
-                Thread.onSpinWait();
-            }
-            undo(command.answerOrNull());
+    /** A command that was given up has been answered: what it has done is reverted. */
+    private void undo(DriverEvent answer, Consumer<DriverEvent> undo) {
+        if (answer == null) {
+            undone.decrementAndGet();
+            return;
         }
+        // in the order of the answers: what was closed in the meantime may have been refused for what is undone here
+        deliver(() -> {
+            try {
+                undo.accept(answer);
+            } catch (FabricException ended) {
+                // the driver closes everything when it ends, or ends this client
+                return;
+            } finally {
+                undone.decrementAndGet();
+            }
+        });
     }
 
-    private void runUntilAnswered(PendingCommand command) {
-        Invoker invoker = invoker();
+    /**
+     * Sends a change, or awaits that of the call before if it has no answer yet. The handler is called only with an
+     * answer that is late.
+     */
+    private PendingCommand change(
+        List<Object> key, String what, LongToIntFunction encoder, boolean closes, AnswerHandler late) {
+        LateChange before = unanswered.get(key);
+        boolean mayPass = before != null || undone.get() > 0;
+        PendingCommand command = before != null ? before.command() : issue(what, encoder, null, closes);
+        long deadlineNs = nanoTime() + commandTimeoutNs;
+        while (await(command, deadlineNs) && closes && command.isRefusedAsBusy() && mayPass
+            && nanoTime() - deadlineNs < 0) {
+            // the client knows of no user: it is something that was opened too late and is being undone
+            mayPass = undone.get() > 0;
+            idle();
+            command = issue(what, encoder, null, true);
+        }
+        if (!command.isAnswered() && leave(key, new LateChange(command, encoder, late, true))) {
+            throw timedOut(what, "the driver did not answer");
+        }
+        unanswered.remove(key);
+        command.result();
+        return command;
+    }
+
+    /** Keeps a change whose time is over; false if its answer is there. */
+    private boolean leave(List<Object> key, LateChange change) {
+        unanswered.put(key, change);
+        return change.command().leave((answer, failure) -> later(() -> finish(key, change)));
+    }
+
+    /** Takes the late answer to a change, in order with control calls. */
+    private void finish(List<Object> key, LateChange change) {
+        if (!change.command().isAnswered() || !unanswered.remove(key, change)) {
+            return;
+        }
+        PendingCommand command = change.command();
+        if (command.closes() && command.isRefusedAsBusy() && change.mayPass()) {
+            boolean mayPass = undone.get() > 0;
+            idle();
+            LateChange again = new LateChange(
+                issue(command.what(), change.encoder(), null, true), change.encoder(), change.late(), mayPass);
+            if (!leave(key, again)) {
+                finish(key, again);
+            }
+            return;
+        }
+        command.tell(change.late());
+    }
+
+    /** Has something done that may wait for control calls, which perhaps wait for the calling thread. */
+    private void later(Runnable effect) {
+        if (closing) {
+            return;
+        }
+        if (invoker() != null || !connection().threads().hasThreads()) {
+            deliver(() -> listener.onLateAnswer(effect));
+            return;
+        }
+        Thread thread = new Thread(() -> listener.onLateAnswer(effect), "jfabric-late-answer");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private boolean await(PendingCommand command) {
+        return await(command, nanoTime() + commandTimeoutNs);
+    }
+
+    /** Awaits an answer whether or not the thread is interrupted; false when the time is over. */
+    private boolean await(PendingCommand command, long deadlineNs) {
+        Attached current = attached;
+        if (invoker() == null && connection().threads().hasThreads() && !current.watcher.isWatcher()) {
+            command.await(deadlineNs - nanoTime());
+            return command.isAnswered();
+        }
         int spins = 0;
-        while (!command.isAnswered() && command.remainingNs(nanoTime()) > 0) {
-            if (invoker.cycle() == 0 && ++spins > SPINS) {
-                // slow work is done by the driver's resource thread: leave it the processor
-                invoker.pause();
-            }
-        }
-    }
-
-    private void pollUntilAnswered(PendingCommand command) {
-        while (!command.isAnswered() && command.remainingNs(nanoTime()) > 0) {
-            if (!poll()) {
+        while (!command.isAnswered() && nanoTime() - deadlineNs < 0) {
+            if (invoker() != null) {
+                if (invoker().cycle() == 0 && ++spins > SPINS) {
+                    // slow work is done by the driver's resource thread: leave it the processor
+                    invoker().pause();
+                }
+            } else if (!current.watcher.poll()) {
                 connection().threads().pause(PAUSE_NS);
             }
         }
+        return command.isAnswered();
     }
 
-    private void requireTime(PendingCommand command, String what) {
-        if (command.remainingNs(nanoTime()) <= 0) {
-            throw new FabricException(FabricErrno.ETIMEDOUT, command.what() + ": " + what + " within "
-                + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
-                "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
-        }
+    private FabricException timedOut(String what, String why) {
+        return new FabricException(FabricErrno.ETIMEDOUT, what + ": " + why + " within "
+            + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
+            "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
+    }
+
+    private static FabricException closed() {
+        return new FabricException(FabricErrno.EOPBADSTATE, "this fabric was closed");
     }
 
     /** Takes all events that are there. Handling one may read further ones, so no state is kept over a call. */
@@ -459,8 +605,6 @@ public final class ClientConductor implements AutoCloseable {
             PendingCommand command = pending.remove(event.correlationId());
             if (command != null) {
                 command.answer(event);
-            } else if (abandoned.remove(event.correlationId()) != null) {
-                deliver(() -> undo(event));
             }
         }
     }
@@ -474,20 +618,6 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    /** A command that was given up has succeeded after all: what it opened is closed. */
-    private void undo(DriverEvent event) {
-        if (event instanceof DriverEvent.Opened opened && opened.objectId() != 0) {
-            abandon(opened.kind(), opened.objectId());
-        }
-    }
-
-    private void abandon(ObjectKind kind, long objectId) {
-        synchronized (commandLock) {
-            // its answer is not awaited; if the ring is full the driver closes the object when the client ends
-            attached.proxy.closeObject(++lastCorrelationId, kind, objectId);
-        }
-    }
-
     /** A driver that ended by itself may have a successor; not one that ended this client for a fault of its own. */
     private void end(Attached of, FabricException why, boolean hasSuccessor) {
         if (of.ended != null) {
@@ -496,12 +626,15 @@ public final class ClientConductor implements AutoCloseable {
         of.ended = why;
         if (hasSuccessor && listener.reconnects() && !closing) {
             boolean noted = state.leave(why);
-            failPending(wentAway(why));
+            failPending(wentAway(why), false);
             if (noted) {
                 listener.onDriverAway(why);
             }
         } else if (state.end(why)) {
-            failPending(why);
+            failPending(why, false);
+            if (of.invoker != null) {
+                of.onDisconnected();
+            }
             deliver(() -> listener.onDriverGone(why));
         }
     }
@@ -517,9 +650,10 @@ public final class ClientConductor implements AutoCloseable {
             + why.getMessage(), "Call again once the client is connected to the next one.", why);
     }
 
-    private void failPending(FabricException why) {
+    /** Closes end with the connection, by which the driver shows that it has closed everything. */
+    private void failPending(FabricException why, boolean alsoCloses) {
         for (PendingCommand command : pending.values()) {
-            if (pending.remove(command.correlationId()) != null) {
+            if ((alsoCloses || !command.closes()) && pending.remove(command.correlationId()) != null) {
                 command.fail(why);
             }
         }
@@ -527,15 +661,19 @@ public final class ClientConductor implements AutoCloseable {
 
     private final class Caller implements DriverProxy.Caller {
         @Override
-        public PendingCommand call(String what, LongToIntFunction encoder) {
-            PendingCommand command = ClientConductor.this.issue(what, encoder, null);
-            await(command);
-            return command;
+        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
+            return ClientConductor.this.call(what, encoder, undo);
+        }
+
+        @Override
+        public PendingCommand change(
+            List<Object> key, String what, LongToIntFunction encoder, boolean closes, AnswerHandler late) {
+            return ClientConductor.this.change(key, what, encoder, closes, late);
         }
 
         @Override
         public void issue(String what, LongToIntFunction encoder, AnswerHandler handler) {
-            ClientConductor.this.issue(what, encoder, handler);
+            ClientConductor.this.issue(what, encoder, handler, false);
         }
     }
 
@@ -548,6 +686,8 @@ public final class ClientConductor implements AutoCloseable {
         private final SocketWatcher watcher;
         /** Why the driver is gone; null while it lives. */
         private volatile FabricException ended;
+        /** The driver has died or has closed all that this client had: it writes nothing for it any more. */
+        private volatile boolean isDisconnected;
 
         Attached(DriverConnection connection) {
             this.connection = connection;
@@ -601,9 +741,22 @@ public final class ClientConductor implements AutoCloseable {
             }
             // the reason may be the last thing that the driver wrote
             readEvents(this);
-            end(this, new FabricException(FabricErrno.ENODEV,
-                "the driver " + connection.attachment().driverName() + " closed the connection or died",
-                afterTheEnd()), true);
+            onDisconnected();
+            if (!disconnecting) {
+                end(this, new FabricException(FabricErrno.ENODEV,
+                    "the driver " + connection.attachment().driverName() + " closed the connection or died",
+                    afterTheEnd()), true);
+            }
+        }
+
+        /** Everything is closed; a process that dies ends its connection behind its last access, too. */
+        void onDisconnected() {
+            isDisconnected = true;
+            for (PendingCommand command : pending.values()) {
+                if (command.closes() && pending.remove(command.correlationId()) != null) {
+                    command.answer(new DriverEvent.Done(command.correlationId()));
+                }
+            }
         }
 
         @Override

@@ -56,11 +56,16 @@ public final class Doorbell implements AutoCloseable {
         }
     }
 
-    /** Ends both directions, so that a thread asleep on the socket wakes and the driver sees the end. */
-    public void shutdown() {
+    /**
+     * Ends directions of the socket. The driver sees the end of that of the client, a thread asleep on the socket that
+     * of the other one.
+     *
+     * @param directions a SHUT constant of {@link UnixSocket}.
+     */
+    void shutdown(int directions) {
         try {
             if (users.getAndIncrement() < CLOSED) {
-                UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
+                UnixSocket.shutdown(fd, directions);
             }
         } finally {
             users.getAndDecrement();

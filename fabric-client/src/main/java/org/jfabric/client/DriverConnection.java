@@ -5,12 +5,15 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
@@ -23,9 +26,10 @@ import org.jfabric.layout.OwnerId;
  * The way to one driver: its directory, its socket and the control file of this client.
  *
  * <p>Control path; any thread. Addresses of mappings taken from here stay valid as long as anything refers to them, so
- * closing takes no memory away from a thread that is still reading. The files themselves are given back by
- * {@link #close()}: such a thread reads zeros from then on. Without that, deleted files would fill memory until a
- * garbage collection, which an application without garbage never has.
+ * closing takes no memory away from a thread that is still reading. The files themselves are given back when their
+ * object is closed ({@link #release}), at the latest by {@link #close()}: such a thread reads zeros from then on.
+ * Without that, deleted files would fill memory until a garbage collection, which an application without garbage never
+ * has.
  */
 public final class DriverConnection implements AutoCloseable {
     private final Attachment attachment;
@@ -33,10 +37,14 @@ public final class DriverConnection implements AutoCloseable {
     private final Doorbell doorbell;
     private final DriverFiles files;
     private final ClientThreads threads;
-    /** How to give back what is mapped; guarded by itself. */
-    private final List<MappedFile.Discard> mapped = new ArrayList<>();
-    /** Above this number of entries the list is swept of memory that is no longer mapped. */
+    /** How to give back the files of open objects, by their addresses; guarded by itself. */
+    private final Map<Long, MappedFile.Discard> mapped = new HashMap<>();
+    /** Since room was missing; guarded by {@link #mapped}. */
+    private boolean hasReleased;
+    /** Above this number of entries it is swept of memory that is no longer mapped. */
     private int sweepSize = 64;
+    /** The same of closed objects whose memory may be in use; guarded by {@link #mapped}. */
+    private final List<MappedFile.Discard> inUse = new ArrayList<>();
     private final MemorySegment control;
     private final MemorySegment cnc;
     private boolean closed;
@@ -251,7 +259,7 @@ public final class DriverConnection implements AutoCloseable {
      * @param number         in its name.
      * @param generation     that stands in its header, or 0 if that does not matter.
      * @param minLengthBytes least length.
-     * @return the whole mapping, which lives as long as anything refers to it.
+     * @return the whole mapping, which lives as long as anything refers to it; for {@link #release}.
      * @throws FabricException with what was seen and needed.
      */
     public MemorySegment open(FileType type, long number, long generation, long minLengthBytes) {
@@ -277,7 +285,13 @@ public final class DriverConnection implements AutoCloseable {
      */
     public void shutdown() {
         sayClosed();
-        doorbell.shutdown();
+        doorbell.shutdown(UnixSocket.SHUT_RDWR);
+    }
+
+    /** Ends the sending direction of the socket: the driver ends this client, and then the other direction. */
+    void finish() {
+        sayClosed();
+        doorbell.shutdown(UnixSocket.SHUT_WR);
     }
 
     /** In front of whatever the driver sees as the end of the socket: a client that ends without it has died. */
@@ -307,8 +321,62 @@ public final class DriverConnection implements AutoCloseable {
         doorbell.close();
         files.close();
         synchronized (mapped) {
-            mapped.forEach(successor::keep);
+            successor.take(mapped, inUse);
             mapped.clear();
+            inUse.clear();
+        }
+    }
+
+    private void take(Map<Long, MappedFile.Discard> open, List<MappedFile.Discard> closed) {
+        synchronized (mapped) {
+            mapped.putAll(open);
+            inUse.addAll(closed);
+        }
+    }
+
+    /**
+     * Gives back a file whose object is closed. Its blocks are free when the driver has given it back, too.
+     *
+     * @param file    as it was opened; ignored if it is no mapping of this connection.
+     * @param isInUse whether something may refer to its bytes: the file is kept until the collector finds that nothing
+     *                does. Else whoever still reads there reads zeros.
+     */
+    public void release(MemorySegment file, boolean isInUse) {
+        synchronized (mapped) {
+            hasReleased = true;
+            MappedFile.Discard discard = mapped.remove(file.address());
+            if (discard != null && isInUse) {
+                inUse.removeIf(MappedFile.Discard::isOver);
+                inUse.add(discard);
+            } else if (discard != null) {
+                discard.run();
+            }
+        }
+    }
+
+    /**
+     * Whether something was given back that may not have come to the file system.
+     *
+     * @param isLast whether it must have come by the next call.
+     * @return true if something was released since the last such call.
+     */
+    public boolean mayGetRoom(boolean isLast) {
+        synchronized (mapped) {
+            boolean result = hasReleased;
+            hasReleased &= !isLast;
+            return result;
+        }
+    }
+
+    /**
+     * Memory of closed objects that may be in use.
+     *
+     * @return bytes of the driver's directory that this client keeps.
+     */
+    public long bytesInUse() {
+        synchronized (mapped) {
+            inUse.removeIf(MappedFile.Discard::isOver);
+            return inUse.stream().mapToLong(MappedFile.Discard::lengthBytes).sum();
         }
     }
 
@@ -353,8 +421,10 @@ public final class DriverConnection implements AutoCloseable {
     private void discard() {
         files.close();
         synchronized (mapped) {
-            mapped.forEach(MappedFile.Discard::run);
+            mapped.values().forEach(MappedFile.Discard::run);
             mapped.clear();
+            inUse.forEach(MappedFile.Discard::run);
+            inUse.clear();
         }
     }
 
@@ -381,8 +451,16 @@ public final class DriverConnection implements AutoCloseable {
         try {
             MappedFile file = files.map(type, number, readOnly, minLengthBytes);
             MemorySegment segment = file.segment(Arena.ofAuto());
-            keep(file.discard());
-            check(file, type, generation);
+            keep(file);
+            boolean isOwn = false;
+            try {
+                check(file, type, generation);
+                isOwn = true;
+            } finally {
+                if (!isOwn) {
+                    release(segment, false);
+                }
+            }
             return segment;
         } catch (NativeCallException failed) {
             throw new FabricException(failed.errno(), "cannot map a file of the driver: " + failed.getMessage(),
@@ -391,13 +469,13 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    private void keep(MappedFile.Discard discard) {
+    private void keep(MappedFile file) {
         synchronized (mapped) {
             if (mapped.size() >= sweepSize) {
-                mapped.removeIf(MappedFile.Discard::isOver);
+                mapped.values().removeIf(MappedFile.Discard::isOver);
                 sweepSize = Math.max(64, 2 * mapped.size());
             }
-            mapped.add(discard);
+            mapped.put(file.address(), file.discard());
         }
     }
 

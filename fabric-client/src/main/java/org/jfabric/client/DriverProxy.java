@@ -4,6 +4,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import java.util.function.LongToIntFunction;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.MutableDirectBuffer;
@@ -71,17 +73,33 @@ public final class DriverProxy {
          * @param what    is done, for messages.
          * @param encoder writes the command with the correlation id that it is given; returns 0, or
          *                {@code -FI_EAGAIN} while the ring is full, and is then called again.
+         * @param undo    takes an answer that came after the call had ended, and reverts what the command has done.
          * @return the answered command.
          * @throws FabricException if it was refused or is not answered.
          */
-        PendingCommand call(String what, LongToIntFunction encoder);
+        PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo);
+
+        /**
+         * Sends a command that cannot be reverted and awaits its answer; if the same one was sent and is not answered,
+         * awaits that answer.
+         *
+         * @param key     the command, and what it changes.
+         * @param what    as for {@link #call}.
+         * @param encoder as for {@link #call}.
+         * @param closes  whether the end of the driver has the same effect.
+         * @param late    notified of an answer that came after the call had ended, in order with control calls.
+         * @return the answered command.
+         * @throws FabricException if it was refused or is not answered.
+         */
+        PendingCommand change(
+            List<Object> key, String what, LongToIntFunction encoder, boolean closes, AnswerHandler late);
 
         /**
          * Sends a command.
          *
          * @param what    is done, for messages.
          * @param encoder as for {@link #call}.
-         * @param handler notified of the answer, once; not after an exception.
+         * @param handler notified of the answer, once; not after an exception; or null.
          */
         void issue(String what, LongToIntFunction encoder, AnswerHandler handler);
     }
@@ -223,11 +241,18 @@ public final class DriverProxy {
      *
      * @param avId    address vector.
      * @param address to be inserted.
+     * @param isKnown whether the client has an address of that number anyway: what was inserted too late is removed.
      * @return the answer.
      */
-    public DriverEvent.AddressReady insertAddress(long avId, String address) {
-        return call(DriverEvent.AddressReady.class, "inserting address " + address,
-            id -> insertAddress(id, avId, address));
+    public DriverEvent.AddressReady insertAddress(long avId, String address, LongPredicate isKnown) {
+        // not by call(): the same address inserted again has the same number
+        PendingCommand command = caller.change(List.of(InsertAddressEncoder.TEMPLATE_ID, avId, address),
+            "inserting address " + address, id -> insertAddress(id, avId, address), false, (answer, failure) -> {
+                if (answer instanceof DriverEvent.AddressReady late && !isKnown.test(late.fiAddr())) {
+                    caller.issue("removing address " + address, id -> removeAddress(id, avId, late.fiAddr()), null);
+                }
+            });
+        return (DriverEvent.AddressReady) command.result();
     }
 
     /**
@@ -252,12 +277,16 @@ public final class DriverProxy {
      *
      * @param avId   address vector.
      * @param fiAddr number of the address.
+     * @param effect run once it is removed, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
-    public void removeAddress(long avId, long fiAddr) {
-        call(DriverEvent.Done.class, "removing address " + fiAddr, id -> {
-            new RemoveAddressEncoder().wrap(body, 0).correlationId(id).avId(avId).fiAddr(fiAddr).flags(0);
-            return submit(RemoveAddressEncoder.TEMPLATE_ID, RemoveAddressEncoder.BLOCK_LENGTH);
-        });
+    public void removeAddress(long avId, long fiAddr, Runnable effect) {
+        change(List.of(RemoveAddressEncoder.TEMPLATE_ID, avId, fiAddr), "removing address " + fiAddr,
+            id -> removeAddress(id, avId, fiAddr), effect);
+    }
+
+    private int removeAddress(long correlationId, long avId, long fiAddr) {
+        new RemoveAddressEncoder().wrap(body, 0).correlationId(correlationId).avId(avId).fiAddr(fiAddr).flags(0);
+        return submit(RemoveAddressEncoder.TEMPLATE_ID, RemoveAddressEncoder.BLOCK_LENGTH);
     }
 
     /**
@@ -347,10 +376,12 @@ public final class DriverProxy {
      * @param regionIndex    the region.
      * @param readCounterId  counter of reads by peers, 0 for none.
      * @param writeCounterId counter of writes by peers, 0 for none.
+     * @param effect         run once it is enabled, as for {@link #removeAddress}.
      * @param endpointIds    endpoints whose peers may access it; none for all of the domain.
      */
-    public void enableRegion(int regionIndex, long readCounterId, long writeCounterId, long... endpointIds) {
-        call(DriverEvent.Done.class, "enabling a region", id -> {
+    public void enableRegion(
+        int regionIndex, long readCounterId, long writeCounterId, Runnable effect, long... endpointIds) {
+        change(List.of(EnableRegionEncoder.TEMPLATE_ID, regionIndex), "enabling a region", id -> {
             new EnableRegionEncoder().wrap(body, 0)
                 .correlationId(id)
                 .regionIndex(regionIndex)
@@ -361,7 +392,7 @@ public final class DriverProxy {
             ByteBuffer.wrap(ids).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().put(endpointIds);
             return submit(EnableRegionEncoder.TEMPLATE_ID,
                 InfoCodec.putBytes(body, EnableRegionEncoder.BLOCK_LENGTH, "endpoints", ids));
-        });
+        }, effect);
     }
 
     /**
@@ -429,27 +460,30 @@ public final class DriverProxy {
      *
      * @param endpointId the endpoint.
      * @param service    name.
+     * @param effect     run once it is published, as for {@link #removeAddress}.
      */
-    public void publishService(long endpointId, String service) {
-        call(DriverEvent.Done.class, "publishing service " + service, id -> {
+    public void publishService(long endpointId, String service, Runnable effect) {
+        change(List.of(PublishServiceEncoder.TEMPLATE_ID, endpointId, service), "publishing service " + service, id -> {
             new PublishServiceEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
             return submit(PublishServiceEncoder.TEMPLATE_ID,
                 InfoCodec.putText(body, PublishServiceEncoder.BLOCK_LENGTH, "service", service));
-        });
+        }, effect);
     }
 
     /**
-     * Closes an object.
+     * Closes an object. A driver that ends closes it, too. From the effect on it accesses no memory through the object.
      *
      * @param kind     what it is.
      * @param objectId its id; of a region its index.
+     * @param effect   run once it is closed, as for {@link #removeAddress}.
      */
-    public void closeObject(ObjectKind kind, long objectId) {
-        call(DriverEvent.Done.class, "closing " + kind + ' ' + objectId, id -> closeObject(id, kind, objectId));
+    public void closeObject(ObjectKind kind, long objectId, Runnable effect) {
+        caller.change(List.of(CloseObjectEncoder.TEMPLATE_ID, kind, objectId), "closing " + kind + ' ' + objectId,
+            id -> closeObject(id, kind, objectId), true, onSuccess(effect));
+        effect.run();
     }
 
-    /** Writes the command to close an object; under the conductor's command lock. */
-    int closeObject(long correlationId, ObjectKind kind, long objectId) {
+    private int closeObject(long correlationId, ObjectKind kind, long objectId) {
         new CloseObjectEncoder().wrap(body, 0).correlationId(correlationId).objectId(objectId).kind(kind);
         return submit(CloseObjectEncoder.TEMPLATE_ID, CloseObjectEncoder.BLOCK_LENGTH);
     }
@@ -473,7 +507,7 @@ public final class DriverProxy {
             int next = InfoCodec.putTexts(body, QueryInfoEncoder.BLOCK_LENGTH, hints);
             next = InfoCodec.putText(body, next, "node", node);
             return submit(QueryInfoEncoder.TEMPLATE_ID, InfoCodec.putText(body, next, "service", service));
-        });
+        }, this::undo);
         int errno = ((DriverEvent.InfoEnd) command.result()).errno();
         // no match is a result that explains itself, everything else is a failure
         if (errno != 0 && errno != FabricErrno.ENODATA) {
@@ -500,7 +534,7 @@ public final class DriverProxy {
         PendingCommand command = caller.call("explaining a path", id -> {
             new ExplainPathEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).fiAddr(fiAddr);
             return submit(ExplainPathEncoder.TEMPLATE_ID, ExplainPathEncoder.BLOCK_LENGTH);
-        });
+        }, this::undo);
         DriverEvent.PathReady ready = (DriverEvent.PathReady) command.result();
         PeerPath.State state = switch (ready.state()) {
             case ViewDescriptor.PEER_UP -> PeerPath.State.UP;
@@ -552,14 +586,15 @@ public final class DriverProxy {
      *
      * @param passiveId the passive endpoint.
      * @param address   wanted.
-     * @return its address.
+     * @param effect    gets its address, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
-    public String namePassiveEndpoint(long passiveId, String address) {
-        return call(DriverEvent.AddressReady.class, "naming a passive endpoint " + address, id -> {
-            new NamePassiveEndpointEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId);
-            return submit(NamePassiveEndpointEncoder.TEMPLATE_ID,
-                InfoCodec.putText(body, NamePassiveEndpointEncoder.BLOCK_LENGTH, "address", address));
-        }).address();
+    public void namePassiveEndpoint(long passiveId, String address, Consumer<String> effect) {
+        changeAddress(List.of(NamePassiveEndpointEncoder.TEMPLATE_ID, passiveId, address),
+            "naming a passive endpoint " + address, id -> {
+                new NamePassiveEndpointEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId);
+                return submit(NamePassiveEndpointEncoder.TEMPLATE_ID,
+                    InfoCodec.putText(body, NamePassiveEndpointEncoder.BLOCK_LENGTH, "address", address));
+            }, effect);
     }
 
     /**
@@ -567,13 +602,13 @@ public final class DriverProxy {
      *
      * @param passiveId the passive endpoint.
      * @param backlog   requests that may wait; negative: as the driver is configured.
-     * @return its address, completed by the link.
+     * @param effect    gets its address, completed by the link, as for {@link #namePassiveEndpoint}.
      */
-    public String listen(long passiveId, int backlog) {
-        return call(DriverEvent.AddressReady.class, "listening", id -> {
+    public void listen(long passiveId, int backlog, Consumer<String> effect) {
+        changeAddress(List.of(ListenEncoder.TEMPLATE_ID, passiveId), "listening", id -> {
             new ListenEncoder().wrap(body, 0).correlationId(id).passiveId(passiveId).backlog(backlog);
             return submit(ListenEncoder.TEMPLATE_ID, ListenEncoder.BLOCK_LENGTH);
-        }).address();
+        }, effect);
     }
 
     /**
@@ -589,12 +624,13 @@ public final class DriverProxy {
      */
     public void queueCounterWork(
         long domain, long workId, long counterId, long threshold, long targetId, long value, boolean isSet) {
-        call(DriverEvent.Done.class, "queueing work for counter " + counterId, id -> {
+        caller.call("queueing work for counter " + counterId, id -> {
             new QueueCounterWorkEncoder().wrap(body, 0).correlationId(id).domain(domain).workId(workId)
                 .counterId(counterId).threshold(threshold).targetId(targetId).value(value)
                 .isSet((short) (isSet ? 1 : 0));
             return submit(QueueCounterWorkEncoder.TEMPLATE_ID, QueueCounterWorkEncoder.BLOCK_LENGTH);
-        });
+        }, queued -> caller.issue("cancelling work",
+            id -> controlWork(id, domain, WorkAction.CANCEL, workId, 0), null));
     }
 
     /**
@@ -606,11 +642,14 @@ public final class DriverProxy {
      * @param counterId counter whose work is flushed or checked; 0 to flush that of all counters of the domain.
      */
     public void controlWork(long domain, WorkAction action, long workId, long counterId) {
-        call(DriverEvent.Done.class, "asking for queued work: " + action, id -> {
-            new ControlWorkEncoder().wrap(body, 0).correlationId(id).domain(domain).workId(workId)
-                .counterId(counterId).action(action);
-            return submit(ControlWorkEncoder.TEMPLATE_ID, ControlWorkEncoder.BLOCK_LENGTH);
-        });
+        call(DriverEvent.Done.class, "asking for queued work: " + action,
+            id -> controlWork(id, domain, action, workId, counterId));
+    }
+
+    private int controlWork(long correlationId, long domain, WorkAction action, long workId, long counterId) {
+        new ControlWorkEncoder().wrap(body, 0).correlationId(correlationId).domain(domain).workId(workId)
+            .counterId(counterId).action(action);
+        return submit(ControlWorkEncoder.TEMPLATE_ID, ControlWorkEncoder.BLOCK_LENGTH);
     }
 
     /**
@@ -619,14 +658,15 @@ public final class DriverProxy {
      * @param endpointId the endpoint, enabled.
      * @param address    where a passive endpoint listens.
      * @param cmData     private data.
+     * @param onRefused  run if it is refused, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
-    public void connect(long endpointId, String address, byte[] cmData) {
-        call(DriverEvent.Done.class, "connecting to " + address, id -> {
+    public void connect(long endpointId, String address, byte[] cmData, Runnable onRefused) {
+        begin(List.of(ConnectEndpointEncoder.TEMPLATE_ID, endpointId), "connecting to " + address, id -> {
             new ConnectEndpointEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
             int next = InfoCodec.putText(body, ConnectEndpointEncoder.BLOCK_LENGTH, "address", address);
             return submit(
                 ConnectEndpointEncoder.TEMPLATE_ID, InfoCodec.putBytes(body, next, "private data", cmData));
-        });
+        }, onRefused);
     }
 
     /**
@@ -635,13 +675,14 @@ public final class DriverProxy {
      * @param endpointId the endpoint, enabled.
      * @param requestId  of the event that announced it.
      * @param cmData     private data.
+     * @param onRefused  as for {@link #connect}.
      */
-    public void accept(long endpointId, long requestId, byte[] cmData) {
-        call(DriverEvent.Done.class, "accepting a connection", id -> {
+    public void accept(long endpointId, long requestId, byte[] cmData, Runnable onRefused) {
+        begin(List.of(AcceptConnectionEncoder.TEMPLATE_ID, endpointId), "accepting a connection", id -> {
             AcceptConnectionEncoder encoder = new AcceptConnectionEncoder().wrap(body, 0).correlationId(id)
                 .endpointId(endpointId).requestId(requestId).putCmData(cmData, 0, cmData.length);
             return submit(AcceptConnectionEncoder.TEMPLATE_ID, encoder.encodedLength());
-        });
+        }, onRefused);
     }
 
     /**
@@ -679,11 +720,13 @@ public final class DriverProxy {
      * @return its number and its address with a port.
      */
     public DriverEvent.AddressReady join(long endpointId, long flags, String address) {
-        return call(DriverEvent.AddressReady.class, "joining " + address, id -> {
+        PendingCommand command = caller.call("joining " + address, id -> {
             new JoinGroupEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).flags(flags);
             return submit(JoinGroupEncoder.TEMPLATE_ID,
                 InfoCodec.putText(body, JoinGroupEncoder.BLOCK_LENGTH, "address", address));
-        });
+        }, joined -> caller.issue("leaving " + address,
+            id -> leave(id, endpointId, ((DriverEvent.AddressReady) joined).fiAddr()), null));
+        return (DriverEvent.AddressReady) command.result();
     }
 
     /**
@@ -691,16 +734,72 @@ public final class DriverProxy {
      *
      * @param endpointId the endpoint.
      * @param fiAddr     number of the group.
+     * @param effect     run once it has left, as for {@link #closeObject}.
      */
-    public void leave(long endpointId, long fiAddr) {
-        call(DriverEvent.Done.class, "leaving a group", id -> {
-            new LeaveGroupEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).fiAddr(fiAddr);
-            return submit(LeaveGroupEncoder.TEMPLATE_ID, LeaveGroupEncoder.BLOCK_LENGTH);
-        });
+    public void leave(long endpointId, long fiAddr, Runnable effect) {
+        caller.change(List.of(LeaveGroupEncoder.TEMPLATE_ID, endpointId, fiAddr), "leaving a group",
+            id -> leave(id, endpointId, fiAddr), true, onSuccess(effect));
+        effect.run();
+    }
+
+    private int leave(long correlationId, long endpointId, long fiAddr) {
+        new LeaveGroupEncoder().wrap(body, 0).correlationId(correlationId).endpointId(endpointId).fiAddr(fiAddr);
+        return submit(LeaveGroupEncoder.TEMPLATE_ID, LeaveGroupEncoder.BLOCK_LENGTH);
     }
 
     private <T extends DriverEvent> T call(Class<T> answer, String what, LongToIntFunction encoder) {
-        return answer.cast(caller.call(what, encoder).result());
+        return answer.cast(caller.call(what, encoder, this::undo).result());
+    }
+
+    /** An object that was opened when no call waited for it any more is closed. */
+    private void undo(DriverEvent late) {
+        if (late instanceof DriverEvent.Opened opened && opened.objectId() != 0) {
+            caller.issue("closing " + opened.kind() + ' ' + opened.objectId(),
+                id -> closeObject(id, opened.kind(), opened.objectId()), null);
+        }
+    }
+
+    private void change(List<Object> key, String what, LongToIntFunction encoder, Runnable effect) {
+        caller.change(key, what, encoder, false, onSuccess(effect));
+        effect.run();
+    }
+
+    private void changeAddress(List<Object> key, String what, LongToIntFunction encoder, Consumer<String> effect) {
+        PendingCommand command = caller.change(key, what, encoder, false, (late, failure) -> {
+            if (late instanceof DriverEvent.AddressReady ready) {
+                effect.accept(ready.address());
+            }
+        });
+        effect.accept(((DriverEvent.AddressReady) command.result()).address());
+    }
+
+    /** What follows is reported by events, so a late answer is of interest only if it is a refusal. */
+    private void begin(List<Object> key, String what, LongToIntFunction encoder, Runnable onRefused) {
+        boolean[] isSent = {false};
+        try {
+            caller.change(key, what, id -> {
+                int result = encoder.applyAsInt(id);
+                isSent[0] |= result == 0;
+                return result;
+            }, false, (late, failure) -> {
+                if (failure != null) {
+                    onRefused.run();
+                }
+            });
+        } catch (FabricException refused) {
+            if (!isSent[0] || refused.errno() != FabricErrno.ETIMEDOUT) {
+                onRefused.run();
+            }
+            throw refused;
+        }
+    }
+
+    private static AnswerHandler onSuccess(Runnable effect) {
+        return (answer, failure) -> {
+            if (failure == null) {
+                effect.run();
+            }
+        };
     }
 
     private static List<Verdict> verdicts(PendingCommand command) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
@@ -16,17 +17,19 @@ final class PendingCommand {
     private final List<DriverEvent> parts = new ArrayList<>();
     private final long correlationId;
     private final String what;
-    private final long deadlineNs;
-    private final AnswerHandler handler;
+    /** Whether it closes something, which the end of the driver does as well. */
+    private final boolean closes;
+    /** Null while a thread awaits the answer. Guarded by this, as the two below. */
+    private AnswerHandler handler;
     private DriverEvent answer;
     private FabricException failure;
 
     /** A command; the handler is null where a thread awaits the answer. */
-    PendingCommand(long correlationId, String what, long deadlineNs, AnswerHandler handler) {
+    PendingCommand(long correlationId, String what, boolean closes, AnswerHandler handler) {
         this.handler = handler;
         this.correlationId = correlationId;
         this.what = what;
-        this.deadlineNs = deadlineNs;
+        this.closes = closes;
     }
 
     long correlationId() {
@@ -43,50 +46,80 @@ final class PendingCommand {
     }
 
     void answer(DriverEvent event) {
-        answer = event;
-        answered.countDown();
-        notifyHandler();
+        end(event, null);
     }
 
     void fail(FabricException why) {
-        failure = why;
-        answered.countDown();
-        notifyHandler();
+        end(null, why);
     }
 
-    /** The answer of the driver, null if there is none; after {@link #isAnswered()}. */
-    DriverEvent answerOrNull() {
-        return answer;
+    private void end(DriverEvent event, FabricException why) {
+        AnswerHandler notified;
+        synchronized (this) {
+            answer = event;
+            failure = why;
+            notified = handler;
+            answered.countDown();
+        }
+        if (notified != null) {
+            tell(notified);
+        }
+    }
+
+    /**
+     * No thread awaits the answer any more; false if it is there, and the handler will not be called.
+     *
+     * @param late notified of the answer in place of the thread.
+     */
+    synchronized boolean leave(AnswerHandler late) {
+        handler = late;
+        return !isAnswered();
+    }
+
+    boolean closes() {
+        return closes;
+    }
+
+    /** Whether the driver refuses it because something uses the object; after {@link #isAnswered()}. */
+    boolean isRefusedAsBusy() {
+        return answer instanceof DriverEvent.CommandFailed refused && refused.errno() == FabricErrno.EBUSY;
     }
 
     boolean isAnswered() {
         return answered.getCount() == 0;
     }
 
-    long remainingNs(long nowNs) {
-        return deadlineNs - nowNs;
-    }
-
-    /** Waits for another thread's answer; false when the time is over. */
-    boolean await(long nowNs) throws InterruptedException {
-        return answered.await(Math.max(0, remainingNs(nowNs)), TimeUnit.NANOSECONDS);
+    /** Waits for another thread's answer, also if this thread is interrupted, which it stays. */
+    void await(long timeoutNs) {
+        long endNs = System.nanoTime() + timeoutNs;
+        boolean interrupted = false;
+        for (boolean awaits = true; awaits;) {
+            try {
+                answered.await(endNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+                awaits = false;
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     List<DriverEvent> parts() {
         return parts;
     }
 
-    private void notifyHandler() {
-        if (handler != null) {
-            DriverEvent result = null;
-            FabricException why = null;
-            try {
-                result = result();
-            } catch (FabricException refused) {
-                why = refused;
-            }
-            handler.onAnswer(result, why);
+    /** Calls a handler with what {@link #result()} is; after {@link #isAnswered()}. */
+    void tell(AnswerHandler notified) {
+        DriverEvent result = null;
+        FabricException why = null;
+        try {
+            result = result();
+        } catch (FabricException refused) {
+            why = refused;
         }
+        notified.onAnswer(result, why);
     }
 
     /** The answer, after {@link #isAnswered()}. */

@@ -54,15 +54,19 @@ public final class QueueWatch implements AutoCloseable {
         if (ready.viewId() == 0) {
             return null;
         }
+        MemorySegment file = null;
         try {
-            MemorySegment file = conductor.connection().openReadOnly(
+            file = conductor.connection().openReadOnly(
                 FileType.VIEW, ready.fileNumber(), ViewDescriptor.FILE_LENGTH);
             return QueueSnapshot.decode(await(file));
         } catch (InternalError cut) {
             throw new FabricException(FabricErrno.EIO,
                 FileType.VIEW.fileName(ready.fileNumber()) + " was cut while it was read", "Try again.", cut);
         } finally {
-            conductor.commands().closeObject(ObjectKind.VIEW, ready.viewId());
+            if (file != null) {
+                conductor.connection().release(file, false);
+            }
+            conductor.commands().closeObject(ObjectKind.VIEW, ready.viewId(), () -> { });
         }
     }
 

@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
 import org.jfabric.ffi.Epoll;
@@ -15,7 +16,7 @@ final class SocketWatcher {
     private static final int BUFFER_LENGTH = 256;
     private static final int SLEEP_MS = 1000;
     private static final long SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(SLEEP_MS);
-    private static final long JOIN_MS = 5000;
+    private static final long JOIN_NS = TimeUnit.SECONDS.toNanos(5);
 
     /** Handles the events of the socket; called by the watching thread. */
     interface Handler {
@@ -63,9 +64,16 @@ final class SocketWatcher {
             return true;
         }
         if (started != Thread.currentThread()) {
-            try {
-                started.join(JOIN_MS);
-            } catch (InterruptedException interrupted) {
+            long endNs = System.nanoTime() + JOIN_NS;
+            boolean interrupted = false;
+            while (started.isAlive() && System.nanoTime() - endNs < 0) {
+                try {
+                    started.join(Duration.ofNanos(endNs - System.nanoTime()));
+                } catch (InterruptedException again) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }

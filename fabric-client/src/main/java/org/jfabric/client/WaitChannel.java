@@ -39,7 +39,7 @@ public final class WaitChannel implements AutoCloseable {
     }
 
     /**
-     * Opens a channel; blocks until the driver has answered.
+     * Opens a channel; blocks until the driver has answered, also if the thread is interrupted, which it stays.
      *
      * @param attachment of the client.
      * @param objectId   completion queue or wait set.
@@ -52,6 +52,26 @@ public final class WaitChannel implements AutoCloseable {
      */
     public static WaitChannel open(
         Attachment attachment, long objectId, long token, long deadlineNs, Runnable cycle) {
+        boolean[] interrupted = {Thread.interrupted()};
+        try {
+            for (;;) {
+                try {
+                    return open(attachment, objectId, token, deadlineNs, cycle, interrupted);
+                } catch (ClosedByInterruptException again) {
+                    // of the connect, before the driver has got anything
+                    interrupted[0] |= Thread.interrupted();
+                }
+            }
+        } finally {
+            if (interrupted[0]) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static WaitChannel open(
+        Attachment attachment, long objectId, long token, long deadlineNs, Runnable cycle, boolean[] interrupted)
+        throws ClosedByInterruptException {
         SocketChannel socket = null;
         boolean opened = false;
         try {
@@ -60,12 +80,12 @@ public final class WaitChannel implements AutoCloseable {
                 UnixDomainSocketAddress.of(attachment.directory().resolve(DefaultDirectory.SOCKET_NAME)));
             socket.configureBlocking(false);
             send(socket, attachment.clientId(), objectId, token);
-            UnsafeBuffer message = receive(socket, deadlineNs, cycle);
+            UnsafeBuffer message = receive(socket, deadlineNs, cycle, interrupted);
             check(attachment, message);
             opened = true;
             return new WaitChannel(socket);
-        } catch (ClosedByInterruptException interrupted) {
-            throw new FabricException(FabricErrno.EINTR, "opening a wait channel was interrupted", "", interrupted);
+        } catch (ClosedByInterruptException early) {
+            throw early;
         } catch (IOException failed) {
             if (isWithoutDescriptors()) {
                 throw new FabricException(FabricErrno.EMFILE, "there is no descriptor for a wait channel: " + failed,
@@ -162,7 +182,8 @@ public final class WaitChannel implements AutoCloseable {
         }
     }
 
-    private static UnsafeBuffer receive(SocketChannel socket, long deadlineNs, Runnable cycle) throws IOException {
+    private static UnsafeBuffer receive(
+        SocketChannel socket, long deadlineNs, Runnable cycle, boolean[] interrupted) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(MAX_MESSAGE_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
         try (Selector selector = Selector.open()) {
             socket.register(selector, SelectionKey.OP_READ);
@@ -183,6 +204,8 @@ public final class WaitChannel implements AutoCloseable {
                     throw new IOException("it closed the connection during the hello");
                 }
                 if (count == 0) {
+                    // else the next wait would be none
+                    interrupted[0] |= Thread.interrupted();
                     select(selector, deadlineNs, cycle);
                 }
             }
@@ -195,9 +218,6 @@ public final class WaitChannel implements AutoCloseable {
         if (leftNs <= 0) {
             throw new FabricException(FabricErrno.ETIMEDOUT, "the driver did not answer the hello of a wait channel",
                 "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
-        }
-        if (Thread.currentThread().isInterrupted()) {
-            throw new FabricException(FabricErrno.EINTR, "opening a wait channel was interrupted");
         }
         if (cycle != null) {
             cycle.run();

@@ -364,6 +364,15 @@ public final class MappedFile implements AutoCloseable {
         }
 
         /**
+         * Length of the mapping.
+         *
+         * @return bytes.
+         */
+        public long lengthBytes() {
+            return mapping.lengthBytes;
+        }
+
+        /**
          * Checks whether nothing refers to the memory any more.
          *
          * @return true once there is nothing to release.

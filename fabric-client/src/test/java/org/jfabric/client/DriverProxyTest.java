@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongToIntFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
@@ -52,11 +54,17 @@ class DriverProxyTest {
     /** Answers each command at once, with nothing. */
     private static final class Answering implements DriverProxy.Caller {
         @Override
-        public PendingCommand call(String what, LongToIntFunction encoder) {
+        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
             assertEquals(0, encoder.applyAsInt(1));
-            PendingCommand command = new PendingCommand(1, what, 0, null);
+            PendingCommand command = new PendingCommand(1, what, false, null);
             command.answer(null);
             return command;
+        }
+
+        @Override
+        public PendingCommand change(
+            List<Object> key, String what, LongToIntFunction encoder, boolean closes, AnswerHandler late) {
+            throw new IllegalStateException(what);
         }
 
         @Override

@@ -337,6 +337,7 @@ final class DriverWiring implements AutoCloseable {
             }
         }
         threads.forEach(thread -> thread.engine().close());
+        conductor.onEnded();
         resource.close();
         conductorInbox.drain(Integer.MAX_VALUE);
         threads.forEach(thread -> thread.proxy().inbox().drain(Integer.MAX_VALUE));

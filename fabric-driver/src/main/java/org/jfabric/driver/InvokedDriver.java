@@ -21,6 +21,7 @@ import org.jfabric.layout.FileHeaderDescriptor;
  */
 final class InvokedDriver extends EmbeddedDriver {
     private static final long ATTACH_TIMEOUT_NS = 10_000_000_000L;
+    private static final long DETACH_TIMEOUT_NS = 5_000_000_000L;
 
     private final DriverWiring wiring;
     private final ProgressAgent progress;
@@ -71,7 +72,14 @@ final class InvokedDriver extends EmbeddedDriver {
         locked(() -> {
             if (!closed) {
                 wiring.conductor().detach(clientId);
-                wiring.cycle();
+                Environment environment = wiring.environment();
+                long deadlineNs = environment.nanoTime() + DETACH_TIMEOUT_NS;
+                // the application frees memory next that operations of this client use
+                while (!wiring.conductor().hasLeft(clientId) && environment.nanoTime() - deadlineNs < 0) {
+                    if (wiring.cycle() == 0) {
+                        environment.pause();
+                    }
+                }
             }
         });
     }

@@ -6,34 +6,43 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
+import org.jfabric.Counter;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
+import org.jfabric.Fid;
 import org.jfabric.MemoryPool;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemorySlice;
+import org.jfabric.WaitSet;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
+import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
 import org.jfabric.info.WaitObject;
+import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
@@ -246,6 +255,37 @@ class ClientDriverTest {
                 Thread.onSpinWait();
             }
             assertEquals(0, failed);
+        }
+    }
+
+    /** Without a garbage collection, which an application without garbage never has. */
+    @Test
+    void shouldGiveFilesBackWhenTheirObjectsAreClosed() {
+        try (FabricDriver driver = launch(ThreadingMode.SHARED); Fabric fabric = connect(driver, new FabricConfig())) {
+            Info info = best(fabric);
+            Domain domain = fabric.domain(info);
+            CompletionQueue queue = domain.openCompletionQueue(new CompletionQueueAttr());
+            Counter counter = domain.openCounter(new CounterAttr());
+            AddressVector vector = domain.openAddressVector(new AddressVectorAttr());
+            WaitSet waitSet = fabric.openWaitSet(new WaitSetAttr());
+            MemoryRegion region = domain.allocate(1 << 20);
+            MemoryRegion looked = domain.allocate(1 << 20);
+            looked.buffer().putLong(0, 42);
+            Endpoint endpoint = endpoint(fabric, domain, queue, vector);
+            for (Fid each : new Fid[] {endpoint, queue, counter, vector, waitSet, region, looked, domain}) {
+                each.close();
+            }
+            Deadline.awaitParked(() -> "one deleted file to be mapped, of a region whose buffer may be in use: "
+                + deleted(), () -> deleted().size() == 1);
+            assertEquals(42, looked.buffer().getLong(0));
+        }
+    }
+
+    private List<String> deleted() {
+        try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+            return maps.filter(each -> each.contains(folder.toString()) && each.endsWith("(deleted)")).toList();
+        } catch (IOException e) {
+            throw new AssertionError(e);
         }
     }
 

@@ -2,8 +2,10 @@ package org.jfabric.driver.conductor;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
 import org.agrona.BitUtil;
@@ -61,6 +63,8 @@ final class ClientSockets {
     private final IntUnaryOperator accept;
     private final long helloTimeoutNs;
     private final int silentLimit;
+    /** Connections of clients that are being ended. */
+    private final Set<ClientSocket> leaving = new HashSet<>();
     /** One for all connections: a message is handled before the next one is read. */
     private final UnsafeBuffer message = new UnsafeBuffer(
         ByteBuffer.allocateDirect(BitUtil.align(Integer.BYTES + ClientSocket.MAX_MESSAGE, Long.BYTES)));
@@ -162,15 +166,30 @@ final class ClientSockets {
     }
 
     /**
-     * Ends a client's connection.
+     * Reads a client's connection no more. It stays open until the driver has ended all that it does for the client:
+     * its end says so to a client that waits for it before it frees memory.
      *
      * @param session of the client.
+     * @return ends the connection, once.
      */
-    void close(ClientSession session) {
+    Runnable leave(ClientSession session) {
         ClientSocket socket = sockets.get(session.fd());
-        if (socket != null && socket.session() == session) {
-            close(socket);
+        if (socket == null || socket.session() != session) {
+            return () -> {
+            };
         }
+        forget(socket);
+        leaving.add(socket);
+        return () -> {
+            leaving.remove(socket);
+            end(socket);
+        };
+    }
+
+    /** Ends the connections of clients that are still being ended: nothing is done for them any more. */
+    void closeLeaving() {
+        leaving.forEach(ClientSocket::close);
+        leaving.clear();
     }
 
     /** Ends all connections and stops listening; a wait channel is closed with its object. */
@@ -300,10 +319,10 @@ final class ClientSockets {
     }
 
     private void onEnd(ClientSocket socket) {
-        ClientSession session = socket.session();
-        close(socket);
-        if (session != null) {
-            conductor.onClientGone(session);
+        if (socket.session() == null) {
+            close(socket);
+        } else {
+            conductor.onClientGone(socket.session());
         }
     }
 
@@ -455,6 +474,10 @@ final class ClientSockets {
     /** Ends a connection; ignored if it is closed already. */
     void close(ClientSocket socket) {
         forget(socket);
+        end(socket);
+    }
+
+    private void end(ClientSocket socket) {
         socket.close();
         if (acceptPaused) {
             resumeAccept();

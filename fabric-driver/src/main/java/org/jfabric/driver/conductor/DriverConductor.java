@@ -3,6 +3,7 @@ package org.jfabric.driver.conductor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.agrona.collections.LongHashSet;
 import org.agrona.concurrent.Agent;
 import org.jfabric.client.LentMessages;
 import org.jfabric.driver.engine.SessionListener;
@@ -41,6 +42,8 @@ public final class DriverConductor implements Agent {
     private final ArrayList<ClientSession> ringing = new ArrayList<>();
     private final ArrayList<Command> commands = new ArrayList<>();
     private final ArrayList<ClientSession> embedded = new ArrayList<>();
+    /** Clients whose endpoints and regions are being closed. */
+    private final LongHashSet leaving = new LongHashSet();
     private long lastPollNs;
     private boolean eventsWaiting;
     private InternalError fault;
@@ -156,6 +159,16 @@ public final class DriverConductor implements Agent {
     }
 
     /**
+     * Whether nothing is done any more for a client that was ended.
+     *
+     * @param clientId the client.
+     * @return true also if there is no such client.
+     */
+    public boolean hasLeft(long clientId) {
+        return !leaving.contains(clientId);
+    }
+
+    /**
      * The length of private data that connections carry.
      *
      * @return bytes, 0 if no link connects.
@@ -212,6 +225,12 @@ public final class DriverConductor implements Agent {
     /** Closes the sockets alone: clients are not notified, and keep what they have opened. */
     public void abandon() {
         sockets.closeAll();
+        sockets.closeLeaving();
+    }
+
+    /** Nothing is done for clients any more, also for those that could not be ended in time. */
+    public void onEnded() {
+        sockets.closeLeaving();
     }
 
     /** Whether all objects of clients are closed after {@link #closeClients}. */
@@ -395,8 +414,12 @@ public final class DriverConductor implements Agent {
         registry.remove(session);
         ringing.remove(session);
         embedded.remove(session);
-        sockets.close(session);
-        commands.add(new EndClientCommand(context, registry, session));
+        Runnable disconnect = sockets.leave(session);
+        leaving.add(session.id());
+        commands.add(new EndClientCommand(context, registry, session, () -> {
+            leaving.remove(session.id());
+            disconnect.run();
+        }));
     }
 
     /** An access to shared memory failed on this thread; the next cycle handles it. */

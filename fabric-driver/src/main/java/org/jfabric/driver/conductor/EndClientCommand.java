@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Closes all objects of a client that has ended: first in the engine, then the names and the memory. Regions that
- * operations of other clients still read are unmapped after the last of them. Owner: conductor.
+ * Closes all objects of a client that has ended: first in the engine, then its connection, the names and the memory.
+ * Regions that operations of other clients still read are unmapped after the last of them. Owner: conductor.
  */
 final class EndClientCommand extends Command {
     private enum State {
@@ -22,6 +22,7 @@ final class EndClientCommand extends Command {
 
     private final ServiceNames names;
     private final WaitChannels channels;
+    private final Runnable leave;
     private final List<SharedFile> deleted = new ArrayList<>();
     private final List<SharedFile> unmapped = new ArrayList<>();
     private State state = State.COMMANDS;
@@ -32,9 +33,11 @@ final class EndClientCommand extends Command {
      * @param context  the parts of the driver that commands use.
      * @param registry of the driver.
      * @param session  of the client, already marked as ending.
+     * @param leave    ends its connection.
      */
-    EndClientCommand(ConductorContext context, Registry registry, ClientSession session) {
+    EndClientCommand(ConductorContext context, Registry registry, ClientSession session, Runnable leave) {
         super(context, registry, session);
+        this.leave = leave;
         this.names = registry.names();
         this.channels = registry.waitChannels();
     }
@@ -62,6 +65,7 @@ final class EndClientCommand extends Command {
                 state = State.NAMES;
                 session().proxy().close();
                 session().closeMemory();
+                leave.run();
                 List<String> services = new ArrayList<>();
                 collect(services);
                 // On the thread that also writes these files: the names are free from now on, and a file that another
@@ -96,6 +100,7 @@ final class EndClientCommand extends Command {
     protected void onRefused(Throwable cause) {
         context().counters().add(SystemCounter.CLIENTS, -1);
         context().log().onError(cause);
+        leave.run();
     }
 
     private void collect(List<String> services) {

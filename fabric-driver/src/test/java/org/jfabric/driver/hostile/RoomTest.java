@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
+import org.jfabric.Messenger;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
@@ -143,7 +144,24 @@ class RoomTest {
             kept.close();
             FabricException full = assertThrows(FabricException.class, () -> node.domain.allocate(length));
             assertEquals(FabricErrno.ENOSPC, full.errno());
+            assertTrue(
+                full.getMessage().matches("(?s).*This client itself keeps \\d{8} bytes there.*"), full.getMessage());
             assertEquals(42, kept.buffer().getLong(0));
+            assertTrue(driver.process().isAlive());
+        }
+    }
+
+    /** Each in a domain of its own, and with memory that the application has looked at. */
+    @Test
+    void shouldOpenMessengersInTheRoomThatClosedOnesGaveBack() throws Exception {
+        Path directory = mount("64m").resolve("driver");
+        try (DriverProcess driver = DriverProcess.start(directory);
+            Fabric fabric = Fabric.connect(new FabricConfig().directory(directory))) {
+            for (int round = 0; round < 30; round++) {
+                try (Messenger messenger = fabric.messenger().memoryBytes(4 << 20).open()) {
+                    messenger.memory().buffer().putLong(0, round);
+                }
+            }
             assertTrue(driver.process().isAlive());
         }
     }
