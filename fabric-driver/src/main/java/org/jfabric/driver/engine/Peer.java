@@ -702,7 +702,7 @@ final class Peer extends ChannelHandler {
     }
 
     void fail(int errno) {
-        end(errno);
+        end(context.errnoOfOperations(errno));
         context.onPeerDown(this, errno);
     }
 
