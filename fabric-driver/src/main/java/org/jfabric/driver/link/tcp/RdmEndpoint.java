@@ -73,8 +73,7 @@ final class RdmEndpoint extends ConnectionOwner {
         }
         RdmChannel channel = new RdmChannel(
             this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
-        // not the cycle's clock, which stops while no thread runs cycles
-        channel.deadlineNs = link.readNs() + link.connectTimeoutNs();
+        channel.deadlineNs = link.connectDeadlineNs();
         peers.add(channel);
         dial(channel);
         return channel;
@@ -112,7 +111,7 @@ final class RdmEndpoint extends ConnectionOwner {
             if (channel.failure != 0) {
                 down(channel, channel.failure);
                 work++;
-            } else if (link.nowNs() - channel.deadlineNs > 0) {
+            } else if (link.attendedNs() - channel.deadlineNs > 0) {
                 down(channel, FabricErrno.ECONNREFUSED);
                 work++;
             } else if (link.nowNs() - channel.retryNs > 0) {
@@ -162,7 +161,7 @@ final class RdmEndpoint extends ConnectionOwner {
     void onAccepted(TcpPort port, SocketName from) {
         port.mark(marks);
         TcpConnection connection = new TcpConnection(
-            link, this, from, port, TcpConnection.GREETING, link.readNs() + link.connectTimeoutNs());
+            link, this, from, port, TcpConnection.GREETING, link.connectDeadlineNs());
         if (!link.add(connection)) {
             connection.release();
         }
