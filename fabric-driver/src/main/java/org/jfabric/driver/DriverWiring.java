@@ -289,12 +289,15 @@ final class DriverWiring implements AutoCloseable {
     /** As {@link org.jfabric.client.EmbeddedDriver#catchUp}. */
     int catchUp(int messageLimit) {
         clock.catchUp(true);
-        int work = cycle(messageLimit);
-        for (int i = 1; i < CATCH_UP_CYCLES && !conductorInbox.isEmpty(); i++) {
-            work += cycle(messageLimit);
+        try {
+            int work = cycle(messageLimit);
+            for (int i = 1; i < CATCH_UP_CYCLES && !conductorInbox.isEmpty(); i++) {
+                work += cycle(messageLimit);
+            }
+            return work;
+        } finally {
+            clock.catchUp(false);
         }
-        clock.catchUp(false);
-        return work;
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#needsCycle()}; in INVOKER both agents have one inbox. */
