@@ -243,8 +243,8 @@ final class CompletionAccess {
 
     private int enter(int count) {
         int prepared = prepare(count);
-        if (prepared == 0 && invoker != null) {
-            invoker.poll(count);
+        if (prepared == 0 && invoker != null && invoker.poll(count) == 0 && reader.isEmpty()) {
+            invoker.onEmpty();
         }
         return prepared;
     }

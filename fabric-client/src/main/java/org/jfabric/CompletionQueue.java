@@ -59,8 +59,10 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * a domain opened with {@link ResourceManagement#DISABLED} nothing is taken: posting asks for no slot, and an entry
  * that finds none overruns the queue for good. The other queues of the domain are not affected.
  *
- * <p>With an embedded driver in INVOKER mode each reading call runs one duty cycle before it reads, and a blocking one
- * runs cycles until it returns.
+ * <p>With an embedded driver in INVOKER mode each reading call moves messages before it reads. In close succession that
+ * is all that most of them do, because the rest of a duty cycle costs more than a message; a call after a pause also
+ * does what has waited: commands, connections, time-outs, endpoints that were quiet. A blocking call runs cycles until
+ * it returns, and {@code FabricDriver.cycle()} runs a whole one at any time.
  *
  * <p>Four ways to read: {@link #read} and {@link #readFrom} copy entries in the queue's format, {@link #poll} shows
  * them to a handler, {@link #readInPlace} lends them until the next reading call, {@link #pollMessages} shows messages
@@ -198,7 +200,7 @@ public final class CompletionQueue implements Fid {
      * stays set; with {@code -FI_EOPBADSTATE} when the queue is closed meanwhile; with {@code -FI_ENODEV} when the
      * driver dies. The time is right to about 10 ms where nothing wakes the reader.
      *
-     * <p>A virtual thread keeps its carrier while it sleeps here.
+     * <p>A virtual thread keeps its carrier while it sleeps here, for the whole time-out if nothing comes.
      *
      * @param buffer    receives the entries.
      * @param offset    of the first one, in bytes.

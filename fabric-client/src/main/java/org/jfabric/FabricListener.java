@@ -29,7 +29,11 @@ public interface FabricListener {
      * @param endpoint whose peer it was.
      * @param fiAddr   the peer in the endpoint's address vector, {@link FabricAddress#ADDR_NOTAVAIL} if it is not
      *                 there.
-     * @param errno    why, a positive {@link FabricErrno}.
+     * @param errno    why, a positive {@link FabricErrno}: {@link FabricErrno#ESHUTDOWN} if the peer's application has
+     *                 closed in order and the link can tell (shm, loopback); {@link FabricErrno#ECONNRESET} if it died,
+     *                 or over a link whose connections end in the same way for both (tcp, rxm, verbs and theirs);
+     *                 others if it cannot be reached or broke the protocol. The error entries of its operations have
+     *                 {@code FI_ECONNRESET} in the first two cases.
      * @param address  of the peer.
      */
     default void onPeerDown(Endpoint endpoint, long fiAddr, int errno, String address) {

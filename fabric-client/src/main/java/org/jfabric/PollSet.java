@@ -83,7 +83,7 @@ public final class PollSet implements Fid {
     /**
      * Checks which queues may have something to read: an entry, an error, the overrun state, or the driver's end; and
      * which counters have another value than {@link Counter#read} or {@link Counter#await} saw last, or another error
-     * value than {@link Counter#readErr} saw last. With an embedded driver in INVOKER mode it runs one duty cycle
+     * value than {@link Counter#readErr} saw last. With an embedded driver in INVOKER mode it moves messages
      * first. If there are more than fit, the next call begins behind them.
      *
      * @param contexts receives {@link Fid#context()} of each.

@@ -77,7 +77,8 @@ public final class WaitSet implements Fid {
 
     /**
      * Waits until one of the queues has something to read, or a counter's value or error value has changed since it was
-     * last read (fi_wait). Unread entries and changes keep the set signalled.
+     * last read (fi_wait). Unread entries and changes keep the set signalled. A virtual thread keeps its carrier while
+     * it sleeps here.
      *
      * @param timeoutMs milliseconds; negative for no limit, 0 only checks.
      * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()});

@@ -96,6 +96,15 @@ public abstract class EmbeddedDriver {
     public abstract int cycle(int messageLimit);
 
     /**
+     * Runs a duty cycle after a pause: it also does what other cycles do now and then only, and handles all events that
+     * the driver's thread has reported. The caller holds {@link #lock()} if there is one.
+     *
+     * @param messageLimit as for {@link #cycle}.
+     * @return work done, 0 if there was nothing to do.
+     */
+    public abstract int catchUp(int messageLimit);
+
+    /**
      * Runs the part of a duty cycle that moves messages: no clock, no commands, no timeouts. The caller holds
      * {@link #lock()} if there is one.
      *

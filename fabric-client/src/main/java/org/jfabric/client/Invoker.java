@@ -14,10 +14,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Invoker {
     /** Messages that a cycle takes from each other driver if its caller sets no limit. */
     private static final int MESSAGE_LIMIT = 64;
-    /** Mask of the polls that check for work that only a whole cycle does. */
-    private static final int LOOK_MASK = 31;
-    /** Mask of the polls that run a whole cycle if they check, whatever is to be done. */
-    private static final int WHOLE_CYCLE_MASK = 127;
+    /** Polls in close succession of which one looks for work that only a whole cycle does. */
+    private static final int POLLS_PER_LOOK = 32;
+    /** What a poll that found nothing counts for: no message waits for the look. */
+    private static final int EMPTY_POLL = 4;
+    /** Time after which a whole cycle is run in the next look, whatever is to be done. */
+    private static final long WHOLE_NS = 20_000;
 
     private final EmbeddedDriver driver;
     private final UseGuard guard = new UseGuard("the domain of a driver in mode INVOKER");
@@ -25,7 +27,15 @@ public final class Invoker {
     private final Runnable onEvents;
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger postponements = new AtomicInteger();
+    private final PollPauses pauses;
     private int polls;
+    /** Numbers of polls: of the next look, of the last one, and of the last whole cycle. */
+    private int nextLook = 1;
+    private int lastLook;
+    private int wholeCycle;
+    private long wholeNs;
+    /** Looks in successive polls: an application may poll several objects, then pause. */
+    private int nearLooks;
 
     /**
      * The invoker of one embedding client.
@@ -38,6 +48,7 @@ public final class Invoker {
         this.driver = driver;
         this.events = events;
         this.onEvents = onEvents;
+        this.pauses = new PollPauses(driver.nanoTime());
     }
 
     /**
@@ -89,8 +100,12 @@ public final class Invoker {
 
     /**
      * Lets the driver move messages, for a call that reads entries. Reading the clock and polling for commands and
-     * events of the driver costs more than a message, and none of it is urgent here: one call in 32 checks whether such
-     * work is due, and then runs a whole {@link #cycle()}; one in 128 runs one in any case.
+     * events of the driver costs more than a message, and none of it is urgent while calls come in close succession:
+     * one in 32 looks whether such work is due, and then runs a whole {@link #cycle()}; once in 20 us one is run in any
+     * case.
+     *
+     * <p>A call after a pause does all that has waited: messages alone do not bring up a connection, and the next call
+     * may be as far away. The looks read the clock, which says what a pause is; after one the next 32 calls look.
      *
      * <p>No more frames are taken from a driver than the caller would read entries: receives are posted again when
      * entries are read, and messages that come before that have to be stored and copied once more.
@@ -100,8 +115,11 @@ public final class Invoker {
      */
     public int poll(int entryLimit) {
         int messageLimit = entryLimit == 0 ? MESSAGE_LIMIT : Math.min(entryLimit, MESSAGE_LIMIT);
-        if ((++polls & LOOK_MASK) == 0 && needsCycle()) {
-            return cycle(messageLimit);
+        if (++polls - nextLook >= 0) {
+            int done = look(messageLimit);
+            if (done >= 0) {
+                return done;
+            }
         }
         UseLock lock = driver.lock();
         if (lock != null) {
@@ -118,6 +136,11 @@ public final class Invoker {
         }
     }
 
+    /** The caller of {@link #poll} has found nothing to read. */
+    public void onEmpty() {
+        nextLook -= EMPTY_POLL - 1;
+    }
+
     /**
      * Prepares for a sleep at a descriptor, after a {@link #cycle()}; see {@link EmbeddedDriver#prepareSleep()}. The
      * first poll after it is a whole cycle.
@@ -125,7 +148,9 @@ public final class Invoker {
      * @return false if the thread must not sleep.
      */
     public boolean prepareSleep() {
-        polls = -1;
+        nextLook = polls + 1;
+        wholeCycle = polls - POLLS_PER_LOOK;
+        wholeNs = driver.nanoTime() - WHOLE_NS;
         UseLock lock = driver.lock();
         if (lock != null) {
             lock.enter();
@@ -193,9 +218,29 @@ public final class Invoker {
         }
     }
 
+    /** Runs a cycle if one is due; -1 if none is. */
+    private int look(int messageLimit) {
+        long nowNs = driver.nanoTime();
+        boolean isAfterPause = pauses.isAfterPause(nowNs, polls - lastLook);
+        nearLooks = pauses.isSeldom() ? POLLS_PER_LOOK : Math.max(0, nearLooks - 1);
+        lastLook = polls;
+        nextLook = polls + (nearLooks > 0 ? 1 : POLLS_PER_LOOK);
+        if (isAfterPause) {
+            int work = cycle(messageLimit, true);
+            pauses.onEnd(driver.nanoTime());
+            return work;
+        }
+        if (polls - wholeCycle >= POLLS_PER_LOOK && (nowNs - wholeNs >= WHOLE_NS || needsCycle())) {
+            wholeCycle = polls;
+            wholeNs = nowNs;
+            return cycle(messageLimit, false);
+        }
+        return -1;
+    }
+
     private boolean needsCycle() {
         // with a lock other threads may be in the middle of what is asked about
-        return (polls & WHOLE_CYCLE_MASK) == 0 || driver.lock() != null || driver.needsCycle();
+        return driver.lock() != null || driver.needsCycle();
     }
 
     /**
@@ -204,10 +249,10 @@ public final class Invoker {
      * @return work done.
      */
     public int cycle() {
-        return cycle(MESSAGE_LIMIT);
+        return cycle(MESSAGE_LIMIT, false);
     }
 
-    private int cycle(int messageLimit) {
+    private int cycle(int messageLimit, boolean isAfterPause) {
         UseLock lock = driver.lock();
         if (lock != null) {
             lock.enter();
@@ -216,7 +261,7 @@ public final class Invoker {
         boolean hasEvents;
         try {
             assert guard.enter();
-            work = driver.cycle(messageLimit);
+            work = isAfterPause ? driver.catchUp(messageLimit) : driver.cycle(messageLimit);
             hasEvents = events != null && events.poll() != RecordConsumer.EMPTY;
             if (hasEvents) {
                 onEvents.run();

@@ -1,12 +1,23 @@
 package org.jfabric.client;
 
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class InvokerTest {
     private final Cycles driver = new Cycles();
     private final Invoker invoker = new Invoker(driver, null, null);
+
+    @BeforeEach
+    void begin() {
+        // the first polls of an application are after a pause
+        for (int i = 0; i < 32; i++) {
+            invoker.poll(1);
+        }
+        driver.forget();
+    }
 
     @Test
     void shouldRunAWholeCycleOnceInThirtyTwoPollsWhileThereIsWorkForOne() {
@@ -19,12 +30,79 @@ class InvokerTest {
     }
 
     @Test
-    void shouldRunAWholeCycleOnceIn128PollsInAnyCase() {
-        for (int i = 0; i < 128 * 3; i++) {
+    void shouldRunAWholeCycleOnceIn20MicrosecondsInAnyCase() {
+        driver.pollNs = 100;
+        for (int i = 0; i < 1_000; i++) {
             assertEquals(1, invoker.poll(1));
         }
-        assertEquals(3, driver.whole);
-        assertEquals(128 * 3 - 3, driver.ofMessages);
+        int each = 20_000 / 100 + 32;
+        assertTrue(driver.whole >= 1_000 / each && driver.whole <= 1_000 * 100 / 20_000, "cycles " + driver.whole);
+        assertEquals(1_000 - driver.whole, driver.ofMessages);
+    }
+
+    @Test
+    void shouldDoWhatHasWaitedInEachCallAfterAPause() {
+        for (int i = 0; i < 5; i++) {
+            driver.nowNs += 1_000_000;
+            invoker.poll(1);
+            assertEquals(i + 1, driver.afterPause);
+            // of other objects, until the next pause
+            for (int others = 0; others < 20; others++) {
+                invoker.poll(1);
+            }
+            assertEquals(i + 1, driver.afterPause);
+        }
+    }
+
+    @Test
+    void shouldFindOutWithinFewPollsThatCallsHaveBecomeSeldom() {
+        driver.pollNs = 20;
+        for (int i = 0; i < 100_000; i++) {
+            invoker.poll(1);
+            invoker.onEmpty();
+        }
+        assertEquals(0, driver.afterPause);
+        driver.pollNs = 0;
+        int polls = 0;
+        for (; driver.afterPause == 0; polls++) {
+            driver.nowNs += 20_000_000;
+            invoker.poll(1);
+            invoker.onEmpty();
+        }
+        assertTrue(polls <= 8, "polls " + polls);
+    }
+
+    @Test
+    void shouldReadTheClockInOneOf8PollsThatFindNothingAndOneOf32Others() {
+        driver.pollNs = 20;
+        for (int i = 0; i < 100; i++) {
+            invoker.poll(1);
+        }
+        driver.reads = 0;
+        for (int i = 0; i < 320; i++) {
+            invoker.poll(1);
+        }
+        assertEquals(10, driver.reads);
+        driver.reads = 0;
+        for (int i = 0; i < 320; i++) {
+            invoker.poll(1);
+            invoker.onEmpty();
+        }
+        assertTrue(driver.reads >= 39 && driver.reads <= 41, "read " + driver.reads);
+    }
+
+    /** As of an application with hundreds of quiet endpoints, which a call after a pause polls all. */
+    @Test
+    void shouldSpendNoMoreThanAnEighthOfTheTimeOnWhatHasWaited() {
+        driver.catchUpNs = 10_000_000;
+        long beginNs = driver.nowNs;
+        for (int i = 0; i < 1_000; i++) {
+            driver.nowNs += 600_000;
+            invoker.poll(1);
+        }
+        long spentNs = driver.afterPause * driver.catchUpNs;
+        assertTrue(spentNs > 0 && spentNs <= (driver.nowNs - beginNs) / 8 + driver.catchUpNs,
+            spentNs + " ns of " + (driver.nowNs - beginNs));
     }
 
     @Test
@@ -58,15 +136,42 @@ class InvokerTest {
     }
 
     private static final class Cycles extends SleeplessDriver {
+        private long nowNs;
+        /** What a poll takes. */
+        private long pollNs;
+        private long catchUpNs;
+        private int reads;
+        private int afterPause;
         private int whole;
         private int ofMessages;
         private int limit;
         private boolean needsCycle;
         private int asked;
 
+        void forget() {
+            afterPause = 0;
+            whole = 0;
+            ofMessages = 0;
+            asked = 0;
+        }
+
+        @Override
+        public long nanoTime() {
+            reads++;
+            return nowNs;
+        }
+
+        @Override
+        public int catchUp(int messageLimit) {
+            afterPause++;
+            nowNs += catchUpNs;
+            return 1;
+        }
+
         @Override
         public int cycle(int messageLimit) {
             whole++;
+            nowNs += pollNs;
             limit = messageLimit;
             return 1;
         }
@@ -74,6 +179,7 @@ class InvokerTest {
         @Override
         public int pollMessages(int messageLimit) {
             ofMessages++;
+            nowNs += pollNs;
             limit = messageLimit;
             return 1;
         }

@@ -24,6 +24,11 @@ public abstract class SleeplessDriver extends EmbeddedDriver {
     }
 
     @Override
+    public int catchUp(int messageLimit) {
+        return cycle(messageLimit);
+    }
+
+    @Override
     protected void settle() {
     }
 

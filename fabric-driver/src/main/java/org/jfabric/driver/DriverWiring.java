@@ -62,6 +62,10 @@ final class DriverWiring implements AutoCloseable {
     private static final int SEGMENT_BURST = 4;
     /** Polls after which what one thread has left to do is left to the sleeping ones. */
     private static final int SETTLING_POLLS = 4;
+    /** Cycles after a pause while the watching thread has reported more than one of them handles. */
+    private static final int CATCH_UP_CYCLES = 16;
+    /** A longer time without cycles is a pause, which counts no more than this for time-outs. */
+    private static final long LONGEST_WAIT_NS = 250_000_000;
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
 
     private final DriverConfig config;
@@ -130,7 +134,7 @@ final class DriverWiring implements AutoCloseable {
             conductorInbox.waker(sleepers == null ? watcher::wake : sleepers::wake);
             resource.sleepers(sleepers);
             files = new SharedFiles(directory.fd(), owner, cnc.counters(), environment);
-            clock = new CycleClock(environment);
+            clock = newClock();
             FaultInspector faults = new FaultInspector(files, cnc.counters(), log, this::repair);
             List<List<PeerAcceptor>> acceptors = makeThreads(providers, files, faults, undo);
             int listenFd = listen();
@@ -140,7 +144,7 @@ final class DriverWiring implements AutoCloseable {
                     new ProgressThreads(threads), providers, cnc.counters(), logs.agent("conductor", false), drain),
                 conductorSettings(mode),
                 watcher,
-                mode == ThreadingMode.DEDICATED ? new CycleClock(environment) : clock,
+                mode == ThreadingMode.DEDICATED ? newClock() : clock,
                 faults,
                 listenFd,
                 acceptors);
@@ -151,6 +155,11 @@ final class DriverWiring implements AutoCloseable {
         } finally {
             undo.run();
         }
+    }
+
+    private CycleClock newClock() {
+        // a thread of the driver that sleeps is woken by what arrives
+        return new CycleClock(environment, Math.max(LONGEST_WAIT_NS, config.threading().parkTimeoutNs()));
     }
 
     /** After a failed access: the driver's own files. */
@@ -275,6 +284,20 @@ final class DriverWiring implements AutoCloseable {
         int work = pollResources() + only.agent().doWork(messageLimit) + conductor.doWork();
         only.engine().findQuick();
         return work;
+    }
+
+    /** As {@link org.jfabric.client.EmbeddedDriver#catchUp}. */
+    int catchUp(int messageLimit) {
+        clock.catchUp(true);
+        try {
+            int work = cycle(messageLimit);
+            for (int i = 1; i < CATCH_UP_CYCLES && !conductorInbox.isEmpty(); i++) {
+                work += cycle(messageLimit);
+            }
+            return work;
+        } finally {
+            clock.catchUp(false);
+        }
     }
 
     /** As {@link org.jfabric.client.EmbeddedDriver#needsCycle()}; in INVOKER both agents have one inbox. */
@@ -402,7 +425,7 @@ final class DriverWiring implements AutoCloseable {
         ConcurrentMap<String, Integer> threadsByAddress = new ConcurrentHashMap<>();
         for (int i = 0; i < config.threading().progressThreads(); i++) {
             Inbox inbox = config.threading().mode() == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
-            CycleClock threadClock = i == 0 ? clock : new CycleClock(environment);
+            CycleClock threadClock = i == 0 ? clock : newClock();
             AgentLog threadLog = logs.agent("progress-" + i, true);
             DriverLinkServices services = new DriverLinkServices(
                 directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), threadLog);

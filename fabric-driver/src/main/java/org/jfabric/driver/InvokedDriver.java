@@ -4,6 +4,7 @@ import org.jfabric.client.Attachment;
 import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.LentMessages;
+import org.jfabric.client.PollPauses;
 import org.jfabric.client.Sleeper;
 import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
@@ -25,11 +26,14 @@ final class InvokedDriver extends EmbeddedDriver {
 
     private final DriverWiring wiring;
     private final ProgressAgent progress;
+    /** Between the cycles that the application calls for itself. */
+    private final PollPauses pauses;
     private boolean closed;
 
     InvokedDriver(DriverWiring wiring) {
         this.wiring = wiring;
         this.progress = wiring.progress();
+        this.pauses = new PollPauses(wiring.environment().nanoTime());
     }
 
     @Override
@@ -84,18 +88,27 @@ final class InvokedDriver extends EmbeddedDriver {
         });
     }
 
-    /** Runs a cycle for a thread that does not own the lock. */
+    /** Runs a cycle for the application, whose thread does not own the lock. */
     int lockedCycle() {
         UseLock lock = lock();
         if (lock == null) {
-            return cycle();
+            return cycleOrCatchUp();
         }
         lock.enter();
         try {
-            return cycle();
+            return cycleOrCatchUp();
         } finally {
             lock.exit();
         }
+    }
+
+    private int cycleOrCatchUp() {
+        if (!pauses.isAfterPause(nanoTime(), 1)) {
+            return cycle();
+        }
+        int work = catchUp(ProgressAgent.LINK_BATCH);
+        pauses.onEnd(nanoTime());
+        return work;
     }
 
     private int cycle() {
@@ -106,6 +119,11 @@ final class InvokedDriver extends EmbeddedDriver {
     @Override
     public int cycle(int messageLimit) {
         return closed ? 0 : wiring.cycle(messageLimit);
+    }
+
+    @Override
+    public int catchUp(int messageLimit) {
+        return closed ? 0 : wiring.catchUp(messageLimit);
     }
 
     @Override

@@ -51,6 +51,7 @@ public final class ClientSession {
     private int listeningThread = CompletionQueueResource.UNPLACED;
     private int activeCommands;
     private boolean ending;
+    private boolean isLost;
 
     /**
      * A client without objects.
@@ -447,9 +448,15 @@ public final class ClientSession {
     }
 
     /** The client ends: the driver does not read its memory any more. */
-    void end() {
+    void end(boolean loses) {
         ending = true;
+        isLost = loses;
         passedFile.close();
+    }
+
+    /** Whether it does not end in order. */
+    boolean isLost() {
+        return isLost;
     }
 
     @Override

@@ -273,7 +273,10 @@ final class ClientSockets {
             refused(new FabricException(ex.errno(), "a connection could not be watched: " + ex.getMessage(),
                 "Raise fs.epoll.max_user_watches or free memory."));
             close(socket);
+            return;
         }
+        // it is there already if no cycle was run for a while, and the next one may be as far away
+        onReadable(fd);
     }
 
     private void onReadable(int fd) {

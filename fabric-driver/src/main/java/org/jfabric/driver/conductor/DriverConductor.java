@@ -252,7 +252,8 @@ public final class DriverConductor implements Agent {
 
     void onClientGone(ClientSession session) {
         if (!session.isEnding()) {
-            if (!session.hasClosed()) {
+            boolean isLost = !session.hasClosed();
+            if (isLost) {
                 context.counters().add(SystemCounter.CLIENTS_DIED, 1);
                 FabricException died = new FabricException(FabricErrno.ECONNRESET,
                     session + " of process " + session.pid() + " died: its socket ended and it had not closed",
@@ -265,7 +266,7 @@ public final class DriverConductor implements Agent {
                 context.log().client(
                     EventKind.CLIENT_LEFT, session.id(), session.name(), session.pid(), "it has closed");
             }
-            takeBack(session);
+            takeBack(session, isLost);
         }
     }
 
@@ -404,11 +405,11 @@ public final class DriverConductor implements Agent {
             // its control file is the truncated one: the client is notified of the end by its socket
             session.proxy().close();
         }
-        takeBack(session);
+        takeBack(session, errno != FabricErrno.ESHUTDOWN);
     }
 
-    private void takeBack(ClientSession session) {
-        session.end();
+    private void takeBack(ClientSession session, boolean isLost) {
+        session.end(isLost);
         // commands that are running end later and answer: the ring or socket may belong to another client then
         session.proxy().close();
         registry.remove(session);

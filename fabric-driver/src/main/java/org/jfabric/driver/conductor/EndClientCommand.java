@@ -54,7 +54,11 @@ final class EndClientCommand extends Command {
                 List<PassiveEndpointResource> passive = List.copyOf(session().passiveEndpoints().values());
                 session().endpoints().values().forEach(
                     endpoint -> context().threads().addEndpoints(endpoint.thread(), -1));
+                boolean isLost = session().isLost();
                 onThreads(thread -> {
+                    if (isLost) {
+                        session().progress(thread).session().lose();
+                    }
                     context().threads().get(thread).agent().endClient(session().progress(thread));
                     // also the addresses of passive endpoints that never listened
                     passive.stream().filter(each -> each.thread() == thread)

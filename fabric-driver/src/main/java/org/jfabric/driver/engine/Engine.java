@@ -400,13 +400,14 @@ public final class Engine {
     }
 
     /**
-     * Closes an endpoint: its operations end without entries, and its channels to the peers are closed.
+     * Closes an endpoint: its operations end without entries, and its channels to the peers are closed, which these
+     * learn with the reason where the link can say it.
      *
      * @param endpoint from {@link #addEndpoint}.
      */
     public void removeEndpoint(EngineEndpoint endpoint) {
         if (endpoint.session().endpoints().remove(endpoint)) {
-            endpoint.close(FabricErrno.ECONNRESET);
+            endpoint.close(endpoint.session().errnoOfClose());
             endpoint.log(EventKind.ENDPOINT_CLOSED, 0, 0, endpoint.settings().address());
             meters.close(endpoint);
         }

@@ -695,11 +695,13 @@ public final class EngineEndpoint extends EndpointPort {
             settings.bound().close();
         }
         addresses.unbind(peers);
+        // a connection that was not shut down before is cut off
+        int reported = connection == null ? errno : FabricErrno.ECONNRESET;
         boolean done = false;
         while (!done) {
             try {
                 // does nothing for peers that are closed already
-                peers.all().forEach(peer -> peer.close(errno));
+                peers.all().forEach(peer -> peer.close(reported));
                 FaultPoint.pass();
                 done = true;
             } catch (InternalError ex) {
@@ -921,6 +923,11 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public void onCreditWaitEnded(Peer peer, long ns, int sends) {
             log(EventKind.CREDIT_WAIT_ENDED, ns, sends, peer.address());
+        }
+
+        @Override
+        public int errnoOfOperations(int errno) {
+            return connection == null && errno == FabricErrno.ESHUTDOWN ? FabricErrno.ECONNRESET : errno;
         }
 
         @Override

@@ -17,6 +17,7 @@ public final class EngineSession {
     private final List<EnginePassiveEndpoint> passiveEndpoints = new ArrayList<>();
     private final SessionWork work = new SessionWork(endpoints);
     private boolean ended;
+    private boolean lost;
 
     /**
      * A session without endpoints.
@@ -121,6 +122,21 @@ public final class EngineSession {
         ended = true;
     }
 
+    /** The client does not end in order: it died, or the driver ends it. Before {@link Engine#closeSession}. */
+    public void lose() {
+        lost = true;
+    }
+
+    /**
+     * Why the client's endpoints close, for their peers.
+     *
+     * @return {@link FabricErrno#ESHUTDOWN} in order, {@link FabricErrno#ECONNRESET} after {@link #lose} or
+     *     {@link #corrupt}.
+     */
+    int errnoOfClose() {
+        return lost ? FabricErrno.ECONNRESET : FabricErrno.ESHUTDOWN;
+    }
+
     /**
      * The client violated the protocol: stops serving it and requests its end from the conductor.
      *
@@ -129,6 +145,7 @@ public final class EngineSession {
     public void corrupt(String reason) {
         if (!ended) {
             ended = true;
+            lost = true;
             listener.onCorruption(clientId, reason);
         }
     }

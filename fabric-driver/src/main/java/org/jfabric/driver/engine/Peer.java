@@ -719,7 +719,7 @@ final class Peer extends ChannelHandler {
     }
 
     void fail(int errno) {
-        end(errno);
+        end(context.errnoOfOperations(errno));
         context.onPeerDown(this, errno);
     }
 

@@ -129,6 +129,15 @@ abstract class PeerContext {
     abstract void onCreditWaitEnded(Peer peer, long ns, int sends);
 
     /**
+     * With what the operations of a peer end. Without connections none of them is part of an orderly end: the peer has
+     * not got the messages.
+     *
+     * @param errno why the peer is down.
+     * @return positive fabric errno.
+     */
+    abstract int errnoOfOperations(int errno);
+
+    /**
      * Operations of a peer are about to end with errors; {@link #onPeerDown} follows when they have.
      *
      * @param channel to the peer, or null.

@@ -169,4 +169,32 @@ public abstract class LinkServices {
      * @return nanoseconds of {@link System#nanoTime()}.
      */
     public abstract long nowNs();
+
+    /**
+     * The time for which the driver was run, as of {@link #nowNs()}: a pause between two cycles counts for a short time
+     * only, because nothing was read and answered meanwhile. Time-outs of handshakes are counted in it.
+     *
+     * @return nanoseconds of a time of its own.
+     */
+    public long attendedNs() {
+        return nowNs();
+    }
+
+    /**
+     * The same for what begins now: the clock is read, because calls of an application come between cycles.
+     *
+     * @return nanoseconds as of {@link #attendedNs()}.
+     */
+    public long readAttendedNs() {
+        return environment().nanoTime();
+    }
+
+    /**
+     * Whether this cycle comes after a pause of the application, so that it does what others do now and then only.
+     *
+     * @return false while cycles come in close succession.
+     */
+    public boolean isCatchingUp() {
+        return false;
+    }
 }

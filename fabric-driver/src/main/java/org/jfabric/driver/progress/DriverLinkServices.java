@@ -252,4 +252,19 @@ public final class DriverLinkServices extends LinkServices {
     public long nowNs() {
         return clock.nowNs();
     }
+
+    @Override
+    public long attendedNs() {
+        return clock.attendedNs();
+    }
+
+    @Override
+    public long readAttendedNs() {
+        return clock.readAttendedNs();
+    }
+
+    @Override
+    public boolean isCatchingUp() {
+        return clock.isCatchingUp();
+    }
 }

@@ -8,7 +8,10 @@ import org.agrona.concurrent.NanoClock;
  */
 public final class CycleClock {
     private final NanoClock source;
+    private final long longestWaitNs;
     private long nowNs;
+    private long attendedNs;
+    private boolean isCatchingUp;
 
     /** A clock that shows the time of its making. */
     public CycleClock() {
@@ -21,8 +24,20 @@ public final class CycleClock {
      * @param source read at each {@link #update()}.
      */
     public CycleClock(NanoClock source) {
+        this(source, Long.MAX_VALUE);
+    }
+
+    /**
+     * A clock that shows the time of its making.
+     *
+     * @param source        read at each {@link #update()}.
+     * @param longestWaitNs what a time without an update counts for at most in {@link #attendedNs()}.
+     */
+    public CycleClock(NanoClock source, long longestWaitNs) {
         this.source = source;
+        this.longestWaitNs = longestWaitNs;
         this.nowNs = source.nanoTime();
+        this.attendedNs = nowNs;
     }
 
     /**
@@ -31,7 +46,9 @@ public final class CycleClock {
      * @return nanoseconds, as of {@link System#nanoTime()}.
      */
     public long update() {
+        long last = nowNs;
         nowNs = source.nanoTime();
+        attendedNs += Math.min(nowNs - last, longestWaitNs);
         return nowNs;
     }
 
@@ -51,5 +68,42 @@ public final class CycleClock {
      */
     public long nowNs() {
         return nowNs;
+    }
+
+    /**
+     * The time for which cycles were run, as of {@link #nowNs()}: a pause between two of them counts for a short time
+     * only, because nothing was read and answered meanwhile.
+     *
+     * @return nanoseconds of a time of its own.
+     */
+    public long attendedNs() {
+        return attendedNs;
+    }
+
+    /**
+     * As {@link #attendedNs()} if the clock were read now.
+     *
+     * @return nanoseconds of the same time.
+     */
+    public long readAttendedNs() {
+        return attendedNs + Math.min(source.nanoTime() - nowNs, longestWaitNs);
+    }
+
+    /**
+     * Begins or ends a cycle after a pause.
+     *
+     * @param begins false at its end.
+     */
+    public void catchUp(boolean begins) {
+        isCatchingUp = begins;
+    }
+
+    /**
+     * Whether this cycle does what has waited in a pause, also what other cycles do now and then only.
+     *
+     * @return false in all other cycles.
+     */
+    public boolean isCatchingUp() {
+        return isCatchingUp;
     }
 }

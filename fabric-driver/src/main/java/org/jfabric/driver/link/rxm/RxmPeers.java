@@ -99,7 +99,7 @@ final class RxmPeers extends ListenerHandler {
             return known;
         }
         RxmChannel channel = add(remoteAddress, handler);
-        channel.deadlineNs = services.nowNs() + settings.connectTimeoutNs();
+        channel.deadlineNs = services.readAttendedNs() + settings.connectTimeoutNs();
         if (failure != 0) {
             later.add(() -> channel.down(failure));
         } else if (name != null) {
@@ -368,7 +368,7 @@ final class RxmPeers extends ListenerHandler {
     }
 
     private int askAgain(RxmChannel channel) {
-        if (services.nowNs() - channel.deadlineNs > 0) {
+        if (services.attendedNs() - channel.deadlineNs > 0) {
             channel.down(FabricErrno.ECONNREFUSED);
             return 1;
         }

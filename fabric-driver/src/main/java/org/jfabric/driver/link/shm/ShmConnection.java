@@ -243,7 +243,7 @@ final class ShmConnection extends ResidentRing {
     /** Makes one step; 0 if there was nothing to do. */
     int poll(int limit) {
         if (state != UP) {
-            if (state != DOWN && services.nowNs() - deadlineNs > 0) {
+            if (state != DOWN && services.attendedNs() - deadlineNs > 0) {
                 fail(FabricErrno.ETIMEDOUT, "did not answer in time");
                 return 1;
             }

@@ -71,7 +71,7 @@ final class ShmGroups {
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
         ShmGroupJoin join = new ShmGroupJoin(++ids, endpoint, address, handler, isOwn || writes ? null
-            : isName(address) ? link.connection(address) : null, services.nowNs() + config.connectTimeoutNs());
+            : isName(address) ? link.connection(address) : null, services.readAttendedNs() + config.connectTimeoutNs());
         if (!isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
         } else if (isMember(endpoint, address)) {
@@ -447,7 +447,7 @@ final class ShmGroups {
 
     private int endLateJoins() {
         for (ShmGroupJoin join : joins) {
-            if (join.isLate(services.nowNs())) {
+            if (join.isLate(services.attendedNs())) {
                 giveUp(join);
                 join.failed(FabricErrno.ETIMEDOUT, "has a driver that did not answer in time",
                     "Wait for it, then join again; the time is jfabric.shm.connectTimeoutNs.");

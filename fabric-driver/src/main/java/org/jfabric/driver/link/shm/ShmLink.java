@@ -313,7 +313,7 @@ final class ShmLink extends Link {
 
     private ShmConnection add(String driver, int thread, int state) {
         ShmConnection connection = new ShmConnection(
-            this, services, driver, thread, state, services.nowNs() + config.connectTimeoutNs());
+            this, services, driver, thread, state, services.readAttendedNs() + config.connectTimeoutNs());
         byThread.put(new PeerThread(driver, thread), connection);
         polled = Arrays.copyOf(polled, polled.length + 1);
         polled[polled.length - 1] = connection;

@@ -77,8 +77,7 @@ final class RdmEndpoint extends ConnectionOwner {
         }
         RdmChannel channel = new RdmChannel(
             this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
-        // not the cycle's clock, which stops while no thread runs cycles
-        channel.deadlineNs = link.readNs() + link.connectTimeoutNs();
+        channel.deadlineNs = link.connectDeadlineNs();
         peers.add(channel);
         if (behindFirewall.contains(remoteAddress)) {
             channel.failure = FabricErrno.EFIREWALLADDR;
@@ -121,7 +120,7 @@ final class RdmEndpoint extends ConnectionOwner {
             if (channel.failure != 0) {
                 down(channel, channel.failure);
                 work++;
-            } else if (link.nowNs() - channel.deadlineNs > 0) {
+            } else if (link.attendedNs() - channel.deadlineNs > 0) {
                 down(channel, FabricErrno.ECONNREFUSED);
                 work++;
             } else if (link.nowNs() - channel.retryNs > 0) {
@@ -171,7 +170,7 @@ final class RdmEndpoint extends ConnectionOwner {
     void onAccepted(TcpPort port, SocketName from) {
         port.mark(marks);
         TcpConnection connection = new TcpConnection(
-            link, this, from, port, TcpConnection.GREETING, link.readNs() + link.connectTimeoutNs());
+            link, this, from, port, TcpConnection.GREETING, link.connectDeadlineNs());
         if (!link.add(connection)) {
             connection.release();
         }

@@ -570,7 +570,7 @@ final class TcpConnection extends Watched {
 
     private int linger() {
         int work = writer.poll();
-        if (writer.isClear() || link.nowNs() - deadlineNs > 0) {
+        if (writer.isClear() || link.attendedNs() - deadlineNs > 0) {
             release();
             return 1;
         }

@@ -81,7 +81,7 @@ final class TcpConnector extends MessageConnector {
             return channel;
         }
         TcpConnection connection = new TcpConnection(
-            link, owner, remote, port, TcpConnection.CONNECTING, link.readNs() + link.connectTimeoutNs());
+            link, owner, remote, port, TcpConnection.CONNECTING, link.connectDeadlineNs());
         channel.connection(connection);
         channel.request = cmData;
         channels.put(connection, channel);
@@ -250,7 +250,7 @@ final class TcpConnector extends MessageConnector {
 
         private void onAccepted(TcpPort port, SocketName from) {
             TcpConnection connection = new TcpConnection(
-                link, owner, from, port, TcpConnection.GREETING, link.readNs() + link.connectTimeoutNs());
+                link, owner, from, port, TcpConnection.GREETING, link.connectDeadlineNs());
             if (link.add(connection)) {
                 requests.put(connection, this);
             } else {

@@ -228,10 +228,10 @@ final class TcpLink extends Link {
      */
     private int check() {
         int work = watched.poll();
-        work += greetings.endLate(services.nowNs());
+        work += greetings.endLate(services.attendedNs());
         for (int i = dialing.size() - 1; i >= 0; i--) {
             TcpConnection connection = i < dialing.size() ? dialing.get(i) : null;
-            if (connection != null && services.nowNs() - connection.deadlineNs() > 0) {
+            if (connection != null && services.attendedNs() - connection.deadlineNs() > 0) {
                 connection.end(FabricErrno.ETIMEDOUT);
                 work++;
             }
@@ -409,8 +409,14 @@ final class TcpLink extends Link {
         return config.copyLimitBytes();
     }
 
-    long connectTimeoutNs() {
-        return config.connectTimeoutNs();
+    /** Until when a connection that begins now has to be up; compared with {@link #attendedNs()}. */
+    long connectDeadlineNs() {
+        return services.readAttendedNs() + config.connectTimeoutNs();
+    }
+
+    /** As {@link LinkServices#attendedNs()}. */
+    long attendedNs() {
+        return services.attendedNs();
     }
 
     long nowNs() {
@@ -423,7 +429,7 @@ final class TcpLink extends Link {
     }
 
     long lingerDeadlineNs() {
-        return readNs() + LINGER_NS;
+        return services.readAttendedNs() + LINGER_NS;
     }
 
     void onError(Throwable error) {

@@ -114,8 +114,9 @@ final class DtlsResources implements AutoCloseable {
         return tasks;
     }
 
+    /** A pause between cycles counts for a short time only: what has arrived meanwhile is still to be read. */
     long nowNs() {
-        return services.nowNs();
+        return services.attendedNs();
     }
 
     void onError(Throwable error) {

@@ -228,7 +228,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             work++;
         }
         // without receives and handshakes the kernel's buffer is the better place for what arrives
-        boolean mayWait = posted == 0 && !dtls.isShaking() && (++quietPolls & QUIET_STRIDE - 1) != 0;
+        boolean mayWait = posted == 0 && !dtls.isShaking() && !services.isCatchingUp() && (++quietPolls & QUIET_STRIDE - 1) != 0;
         if (mayWait || !isDue()) {
             return work;
         }
@@ -270,7 +270,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             emptyPolls++;
             return true;
         }
-        return (++quietPolls & QUIET_STRIDE - 1) == 0;
+        return services.isCatchingUp() || (++quietPolls & QUIET_STRIDE - 1) == 0;
     }
 
     private int receiveGroups(int limit) {

@@ -192,7 +192,7 @@ final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGrou
     @Override
     protected int poll(int limit) {
         int work = isOpening() ? openAll() : 0;
-        if (--pollsToLook < 0) {
+        if (--pollsToLook < 0 || services.isCatchingUp()) {
             pollsToLook = POLLS_PER_LOOK;
             work += descriptors.poll();
         }
