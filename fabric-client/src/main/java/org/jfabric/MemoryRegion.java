@@ -24,8 +24,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  * If the application has got a buffer, slice or segment of it, the memory stays as long as this object or one of those
  * is reachable, so that none of them ever fails: its space in the driver's directory comes back with a garbage
  * collection, which {@link Domain#allocate(long)} asks for where there is no room else. Without one the space comes
- * back at once. When the fabric is closed the contents are given back in any case: buffers of a region read zeros from then
- * on. A persistent region ({@link Domain#allocatePersistent}) shows its file.
+ * back at once. When the fabric is closed the contents are given back in any case: buffers of a region read zeros from
+ * then on. A persistent region ({@link Domain#allocatePersistent}) shows its file.
  *
  * <p>Any thread; who may touch which byte when is the application's matter: what is posted belongs to the driver until
  * its entry is read. {@link #close()} is a control call.
