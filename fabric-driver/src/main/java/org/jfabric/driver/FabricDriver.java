@@ -236,8 +236,8 @@ public final class FabricDriver implements AutoCloseable {
     /**
      * Runs one whole duty cycle; INVOKER only. After a pause of half a millisecond or more it does all that has waited.
      * Reading calls run cycles too, or the part of one that moves messages while they come in close succession, so an
-     * application that reads often needs no call of this. One that reads seldom, or is busy elsewhere for long, calls it
-     * to keep connections and other processes from waiting.
+     * application that reads often needs no call of this. One that reads seldom, or is busy elsewhere for long, calls
+     * it to keep connections and other processes from waiting.
      *
      * @return work done, 0 if there was nothing to do.
      * @throws FabricException {@code FI_EOPBADSTATE} in other modes.

@@ -707,6 +707,12 @@ class ControlCallsTest {
                 return null;
             }, queue, null);
         }, EnableEndpointDecoder.TEMPLATE_ID, close);
+        closesOfMany(all);
+    }
+
+    /** Those that consist of others, or belong to others. */
+    private static void closesOfMany(List<Case> all) {
+        Integer close = CloseObjectDecoder.TEMPLATE_ID;
         add(all, "WaitSet.close", client -> close(client.keep(client.fabric.openWaitSet(new WaitSetAttr()))), close);
         add(all, "PassiveEndpoint.close", client -> close(client.passive(client.events())), close);
         add(all, "ScalableEndpoint.close", client -> {

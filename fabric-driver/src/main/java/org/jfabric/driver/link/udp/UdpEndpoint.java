@@ -228,7 +228,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             work++;
         }
         // without receives and handshakes the kernel's buffer is the better place for what arrives
-        boolean mayWait = posted == 0 && !dtls.isShaking() && !services.isCatchingUp() && (++quietPolls & QUIET_STRIDE - 1) != 0;
+        boolean mayWait = posted == 0 && !dtls.isShaking() && !services.isCatchingUp()
+            && (++quietPolls & QUIET_STRIDE - 1) != 0;
         if (mayWait || !isDue()) {
             return work;
         }
