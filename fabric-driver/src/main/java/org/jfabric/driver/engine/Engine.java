@@ -406,8 +406,10 @@ public final class Engine {
      * @param endpoint from {@link #addEndpoint}.
      */
     public void removeEndpoint(EngineEndpoint endpoint) {
+        // asked first: what fails behind the removal would leave it open for ever
+        int reason = endpoint.session().errnoOfClose();
         if (endpoint.session().endpoints().remove(endpoint)) {
-            endpoint.close(endpoint.session().errnoOfClose());
+            endpoint.close(reason);
             endpoint.log(EventKind.ENDPOINT_CLOSED, 0, 0, endpoint.settings().address());
             meters.close(endpoint);
         }

@@ -102,7 +102,7 @@ class FidTest {
         endpoint.bind(vector, 0);
         endpoint.bind(events, 0);
         endpoint.bind(counts, Flags.SEND);
-        assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(allocated, 0)));
+        assertEquals(FabricErrno.EOPBADSTATE, errno(() -> endpoint.bind(allocated, 0)), "enabled from the start");
         assertEquals(FabricErrno.EINVAL, errno(() -> endpoint.bind(null, 0)));
         ((Endpoint) endpoint).enable();
         assertEquals(FabricErrno.EINVAL, errno(() -> allocated.bind(completions, 0)));
