@@ -89,7 +89,8 @@ class SeldomPollsTest {
     }
 
     static Stream<String> linksWithConnections() {
-        return Stream.of("shm", "tcp", "tlsrxm", "best");
+        // the slow steps of encryption take real time, of which this clock knows nothing
+        return Stream.of("shm", "tcp", "best");
     }
 
     /** What it polled for in close succession came to nothing. */
