@@ -146,9 +146,9 @@ class KilledDriverTest {
         closing.setDaemon(true);
         closing.start();
         Deadline.awaitParked("the wait for the sends", () ->
-            !node.fabric.isOpen() && closing.getState() != Thread.State.NEW
-            && closing.getState() != Thread.State.RUNNABLE);
+            closing.getState() != Thread.State.NEW && closing.getState() != Thread.State.RUNNABLE);
         assertEquals(-1, unfinished.get());
+        assertTrue(node.fabric.isOpen());
         driver.kill();
         Deadline.awaitParked(() -> "the return from close, it is in " + List.of(closing.getStackTrace()),
             () -> unfinished.get() >= 0);
