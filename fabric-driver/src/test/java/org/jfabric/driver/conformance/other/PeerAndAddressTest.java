@@ -247,8 +247,10 @@ class PeerAndAddressTest {
             for (int i = 0; i < 3; i++) {
                 assertEquals(0, a.endpoint.tsend(a.memory.address(), 1 << 20, toB, 2, 10 + i));
             }
+            Thread closing = Thread.currentThread();
             Thread killer = new Thread(() -> {
-                while (a.fabric.isOpen()) {
+                // between two looks at the sends
+                while (closing.getState() != Thread.State.TIMED_WAITING) {
                     Thread.yield();
                 }
                 beta.kill();
