@@ -201,9 +201,13 @@ public final class ClientConductor implements AutoCloseable {
         replayer = null;
         if (!isBack) {
             Attached failed = attached;
-            failed.connection.shutdown();
+            // the end of the other direction is the driver's, and proves that it accesses no memory any more
+            failed.connection.finish();
             // the next connection closes the socket, which no thread may watch then
-            failed.watcher.join();
+            if (!failed.watcher.join()) {
+                failed.connection.shutdown();
+                failed.watcher.join();
+            }
             return null;
         }
         boolean noted = state.comeBack();
@@ -449,8 +453,16 @@ public final class ClientConductor implements AutoCloseable {
             }
             undone.decrementAndGet();
         }
+        settle();
         command.result();
         return command;
+    }
+
+    /** Changes whose late answers came before that of a command take effect before it does. */
+    private void settle() {
+        if (!unanswered.isEmpty()) {
+            listener.onLateAnswer(() -> unanswered.forEach(this::finish));
+        }
     }
 
     /** A command that was given up has been answered: what it has done is reverted. */
@@ -493,6 +505,7 @@ public final class ClientConductor implements AutoCloseable {
             throw timedOut(what, "the driver did not answer");
         }
         unanswered.remove(key);
+        settle();
         command.result();
         return command;
     }
@@ -512,8 +525,14 @@ public final class ClientConductor implements AutoCloseable {
         if (command.closes() && command.isRefusedAsBusy() && change.mayPass()) {
             boolean mayPass = undone.get() > 0;
             idle();
-            LateChange again = new LateChange(
-                issue(command.what(), change.encoder(), null, true), change.encoder(), change.late(), mayPass);
+            LateChange again;
+            try {
+                again = new LateChange(
+                    issue(command.what(), change.encoder(), null, true), change.encoder(), change.late(), mayPass);
+            } catch (FabricException ended) {
+                // the driver closes everything when it ends, or ends this client
+                return;
+            }
             if (!leave(key, again)) {
                 finish(key, again);
             }
@@ -579,6 +598,10 @@ public final class ClientConductor implements AutoCloseable {
             }
         } catch (FabricException broken) {
             end(of, broken, false);
+            if (of.watcher != null) {
+                // the driver does not know; what it ends now answers the closes
+                of.connection.finish();
+            }
         }
     }
 

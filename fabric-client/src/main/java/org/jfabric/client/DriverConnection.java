@@ -337,14 +337,14 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Gives back a file whose object is closed. Its blocks are free when the driver has given it back, too.
      *
-     * @param file    as it was opened; ignored if it is no mapping of this connection.
+     * @param file    as it was opened; ignored if it is no mapping of this connection, or null.
      * @param isInUse whether something may refer to its bytes: the file is kept until the collector finds that nothing
      *                does. Else whoever still reads there reads zeros.
      */
     public void release(MemorySegment file, boolean isInUse) {
         synchronized (mapped) {
             hasReleased = true;
-            MappedFile.Discard discard = mapped.remove(file.address());
+            MappedFile.Discard discard = file == null ? null : mapped.remove(file.address());
             if (discard != null && isInUse) {
                 inUse.removeIf(MappedFile.Discard::isOver);
                 inUse.add(discard);

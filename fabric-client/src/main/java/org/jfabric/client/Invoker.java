@@ -226,6 +226,8 @@ public final class Invoker {
         lastLook = polls;
         nextLook = polls + (nearLooks > 0 ? 1 : POLLS_PER_LOOK);
         if (isAfterPause) {
+            wholeCycle = polls;
+            wholeNs = nowNs;
             int work = cycle(messageLimit, true);
             pauses.onEnd(driver.nanoTime());
             return work;

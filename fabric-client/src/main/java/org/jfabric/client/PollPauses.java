@@ -15,6 +15,8 @@ public final class PollPauses {
     private static final long SELDOM_NS = 10_000;
     /** A share of the time that may be spent after pauses. */
     private static final int REST = 7;
+    /** What a call counts for at most: a listener of the application may have waited in it. */
+    private static final long MOST_NS = 10_000_000;
 
     private long readNs;
     private long resumeNs;
@@ -50,7 +52,7 @@ public final class PollPauses {
      * @param nowNs the time now.
      */
     public void onEnd(long nowNs) {
-        resumeNs = nowNs + REST * (nowNs - readNs);
+        resumeNs = nowNs + REST * Math.min(nowNs - readNs, MOST_NS);
     }
 
     /**

@@ -24,7 +24,7 @@ public final class TestLeftovers {
         end() {
             local each
             for each in /proc/[0-9]*; do
-                if grep -qzsx "$variable=$1" "$each/environ"; then
+                if grep -qzsxF "$variable=$1" "$each/environ"; then
                     echo "left by tests, killed: process ${each#/proc/}: $(tr '\\0' ' ' < "$each/cmdline")"
                     kill -KILL "${each#/proc/}"
                 fi
@@ -37,7 +37,8 @@ public final class TestLeftovers {
         for folder in "$folders"*-*; do
             earlier=${folder#"$folders"}
             earlier=${earlier%%-*}
-            [ ! -e "$folder" ] || [ -e "/proc/$earlier" ] || end "$earlier"
+            case $earlier in *[!0-9]* | '') continue ;; esac
+            [ ! -O "$folder" ] || [ -e "/proc/$earlier" ] || end "$earlier"
         done
         echo ready
         cat > /dev/null

@@ -63,8 +63,8 @@ class WatchProcessTest {
         String[] widest = {"top", "--dir", directory.toString(), "--interval", "0.5", "--width", "200"};
         String frame = TestProcess.run(command(widest).toArray(String[]::new)).succeeded();
         assertTrue(frame.matches("(?s).*\nwatched +(running|parked) +.*"), frame);
-        assertTrue(frame.matches("(?s).*\njfabric://watched/quotes +flowing +[1-9][0-9.kM]* .* quotes .*"), frame);
-        assertTrue(frame.matches("(?s).*\n  > jfabric://watched/orders +flowing +[1-9].* loopback .*"), frame);
+        assertTrue(frame.matches("(?s).*\njfabric://watched/quotes +flowing quotes +[1-9][0-9.kM]* .*"), frame);
+        assertTrue(frame.matches("(?s).*\n  > jfabric://watched/orders +flowing loopback +[1-9].*"), frame);
         assertFalse(frame.contains(ESCAPE), frame);
     }
 

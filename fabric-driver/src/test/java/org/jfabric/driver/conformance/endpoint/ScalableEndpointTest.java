@@ -210,10 +210,11 @@ class ScalableEndpointTest {
         setup.assumeNames();
         try (FabricPair pair = pair(setup); ScalableSide side = new ScalableSide(pair, pair.a, 1, 2)) {
             side.rx.get(1).close();
-            Endpoint refused = side.scalable.rxContext(1, new RxAttr().opFlags(Flags.FENCE), 0);
-            refused.bind(side.rxCq.get(1), Flags.RECV);
-            assertEquals(FabricErrno.EBADFLAGS, errno(refused::enable));
-            assertEquals(FabricErrno.EBADFLAGS, errno(refused::enable));
+            assertEquals(FabricErrno.EBADFLAGS,
+                errno(() -> side.scalable.rxContext(1, new RxAttr().opFlags(Flags.FENCE), 0)));
+            Endpoint refused = side.scalable.rxContext(1);
+            assertEquals(FabricErrno.ENOCQ, errno(refused::enable));
+            assertEquals(FabricErrno.ENOCQ, errno(refused::enable));
             refused.close();
             side.rx.set(1, ScalableSide.enabled(side.scalable.rxContext(1), side.rxCq.get(1), Flags.RECV));
         }
@@ -376,7 +377,7 @@ class ScalableEndpointTest {
             assertEquals(-FabricErrno.EOPNOTSUPP, tx.recv(buf, LENGTH, ANY, 1));
             assertEquals(-FabricErrno.EOPNOTSUPP, tx.trecv(buf, LENGTH, ANY, 1, 0, 1));
             assertEquals(-FabricErrno.EOPNOTSUPP, tx.rxSizeLeft());
-            assertEquals(FabricErrno.EINVAL, errno(() -> tx.bind(pair.a.memory, 0)));
+            assertEquals(FabricErrno.EOPBADSTATE, errno(() -> tx.bind(pair.a.memory, 0)), "enabled from the start");
             Endpoint rx = side.rx.getFirst();
             assertEquals(-FabricErrno.EOPNOTSUPP, rx.send(buf, LENGTH, toB, 1));
             assertEquals(-FabricErrno.EOPNOTSUPP, rx.tsend(buf, LENGTH, toB, 1, 1));
