@@ -33,11 +33,13 @@ import org.jfabric.test.Deadline;
 import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Endpoints of several links, one of which is that of RDMA devices, here devices in memory. */
 @Timeout(60)
+@Isolated("its network of software delivers while threads of two drivers connect, and is delayed by other tests")
 class BestDeviceTest {
     private static final String DEVICE = VerbsLinkProvider.RXM_NAME;
     private static final int LENGTH = 64;
