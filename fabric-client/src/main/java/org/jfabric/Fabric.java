@@ -440,7 +440,7 @@ public final class Fabric implements Fid {
      * no file of {@link Domain#allocatePersistent(Path, long, MemoryRegionAttr)}: if there were such, it has said so or
      * its process has ended. If that takes longer than {@link FabricConfig#commandTimeoutNs()} the call ends with
      * {@link FabricErrno#ETIMEDOUT}, and <b>the memory must not be freed or used for something else</b>. The fabric
-     * stays open, though every control call but closing is refused, until the driver goes on; a repeated call waits
+     * stays open, though every control call but closing is refused, until the driver resumes; a repeated call waits
      * again.
      *
      * @param timeoutNs how long to wait for the sends, in nanoseconds; 0 does not wait.
@@ -630,7 +630,7 @@ public final class Fabric implements Fid {
         try {
             conductor.commands().closeObject(kind, objectId, () -> { });
         } catch (FabricException noAnswer) {
-            // it is closed when the driver goes on, or with the fabric
+            // it is closed when the driver resumes, or with the fabric
             return;
         }
     }

@@ -699,7 +699,7 @@ class ControlCallsTest {
                 try {
                     endpoint.enable();
                 } catch (FabricException noAnswer) {
-                    // the driver enables it when it goes on, and finds the queue in use then
+                    // the driver enables it when it resumes, and finds the queue in use then
                     assertTrue(Thread.currentThread().isInterrupted());
                 }
                 endpoint.close();
