@@ -127,8 +127,13 @@ public abstract class FakeConnections extends FakeDatagrams {
         if (id.queuePair != null) {
             throw new AssertionError("the identifier has a queue pair still");
         }
-        if (id.peer != null && id.peer.queuePair == null && id.owner != null) {
-            id.peer.peer = null;
+        Id peer = id.peer;
+        if (peer != null) {
+            peer.peer = null;
+            if (peer.queuePair != null && peer.queuePair.isConnected()) {
+                // as ib_destroy_cm_id of an established connection
+                peer.owner.push(peer, VerbsConstants.CM_DISCONNECTED, 0, new byte[0]);
+            }
         }
         long of = context(pointer);
         NativeMemory.free(pointer);

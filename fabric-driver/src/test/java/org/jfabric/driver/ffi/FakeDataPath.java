@@ -173,6 +173,7 @@ public final class FakeDataPath extends VerbsDataPath {
         if (leavesEntries) {
             queuePair.fail();
         }
+        queuePair.end();
         queuePairs.remove(queuePair.pointer);
         if (queuePair.shared != null) {
             queuePair.shared.remove(queuePair);

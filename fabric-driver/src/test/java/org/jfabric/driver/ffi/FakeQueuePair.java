@@ -71,6 +71,18 @@ final class FakeQueuePair {
         other.peer = this;
     }
 
+    /** Whether a connection was made. */
+    boolean isConnected() {
+        return peer != null;
+    }
+
+    /** Destroyed: nothing reaches its memory any more. */
+    void end() {
+        isBroken = true;
+        receives.clear();
+        sends.clear();
+    }
+
     /** Into the error state: everything comes back. */
     void fail() {
         isBroken = true;
