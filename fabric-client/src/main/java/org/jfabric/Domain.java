@@ -818,6 +818,9 @@ public final class Domain implements Fid {
         } finally {
             if (!enabled) {
                 queues.forEach(each -> connection().release(each, false));
+                if (endpoint.slab() != null) {
+                    connection().release(endpoint.slab().file(), true);
+                }
                 fabric.discard(ObjectKind.ENDPOINT, ready.endpointId());
             }
         }

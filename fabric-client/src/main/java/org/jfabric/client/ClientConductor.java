@@ -29,6 +29,8 @@ import org.jfabric.layout.RecordRingDescriptor;
 public final class ClientConductor implements AutoCloseable {
     private static final long PAUSE_NS = TimeUnit.MICROSECONDS.toNanos(20);
     private static final int SPINS = 1000;
+    private static final String REMEDY =
+        "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.";
 
     /** Notified of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
     public interface Listener {
@@ -394,7 +396,7 @@ public final class ClientConductor implements AutoCloseable {
                 while ((result = encoder.applyAsInt(command.correlationId())) == -FabricErrno.EAGAIN) {
                     requireAlive();
                     if (nanoTime() - deadlineNs >= 0) {
-                        throw timedOut(what, "the command ring is full");
+                        throw new FabricException(FabricErrno.ETIMEDOUT, what + ": the command ring is full", REMEDY);
                     }
                     idle();
                 }
@@ -449,7 +451,7 @@ public final class ClientConductor implements AutoCloseable {
         if (!await(command)) {
             undone.incrementAndGet();
             if (command.leave((answer, failure) -> undo(answer, undo))) {
-                throw timedOut(what, "the driver did not answer");
+                throw new UnansweredException(what, commandTimeoutNs, REMEDY);
             }
             undone.decrementAndGet();
         }
@@ -502,7 +504,7 @@ public final class ClientConductor implements AutoCloseable {
             command = issue(what, encoder, null, true);
         }
         if (!command.isAnswered() && leave(key, new LateChange(command, encoder, late, true))) {
-            throw timedOut(what, "the driver did not answer");
+            throw new UnansweredException(what, commandTimeoutNs, REMEDY);
         }
         unanswered.remove(key);
         settle();
@@ -578,12 +580,6 @@ public final class ClientConductor implements AutoCloseable {
             }
         }
         return command.isAnswered();
-    }
-
-    private FabricException timedOut(String what, String why) {
-        return new FabricException(FabricErrno.ETIMEDOUT, what + ": " + why + " within "
-            + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms",
-            "Check whether the driver is stopped or overloaded, or allow more time by commandTimeoutNs.");
     }
 
     private static FabricException closed() {

@@ -775,22 +775,21 @@ public final class DriverProxy {
 
     /** What follows is reported by events, so a late answer is of interest only if it is a refusal. */
     private void begin(List<Object> key, String what, LongToIntFunction encoder, Runnable onRefused) {
-        boolean[] isSent = {false};
+        boolean mayBegin = false;
         try {
-            caller.change(key, what, id -> {
-                int result = encoder.applyAsInt(id);
-                isSent[0] |= result == 0;
-                return result;
-            }, false, (late, failure) -> {
+            caller.change(key, what, encoder, false, (late, failure) -> {
                 if (failure != null) {
                     onRefused.run();
                 }
             });
-        } catch (FabricException refused) {
-            if (!isSent[0] || refused.errno() != FabricErrno.ETIMEDOUT) {
+            mayBegin = true;
+        } catch (UnansweredException late) {
+            mayBegin = true;
+            throw late;
+        } finally {
+            if (!mayBegin) {
                 onRefused.run();
             }
-            throw refused;
         }
     }
 

@@ -17,7 +17,7 @@ public final class Invoker {
     /** Polls in close succession of which one looks for work that only a whole cycle does. */
     private static final int POLLS_PER_LOOK = 32;
     /** What a poll that found nothing counts for: no message waits for the look. */
-    private static final int EMPTY_POLL = 2;
+    private static final int EMPTY_POLL = 4;
     /** Time after which a whole cycle is run in the next look, whatever is to be done. */
     private static final long WHOLE_NS = 20_000;
 

@@ -42,7 +42,8 @@ final class ClassArchive {
         // a JVM whose other options do not fit the archive ignores it, and would warn in the output that tests read
         return FOLDER == null || !Files.exists(done(FOLDER)) ? List.of("-cp", CLASS_PATH)
             : List.of("-XX:AOTCache=" + FOLDER.resolve("classes.aot"), "-Xlog:aot=off", "-Xlog:cds=off",
-                "-cp", jars(FOLDER));
+                // compiles at once what the training run has called often: more than a short life gains
+                "-XX:+UnlockDiagnosticVMOptions", "-XX:-AOTReplayTraining", "-cp", jars(FOLDER));
     }
 
     private static Path prepare() {

@@ -55,7 +55,7 @@ final class UnexpectedStore {
 
     /** Whether no message has left the store for a while; asked while one waits for room. */
     boolean isStuck() {
-        long nowNs = clock.nowNs();
+        long nowNs = clock.attendedNs();
         if (!isAsked) {
             isAsked = true;
             isReported = false;

@@ -1,0 +1,15 @@
+package org.jfabric.client;
+
+import java.util.concurrent.TimeUnit;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+
+/** The driver did not answer in time: whether it has done what was asked is not known, and its answer may come late. */
+final class UnansweredException extends FabricException {
+    private static final long serialVersionUID = 1L;
+
+    UnansweredException(String what, long timeoutNs, String remedy) {
+        super(FabricErrno.ETIMEDOUT, what + ": the driver did not answer within "
+            + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms", remedy);
+    }
+}
