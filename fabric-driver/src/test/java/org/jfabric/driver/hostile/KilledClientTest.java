@@ -1,5 +1,6 @@
 package org.jfabric.driver.hostile;
 
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestProcess;
@@ -78,7 +79,7 @@ class KilledClientTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         FabricNode peer = DRIVER.opened(Bystanders.node("loopback", DRIVER.directory()));
-        for (int round = 0; round < 6; round++) {
+        for (int round = 0; round < Effort.rounds(3, 6); round++) {
             try (TestProcess child = ChildMain.start(
                 "burst", DRIVER.directory(), peer.endpoint.name(), Long.toString(random.nextLong()))) {
                 long toChild = peer.av.insert(child.hear("ready"));

@@ -15,6 +15,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.RemoteRequest;
 import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -37,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("hostile")
 @Timeout(36_000)
 class PersistentKilledTest {
-    private static final int KILLS = Integer.getInteger("jfabric.test.persistentKills", 6);
+    private static final int KILLS = Integer.getInteger("jfabric.test.persistentKills", Effort.rounds(3, 6));
     private static final int RECORD = CommittedRecord.LENGTH;
     /** Records of one round at most; each round has slots of its own. */
     private static final int ROUND = 2048;

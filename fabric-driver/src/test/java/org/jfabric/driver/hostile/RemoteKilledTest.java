@@ -19,6 +19,7 @@ import org.jfabric.MemoryRegionAttr;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.DriverView;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -45,6 +46,7 @@ class RemoteKilledTest {
     private static final int GUARD = 4096;
     private static final int ACCESSES = 8;
     private static final byte UNTOUCHED = 0x5C;
+    private static final int ROUNDS = Effort.rounds(2, 4);
     /** The connection is lost, or the other side is found gone when the access begins. */
     private static final Set<Integer> LOST = Set.of(
         FabricErrno.ECONNRESET, FabricErrno.EIO, FabricErrno.ECONNREFUSED, FabricErrno.ESHUTDOWN,
@@ -153,7 +155,7 @@ class RemoteKilledTest {
     @ParameterizedTest
     @ValueSource(strings = {"loopback", "shm", "tcp"})
     void shouldEndEachAccessToTheMemoryOfAClientThatIsKilled(String link) {
-        killOwner(link, "expose", 3, LOST);
+        killOwner(link, "expose", Effort.rounds(2, 3), LOST);
     }
 
     @ParameterizedTest
@@ -197,7 +199,7 @@ class RemoteKilledTest {
         DriverProcess other = other(link);
         FabricNode node = node(link, alpha.directory());
         MemoryRegion region = expose(node, 2 * GUARD + LENGTH);
-        for (int round = 0; round < 4; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             try (TestProcess child = ChildMain.start("access", other.directory(), link, node.endpoint.name(), "5")) {
                 child.hear("running");
                 pause();
@@ -214,7 +216,7 @@ class RemoteKilledTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm", "tcp"})
     void shouldEndEachAccessWhenTheDriverOfTheTargetIsKilled(String link) {
-        for (int round = 0; round < 4; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             DriverProcess beta = opened(DriverProcess.start(base.resolve("beta"), OPTIONS));
             FabricNode node = node(link, alpha.directory());
             FabricNode there = node(link, beta.directory());
@@ -239,7 +241,7 @@ class RemoteKilledTest {
         FabricNode node = node("shm", beta.directory());
         MemoryRegion region = expose(node, 2 * GUARD + LENGTH);
         Bystanders across = opened(new Bystanders("shm", alpha.directory(), beta.directory()));
-        for (int round = 0; round < 4; round++) {
+        for (int round = 0; round < ROUNDS; round++) {
             ControlClient client = new ControlClient(alpha.directory(), () -> { });
             ControlClient.Queues queues = client.open(
                 "cut-" + round + '-' + Long.toHexString(seed), "", Flags.RMA | Flags.TAGGED | Flags.MSG, 0, null);

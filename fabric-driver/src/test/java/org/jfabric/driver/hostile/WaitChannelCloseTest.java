@@ -15,6 +15,7 @@ import org.jfabric.codec.control.WaitChannelHelloEncoder;
 import org.jfabric.codec.control.WaitObj;
 import org.jfabric.codec.control.WaitSetReadyDecoder;
 import org.jfabric.driver.ControlClient;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
@@ -35,7 +36,7 @@ class WaitChannelCloseTest {
     @RegisterExtension
     static final WatchedDriver DRIVER = new WatchedDriver("jfabric.threading.mode=DEDICATED");
 
-    private static final int ROUNDS = 200;
+    private static final int ROUNDS = Effort.rounds(80, 200);
     private static final int STRANGERS = 4;
     private static final int ECONNRESET = -104;
 

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.MappedFile;
@@ -142,7 +143,7 @@ class ShmRegionCacheTest {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         int found = 0;
-        for (int i = 0; i < 2000; i++) {
+        for (int i = 0; i < Effort.rounds(400, 2000); i++) {
             found += find(1 + random.nextInt(random.nextInt(REGIONS) + 1)) ? 1 : 0;
             if (random.nextInt(3) == 0) {
                 work();
