@@ -105,6 +105,19 @@ class InvokerTest {
             spentNs + " ns of " + (driver.nowNs - beginNs));
     }
 
+    /** As of an application whose listener has waited in it. */
+    @Test
+    void shouldSoonDoWhatHasWaitedAfterACallThatTookLong() {
+        driver.catchUpNs = 60_000_000_000L;
+        driver.nowNs += 20_000_000;
+        invoker.poll(1);
+        assertEquals(1, driver.afterPause);
+        driver.catchUpNs = 0;
+        driver.nowNs += 100_000_000;
+        invoker.poll(1);
+        assertEquals(2, driver.afterPause);
+    }
+
     @Test
     void shouldNotAskADriverThatOtherThreadsMayUse() {
         driver.onDomainOpened(true, null);
