@@ -72,7 +72,7 @@ class EndpointAliasTest {
 
             long to = pair.b.av.insert(endpoint.name());
             // one queue of receives: the first one posted is taken first, through whichever object
-            Endpoint[] objects = {endpoint, late, early};
+            Endpoint[] objects = {endpoint, late, early, late};
             for (int i = 0; i < objects.length; i++) {
                 assertEquals(0, objects[i].trecv(
                     pair.a.memory.address(RECEIVE + (long) i * LENGTH), LENGTH, ANY, 5, 0, 20 + i));
@@ -83,6 +83,7 @@ class EndpointAliasTest {
                 pair.b.await(30 + i);
             }
             assertEquals(21, pair.a.await().context());
+            assertEquals(23, pair.a.await().context());
             pair.a.assertQuiet(20);
             for (int i = 0; i < objects.length; i++) {
                 pair.a.assertFilled(RECEIVE + (long) i * LENGTH, LENGTH, i);
