@@ -162,13 +162,17 @@ public final class ClientConductor implements AutoCloseable {
      * before is gone.
      *
      * @param next a fresh connection, which the conductor closes in the end, and at once if it throws.
-     * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed.
+     * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed,
+     *     {@link FabricErrno#ETIMEDOUT} if the driver has not ended the connection before.
      */
     public void resume(DriverConnection next) {
         Attached fresh = attach(next);
-        // the driver before has ended, or this one could not be there
-        attached.onDisconnected();
-        unanswered.forEach((key, change) -> finish(key, change));
+        // its end answers what closes, and retiring it closes the socket, which no thread may watch then
+        if (!attached.watcher.join()) {
+            fresh.discard();
+            throw new FabricException(FabricErrno.ETIMEDOUT, "the driver has not ended the connection before", REMEDY);
+        }
+        unanswered.forEach(this::finish);
         synchronized (this) {
             if (closing) {
                 fresh.discard();
@@ -196,20 +200,15 @@ public final class ClientConductor implements AutoCloseable {
     /**
      * Ends what {@link #resume} began.
      *
-     * @param isBack false to try once more: the connection ends, so that nothing opened by it is in the way of that.
+     * @param isBack false to try once more: the driver is asked to end the connection, so that nothing opened by it is
+     *               in the way of that. Only when it has done so it accesses no memory for it any more.
      * @return why the client is not connected: the driver is gone again; null if it is, or was given up.
      */
     public FabricException resumed(boolean isBack) {
         replayer = null;
         if (!isBack) {
-            Attached failed = attached;
-            // the end of the other direction is the driver's, and proves that it accesses no memory any more
-            failed.connection.finish();
-            // the next connection closes the socket, which no thread may watch then
-            if (!failed.watcher.join()) {
-                failed.connection.shutdown();
-                failed.watcher.join();
-            }
+            end(attached, new FabricException(FabricErrno.ECONNABORTED, "the attempt to connect again failed"), true);
+            attached.connection.finish();
             return null;
         }
         boolean noted = state.comeBack();

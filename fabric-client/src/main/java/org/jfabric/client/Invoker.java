@@ -16,7 +16,10 @@ public final class Invoker {
     private static final int MESSAGE_LIMIT = 64;
     /** Polls in close succession of which one looks for work that only a whole cycle does. */
     private static final int POLLS_PER_LOOK = 32;
-    /** What a poll that found nothing counts for: no message waits for the look. */
+    /**
+     * What a poll that found nothing counts for. The look costs an empty poll about 10 ns; with less an application that
+     * begins to pause between its polls notices the end of a connection after 16 of them, and not after 8.
+     */
     private static final int EMPTY_POLL = 4;
     /** Time after which a whole cycle is run in the next look, whatever is to be done. */
     private static final long WHOLE_NS = 20_000;
