@@ -163,14 +163,15 @@ public final class ClientConductor implements AutoCloseable {
      *
      * @param next a fresh connection, which the conductor closes in the end, and at once if it throws.
      * @throws FabricException with {@link FabricErrno#EOPBADSTATE} if this conductor was closed,
-     *     {@link FabricErrno#ETIMEDOUT} if the driver has not ended the connection before.
+     *     {@link FabricErrno#ETIMEDOUT} if the driver still serves the last connection.
      */
     public void resume(DriverConnection next) {
         Attached fresh = attach(next);
         // its end answers what closes, and retiring it closes the socket, which no thread may watch then
         if (!attached.watcher.join()) {
             fresh.discard();
-            throw new FabricException(FabricErrno.ETIMEDOUT, "the driver has not ended the connection before", REMEDY);
+            throw new FabricException(FabricErrno.ETIMEDOUT, "the driver still serves this client's last connection",
+                "Check whether it is stopped or overloaded; the fabric tries again.");
         }
         unanswered.forEach(this::finish);
         synchronized (this) {
@@ -395,7 +396,8 @@ public final class ClientConductor implements AutoCloseable {
                 while ((result = encoder.applyAsInt(command.correlationId())) == -FabricErrno.EAGAIN) {
                     requireAlive();
                     if (nanoTime() - deadlineNs >= 0) {
-                        throw new FabricException(FabricErrno.ETIMEDOUT, what + ": the command ring is full", REMEDY);
+                        throw new FabricException(
+                            FabricErrno.ETIMEDOUT, inTime(what + ": the command ring was full"), REMEDY);
                     }
                     idle();
                 }
@@ -450,7 +452,7 @@ public final class ClientConductor implements AutoCloseable {
         if (!await(command)) {
             undone.incrementAndGet();
             if (command.leave((answer, failure) -> undo(answer, undo))) {
-                throw new UnansweredException(what, commandTimeoutNs, REMEDY);
+                throw new UnansweredException(inTime(what + ": the driver did not answer"), REMEDY);
             }
             undone.decrementAndGet();
         }
@@ -503,7 +505,7 @@ public final class ClientConductor implements AutoCloseable {
             command = issue(what, encoder, null, true);
         }
         if (!command.isAnswered() && leave(key, new LateChange(command, encoder, late, true))) {
-            throw new UnansweredException(what, commandTimeoutNs, REMEDY);
+            throw new UnansweredException(inTime(what + ": the driver did not answer"), REMEDY);
         }
         unanswered.remove(key);
         settle();
@@ -579,6 +581,10 @@ public final class ClientConductor implements AutoCloseable {
             }
         }
         return command.isAnswered();
+    }
+
+    private String inTime(String what) {
+        return what + " within " + TimeUnit.NANOSECONDS.toMillis(commandTimeoutNs) + " ms";
     }
 
     private static FabricException closed() {

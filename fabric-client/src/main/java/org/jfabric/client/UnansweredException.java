@@ -1,6 +1,5 @@
 package org.jfabric.client;
 
-import java.util.concurrent.TimeUnit;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -8,8 +7,7 @@ import org.jfabric.info.FabricException;
 final class UnansweredException extends FabricException {
     private static final long serialVersionUID = 1L;
 
-    UnansweredException(String what, long timeoutNs, String remedy) {
-        super(FabricErrno.ETIMEDOUT, what + ": the driver did not answer within "
-            + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms", remedy);
+    UnansweredException(String text, String remedy) {
+        super(FabricErrno.ETIMEDOUT, text, remedy);
     }
 }

@@ -75,7 +75,7 @@ class DriverProxyTest {
 
     static Stream<Arguments> failures() {
         return Stream.of(
-            Arguments.of(new UnansweredException("connecting", 1_000_000, null), true),
+            Arguments.of(new UnansweredException("connecting", null), true),
             Arguments.of(new FabricException(FabricErrno.ETIMEDOUT, "the driver has refused it"), false),
             Arguments.of(new FabricException(FabricErrno.ECONNREFUSED, "the driver has refused it"), false),
             Arguments.of(new IllegalStateException("the command cannot be encoded"), false));

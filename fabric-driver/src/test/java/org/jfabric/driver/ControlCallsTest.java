@@ -87,6 +87,7 @@ import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -248,7 +249,7 @@ class ControlCallsTest {
     @AfterEach
     void end() {
         if (isStopped) {
-            signal("CONT");
+            TestProcess.signal(driver.process(), "CONT");
         }
         closeFabrics();
         driver.close();
@@ -407,7 +408,7 @@ class ControlCallsTest {
 
     private void stop() {
         isStopped = true;
-        signal("STOP");
+        TestProcess.signal(driver.process(), "STOP");
         Deadline.awaitParked("all threads of the driver to stop", () -> threadStates().allMatch("T"::equals));
     }
 
@@ -425,17 +426,8 @@ class ControlCallsTest {
     }
 
     private void resume() {
-        signal("CONT");
+        TestProcess.signal(driver.process(), "CONT");
         isStopped = false;
-    }
-
-    private void signal(String name) {
-        try {
-            assertEquals(0, new ProcessBuilder("kill", "-" + name, Long.toString(driver.process().pid()))
-                .inheritIO().start().waitFor());
-        } catch (IOException | InterruptedException e) {
-            throw new AssertionError(e);
-        }
     }
 
     private static List<Case> cases() {

@@ -10,11 +10,11 @@ import java.util.concurrent.CountDownLatch;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.DriverUser;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.NoEvents;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -42,7 +42,7 @@ class LateAnswerTest {
     private ClientConductor client;
 
     /** Does what late answers bring only in the thread of the test, until it is told otherwise. */
-    private static final class Events implements ClientConductor.Listener {
+    private static final class Events extends NoEvents {
         private final Thread owner = Thread.currentThread();
         private final CountDownLatch others = new CountDownLatch(1);
         private final List<String> effects = new CopyOnWriteArrayList<>();
@@ -68,31 +68,6 @@ class LateAnswerTest {
         @Override
         public void onDriverAway(FabricException why) {
             away = why;
-        }
-
-        @Override
-        public void onPeerDown(DriverEvent.PeerDown event) {
-            throw new AssertionError(event);
-        }
-
-        @Override
-        public void onCompletionQueueOverrun(long cqId) {
-            throw new AssertionError(cqId);
-        }
-
-        @Override
-        public void onPaused(long pauseNs) {
-            throw new AssertionError(pauseNs);
-        }
-
-        @Override
-        public void onDriverDraining(boolean begins) {
-            throw new AssertionError(begins);
-        }
-
-        @Override
-        public void onDriverGone(FabricException why) {
-            throw new AssertionError(why);
         }
     }
 

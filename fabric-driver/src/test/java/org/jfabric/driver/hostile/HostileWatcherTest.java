@@ -20,6 +20,7 @@ import org.jfabric.client.DriverUser;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.NoEvents;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.ViewDescriptor;
@@ -46,7 +47,7 @@ class HostileWatcherTest {
     }
 
     /** A client that asks for views and keeps them. */
-    private static final class Watcher implements ClientConductor.Listener, AutoCloseable {
+    private static final class Watcher extends NoEvents implements AutoCloseable {
         private final List<FabricException> gone = new CopyOnWriteArrayList<>();
         private final ClientConductor conductor;
 
@@ -56,26 +57,6 @@ class HostileWatcherTest {
                     directory, DriverUser.own(), TIMEOUT_NS, "hostile", ClientThreads.SYSTEM), new DriverState(), this,
                 TIMEOUT_NS, Long.MAX_VALUE);
             conductor.start();
-        }
-
-        @Override
-        public void onPeerDown(DriverEvent.PeerDown event) {
-            throw new AssertionError(event);
-        }
-
-        @Override
-        public void onCompletionQueueOverrun(long cqId) {
-            throw new AssertionError(cqId);
-        }
-
-        @Override
-        public void onPaused(long pauseNs) {
-            throw new AssertionError(pauseNs);
-        }
-
-        @Override
-        public void onDriverDraining(boolean begins) {
-            // no test drains
         }
 
         @Override
