@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 
 /**
  * A process of {@code src/test/c/fabric_peer.c}: a program of libfabric that executes commands, one for each
@@ -96,6 +97,11 @@ public final class LibfabricPeer implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new AssertionError(e);
         }
+    }
+
+    /** As {@link TestProcess#signal}. */
+    public void signal(String name) {
+        TestProcess.signal(process, name);
     }
 
     /** Name of its endpoint, or where it listens. */
