@@ -47,7 +47,9 @@ class ConnectionLeakTest {
     private static long usedBytes() {
         Runtime runtime = Runtime.getRuntime();
         long used = Long.MAX_VALUE;
-        for (int i = 0; i < 3; i++) {
+        // the serial collector compacts wholly in each fourth of its collections; in others it leaves up to 5 % of the
+        // heap where it lies, and that counts as used
+        for (int i = 0; i < 4; i++) {
             System.gc();
             used = Math.min(used, runtime.totalMemory() - runtime.freeMemory());
         }
