@@ -2,10 +2,8 @@ package org.jfabric.driver.link.tcp;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.CrossingRequests;
@@ -43,8 +41,11 @@ final class RdmEndpoint extends ConnectionOwner {
     private final Map<TcpConnection, RdmChannel> byConnection = new HashMap<>();
     /** Accepting ends of connections of this endpoint to itself; the other end is a channel. */
     private final List<TcpConnection> ownEnds = new ArrayList<>();
-    /** Addresses of peers that cannot be connected to; those that are not connected are in the address vector. */
-    private final Set<String> behindFirewall = new HashSet<>();
+    /**
+     * Addresses of peers that cannot be connected to, with the time until which that is believed: any process of a host
+     * can claim it of a port there. Those that are not connected are in the address vector.
+     */
+    private final Map<String, Long> behindFirewallUntilNs = new HashMap<>();
     /** Channels that wait for their next attempt, or for the report of their failure in the next poll. */
     private final List<RdmChannel> waiting = new ArrayList<>();
 
@@ -79,13 +80,18 @@ final class RdmEndpoint extends ConnectionOwner {
             this, link.limits(), SocketName.parse(remoteAddress), remoteAddress, handler);
         channel.deadlineNs = link.connectDeadlineNs();
         peers.add(channel);
-        if (behindFirewall.contains(remoteAddress)) {
+        if (isBehindFirewall(remoteAddress)) {
             channel.failure = FabricErrno.EFIREWALLADDR;
             await(channel);
         } else {
             dial(channel);
         }
         return channel;
+    }
+
+    private boolean isBehindFirewall(String remoteAddress) {
+        Long untilNs = behindFirewallUntilNs.get(remoteAddress);
+        return untilNs != null && link.attendedNs() - untilNs < 0;
     }
 
     void closeChannel(RdmChannel channel) {
@@ -343,9 +349,9 @@ final class RdmEndpoint extends ConnectionOwner {
         channel.connection(connection);
         byConnection.put(connection, channel);
         if (request.data.isBehindFirewall()) {
-            behindFirewall.add(channel.remoteAddress());
+            behindFirewallUntilNs.put(channel.remoteAddress(), link.connectDeadlineNs());
         } else {
-            behindFirewall.remove(channel.remoteAddress());
+            behindFirewallUntilNs.remove(channel.remoteAddress());
         }
         if (connection.respond(request.data.response(processId).encode())) {
             up(channel, connection, request.message);
@@ -396,7 +402,7 @@ final class RdmEndpoint extends ConnectionOwner {
         waiting.remove(channel);
         peers.remove(channel);
         if (!endpoint.knows(channel.remoteAddress())) {
-            behindFirewall.remove(channel.remoteAddress());
+            behindFirewallUntilNs.remove(channel.remoteAddress());
         }
         if (channel.remote().equals(local)) {
             // a message that the other end still reads would end neither with it nor with the next channel

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -180,6 +182,47 @@ class TcpUnknownPeerTest {
                 await(() -> refused.downs > before);
                 assertEquals(FabricErrno.EFIREWALLADDR, refused.downErrno);
             }
+        }
+    }
+
+    /** Another process of that host may have said so, of a port that is not its own. */
+    @Test
+    void shouldBelieveInAFirewallForTheTimeOfAnAttempt() throws IOException {
+        TcpNode victim = node(OTHER_HOST, "jfabric.tcp.connectTimeoutNs", "300ms");
+        try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getByName(ONE_HOST))) {
+            int port = listener.getLocalPort();
+            victim.insert(name(ONE_HOST, port));
+            Socket socket = unknownPeer(victim, ONE_HOST);
+            socket.getOutputStream().write(request(new RdmConnectData(0, 1, port, 77)));
+            await(() -> available(socket) >= 40);
+            Recorder there = victim.connect(name(ONE_HOST, port));
+            int downs = there.downs;
+            socket.close();
+            await(() -> there.downs > downs);
+            listener.setSoTimeout(1);
+            int[] attempts = new int[1];
+            Recorder next = victim.connect(name(ONE_HOST, port));
+            int before = next.downs;
+            await(() -> {
+                boolean isDialed = hasAccepted(listener);
+                if (!isDialed && next.downs > before + attempts[0]) {
+                    assertEquals(FabricErrno.EFIREWALLADDR, next.downErrno);
+                    attempts[0]++;
+                    victim.connect(name(ONE_HOST, port));
+                }
+                return isDialed;
+            });
+            assertTrue(attempts[0] > 0, "it was dialed at once");
+        }
+    }
+
+    private static boolean hasAccepted(ServerSocket listener) {
+        try (Socket dialed = listener.accept()) {
+            return dialed.isConnected();
+        } catch (SocketTimeoutException none) {
+            return false;
+        } catch (IOException ex) {
+            throw new UncheckedIOException(ex);
         }
     }
 
