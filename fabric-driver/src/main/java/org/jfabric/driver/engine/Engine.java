@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.ResidentRing;
+import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.CycleClock;
@@ -37,7 +37,7 @@ public final class Engine {
     private PeerRemote firstOwing;
     /** Whether work arrives in {@link #quickRing} only; if that is null, in no link. */
     private boolean quick;
-    private ResidentRing quickRing;
+    private PlainMessages quickMessages;
 
     /**
      * An engine without endpoints.
@@ -166,9 +166,9 @@ public final class Engine {
             settle();
         }
         if (quick) {
-            ResidentRing ring = quickRing;
-            if (ring != null) {
-                work = ring.pollPlain(limit);
+            PlainMessages messages = quickMessages;
+            if (messages != null) {
+                work = messages.pollPlain(limit);
             }
             if (work >= 0) {
                 if (firstScheduled == null) {
@@ -213,32 +213,32 @@ public final class Engine {
     }
 
     /**
-     * Checks whether all work arrives in one ring, or in no link at all because all are idle. Then {@link #poll(int)}
-     * reads only that ring's next word until a message is next that is not plain, or until {@link #leaveQuick()}, which
-     * every call makes that may give a link or the engine work. Called at the end of a whole cycle, and after a poll in
+     * Checks whether all work arrives by plain messages of one link, or in no link at all because all are idle. Then
+     * {@link #poll(int)} asks only that link for those, until another kind of message is next, or until
+     * {@link #leaveQuick()}, which every call makes that may give a link or the engine work. Called at the end of a whole cycle, and after a poll in
      * which scheduled peers were served.
      */
     public void findQuick() {
-        ResidentRing ring = null;
+        PlainMessages plain = null;
         leaveQuick();
         if (fault != null || firstScheduled != null || !settings.straightPath()) {
             return;
         }
         for (Link link : links) {
             if (!link.isIdle()) {
-                ResidentRing only = link.residentRing();
-                if (only == null || ring != null) {
+                PlainMessages only = link.plainMessages();
+                if (only == null || plain != null) {
                     return;
                 }
-                ring = only;
+                plain = only;
             }
         }
-        quickRing = ring;
+        quickMessages = plain;
         quick = true;
     }
 
     /**
-     * Whether the next poll reads one ring's next word only, or nothing.
+     * Whether the next poll asks one link for plain messages only, or none.
      *
      * @return false if the next poll serves all links.
      */
@@ -249,7 +249,7 @@ public final class Engine {
     /** A link may have work: the next poll serves all links. */
     public void leaveQuick() {
         quick = false;
-        quickRing = null;
+        quickMessages = null;
     }
 
     /**
@@ -544,7 +544,7 @@ public final class Engine {
 
     void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
         // the close of the channel may have to wait for space in the ring
-        quickRing = null;
+        quickMessages = null;
         violations++;
         log.onError(new FabricException(
             FabricErrno.EIO,

@@ -215,7 +215,7 @@ public final class EngineEndpoint extends EndpointPort {
                 receiver.cancelPosted(FabricErrno.ENOTCONN);
             }
         } catch (InternalError ex) {
-            sender.forgetDestination();
+            sender.onFault();
             throw ex;
         }
     }
@@ -679,7 +679,7 @@ public final class EngineEndpoint extends EndpointPort {
     /** The operation is accepted; the next cycle determines whether it completes with success or an error. */
     private int inHand(InternalError error) {
         engine.fault(error);
-        sender.forgetDestination();
+        sender.onFault();
         return 0;
     }
 

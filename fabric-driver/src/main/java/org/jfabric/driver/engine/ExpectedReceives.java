@@ -22,11 +22,13 @@ import org.jfabric.layout.Words;
  * </pre>
  *
  * <p>While the queue is open the matcher is empty, so the head of the queue is the oldest receive, and a message that
- * it accepts belongs to it. Every other event first moves the receives into the matcher (a spill) and then takes the
- * general path, which has the full semantics: a message that the head does not accept, that is too long for it or that
- * is announced; a receive of another kind, a cancel, a peek, a snapshot, the loss of a peer. After a spill the receives
- * stay in the matcher for a number of posts. That number doubles with each spill, so that messages in another order
- * than the receives do not cause moves back and forth.
+ * it accepts belongs to it. If that message takes the general path, because it is announced, too long for the receive or
+ * behind another one of its peer, the head alone moves into the matcher, where the message finds it. Every other event
+ * first moves all receives there (a spill) and then takes the general path, which has the full semantics: a message that
+ * the head does not accept; a tagged receive of another kind, a cancel, a peek, a snapshot, the loss of a peer. After a
+ * spill the receives stay in the matcher for as many posts as were moved. After one for a message that the head does not
+ * accept that number doubles each time, so that messages in another order than the receives do not cause moves back and
+ * forth.
  *
  * <p>A receive leaves the queue without an operation record. If an access to memory fails while its message is copied,
  * a few fields identify the receive, and {@link #recover()} writes its error entry.
@@ -165,7 +167,7 @@ final class ExpectedReceives {
     /**
      * Delivers a complete message to the oldest receive.
      *
-     * @return false if that receive does not accept it: the caller spills and uses the general path.
+     * @return false if that receive does not accept it: the caller uses the general path.
      */
     boolean take(Peer peer, long flags, long tag, long address, int length) {
         long number = head;
@@ -174,7 +176,7 @@ final class ExpectedReceives {
         }
         int slot = (int) (number & mask);
         long record = records + ((long) slot << RECORD_SHIFT);
-        if (((UnsafeApi.getLong(record + TAG) ^ tag) & ~UnsafeApi.getLong(record + IGNORE)) != 0
+        if (!accepts(record, tag)
             || length > UnsafeApi.getLong(record + LENGTH)
             || flags != Flags.TAGGED
             || !peer.entryOrder().isEmpty()
@@ -203,6 +205,29 @@ final class ExpectedReceives {
         return true;
     }
 
+    /** A message comes by the general path: the receive that it takes is in the matcher then. */
+    void makeWay(long flags, long tag) {
+        if (!open || (flags & Flags.TAGGED) == 0) {
+            return;
+        }
+        if (inHand == NOTHING && head != tail && accepts(records + ((head & mask) << RECORD_SHIFT), tag)) {
+            // as in spill()
+            FaultPoint.pass();
+            moveHead();
+            return;
+        }
+        boolean isAnyWaiting = head != tail;
+        spill();
+        if (isAnyWaiting) {
+            postsClosed = nextPostsClosed;
+            nextPostsClosed = Math.min(nextPostsClosed << 1, MAX_POSTS_CLOSED);
+        }
+    }
+
+    private static boolean accepts(long record, long tag) {
+        return ((UnsafeApi.getLong(record + TAG) ^ tag) & ~UnsafeApi.getLong(record + IGNORE)) == 0;
+    }
+
     /** Moves all receives into the matcher, in their order. The queue stays closed until a later post reopens it. */
     void spill() {
         if (!open) {
@@ -213,27 +238,26 @@ final class ExpectedReceives {
         interrupt();
         open = false;
         takenBefore = taken;
-        postsClosed = 1;
-        if (head == tail) {
-            return;
-        }
-        postsClosed = nextPostsClosed;
-        nextPostsClosed = Math.min(nextPostsClosed << 1, MAX_POSTS_CLOSED);
+        postsClosed = (int) Math.max(1, tail - head);
         while (head != tail) {
-            int slot = (int) (head & mask);
-            long record = records + ((long) slot << RECORD_SHIFT);
-            ReceiveOperation operation = pool.takeRecord();
-            operation.posted(
-                UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + BUF),
-                UnsafeApi.getLong(record + LENGTH), UnsafeApi.getLong(record + CONTEXT));
-            operation.sinceNs = UnsafeApi.getLong(record + SINCE);
-            operation.region = regionOf[slot];
-            operation.address = UnsafeApi.getLong(record + ADDRESS);
-            operation.accept(
-                UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + IGNORE), TagMatcher.ANY_SOURCE);
-            head++;
-            matcher.post(operation);
+            moveHead();
         }
+    }
+
+    private void moveHead() {
+        int slot = (int) (head & mask);
+        long record = records + ((long) slot << RECORD_SHIFT);
+        ReceiveOperation operation = pool.takeRecord();
+        operation.posted(
+            UnsafeApi.getLong(record + RECORD_FLAGS), UnsafeApi.getLong(record + BUF),
+            UnsafeApi.getLong(record + LENGTH), UnsafeApi.getLong(record + CONTEXT));
+        operation.sinceNs = UnsafeApi.getLong(record + SINCE);
+        operation.region = regionOf[slot];
+        operation.address = UnsafeApi.getLong(record + ADDRESS);
+        operation.accept(
+            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + IGNORE), TagMatcher.ANY_SOURCE);
+        head++;
+        matcher.post(operation);
     }
 
     /** Spills, and keeps the queue closed until {@link #endScan()}: a scan that takes many steps needs fixed places. */

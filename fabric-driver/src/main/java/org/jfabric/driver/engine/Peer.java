@@ -273,9 +273,9 @@ final class Peer extends ChannelHandler {
         return isShort(length) && credit.covers(length);
     }
 
-    /** Returns whether a message may be sent immediately over that channel, which was this peer's. */
-    boolean canSendShort(FrameChannel way, long length) {
-        return way == frames && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
+    /** Returns whether a message may be sent immediately by {@link FrameChannel#sendShort} of {@link #frames}. */
+    boolean canSendShort(long length) {
+        return frames != null && state == UP && length <= eagerLimit && credit.covers(length) && outbox.isClear();
     }
 
     boolean isShort(long length) {

@@ -75,6 +75,23 @@ final class PeerTable {
     }
 
     /**
+     * The peer of a destination address, if something was sent to it before.
+     *
+     * @param fiAddr from the application.
+     * @return the same as {@link #peer}, or null.
+     */
+    Peer known(long fiAddr) {
+        Peer[] table = byFiAddr;
+        if (fiAddr >= 0 && fiAddr < table.length) {
+            Peer peer = table[(int) fiAddr];
+            if (peer != null) {
+                return peer;
+            }
+        }
+        return only != null || byContext == null ? only : byContext.get(fiAddr);
+    }
+
+    /**
      * Returns whether a source address may be named in a receive.
      *
      * @param fiAddr from the application.
@@ -189,7 +206,6 @@ final class PeerTable {
         if (from.source() >= 0 && from.source() < byFiAddr.length && byFiAddr[from.source()] == from) {
             byFiAddr[from.source()] = to;
         }
-        context.sender().forgetDestination();
         from.moveSendsTo(to);
         if (to.channel() == null) {
             dial(to);
@@ -319,7 +335,6 @@ final class PeerTable {
                 peer.source(choice == null ? Peer.UNKNOWN_SOURCE : source(peer.endpointAddress()));
             }
         }
-        context.sender().forgetDestination();
         context.receiver().forgetSource((int) fiAddr);
     }
 

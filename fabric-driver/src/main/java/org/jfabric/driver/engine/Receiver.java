@@ -167,7 +167,7 @@ final class Receiver {
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
-        expected.spill();
+        spill(flags);
         ReceiveOperation operation = pool.take();
         if (operation == null) {
             return -FabricErrno.EAGAIN;
@@ -193,7 +193,7 @@ final class Receiver {
      */
     int receiveVector(
         long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        expected.spill();
+        spill(flags);
         ReceiveOperation operation = pool.take();
         if (operation == null) {
             return -FabricErrno.EAGAIN;
@@ -213,6 +213,13 @@ final class Receiver {
             mode.postUnregistered(operation, srcAddr, tag, ignore);
         }
         return 0;
+    }
+
+    /** Untagged receives and messages never meet tagged ones. */
+    private void spill(long flags) {
+        if ((flags & Flags.TAGGED) != 0) {
+            expected.spill();
+        }
     }
 
     /** Takes the slot of a receive that a counter starts; returns false if none is free. */
@@ -612,7 +619,7 @@ final class Receiver {
     }
 
     private ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        expected.spill();
+        expected.makeWay(flags, tag);
         return mode == ordinary
             ? ordinary.arrive(peer, flags, tag, length) : mode.arrive(peer, flags, tag, length);
     }

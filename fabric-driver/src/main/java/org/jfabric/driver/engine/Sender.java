@@ -94,8 +94,8 @@ final class Sender {
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
-            straightPath && order == null && counter == null, regions, pool, completions, completionIndex, completed,
-            peers.failure(), own);
+            straightPath && order == null && counter == null, peers, regions, pool, completions, completionIndex,
+            completed, own);
         this.remote = new RemoteSends(this, peers);
     }
 
@@ -236,9 +236,9 @@ final class Sender {
         return beganNs;
     }
 
-    /** A destination has changed its peer, or an interrupted operation waits for {@link #recover}. */
-    void forgetDestination() {
-        shortSends.forget();
+    /** A fault has interrupted an operation, which waits for {@link #recover}. */
+    void onFault() {
+        shortSends.shut();
     }
 
     /**
@@ -331,7 +331,6 @@ final class Sender {
         }
         operation.peer = peer;
         if (peer.isClear() && begin(peer, operation)) {
-            shortSends.prepare(destAddr, peer);
             return;
         }
         hold(operation);
@@ -364,7 +363,6 @@ final class Sender {
         if (peer.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && peer.canSendEager(len)) {
             operation.address = nativeAddress;
             if (trySend(peer, operation)) {
-                shortSends.prepare(destAddr, peer);
                 if (operation.state == TransmitOperation.IN_LINK) {
                     keepInjected(operation, nativeAddress, len);
                 }

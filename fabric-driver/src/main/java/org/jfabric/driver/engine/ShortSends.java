@@ -10,9 +10,8 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * The short path of sends to the same destination and from the same region as the previous send, if they are short
- * enough to be sent eagerly. Such a send is complete when the call returns, so it needs no record. All other sends take
- * the general path in {@link Sender}, which prepares the short path for the next send.
+ * The short path of sends that are short enough to be sent eagerly, to any peer whose channel is up. Such a send is
+ * complete when the call returns, so it needs no record. All other sends take the general path in {@link Sender}.
  *
  * <p>Owner: progress agent.
  */
@@ -26,6 +25,7 @@ final class ShortSends {
     private static final int REPORTING = 2;
 
     private final boolean enabled;
+    private final PeerTable peers;
     private final RegionTable regions;
     private final TransmitPool pool;
     private final CompletionWriter completions;
@@ -33,10 +33,8 @@ final class ShortSends {
     private final CompletedCount completed;
     private final LinkFailure failure;
     private final Traffic own;
-    private long dest;
-    private Peer peer;
-    /** Null while there is no short path. */
-    private FrameChannel channel;
+    /** Whether there is a short path now. */
+    private boolean open;
     private RegisteredRegion region;
     /** The upper 24 bits of the region's addresses. */
     private long regionKey;
@@ -48,40 +46,28 @@ final class ShortSends {
     private long endedBefore;
 
     ShortSends(
-        boolean enabled, RegionTable regions, TransmitPool pool, CompletionWriter completions, int completionIndex,
-        CompletedCount completed, LinkFailure failure, Traffic own) {
+        boolean enabled, PeerTable peers, RegionTable regions, TransmitPool pool, CompletionWriter completions,
+        int completionIndex, CompletedCount completed, Traffic own) {
         this.enabled = enabled;
+        this.open = enabled;
+        this.peers = peers;
         this.regions = regions;
         this.pool = pool;
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.completed = completed;
-        this.failure = failure;
+        this.failure = peers.failure();
         this.own = own;
     }
 
-    /** Prepares the short path to a peer that a message was just sent to. */
-    void prepare(long destAddr, Peer newPeer) {
-        // recovery still needs the fields of a send that a fault interrupted
-        if (enabled && inHand == NOTHING && newPeer.frames() != null) {
-            dest = destAddr;
-            peer = newPeer;
-            channel = newPeer.frames();
-        }
-    }
-
-    /** The destination, its channel or the endpoint has changed, or an access to memory failed. */
-    void forget() {
-        peer = null;
-        channel = null;
-        region = null;
-        regionKey = 0;
+    /** An access to memory has failed: until {@link #recover} nothing may overtake what it has interrupted. */
+    void shut() {
+        open = false;
     }
 
     /** Sends a message; returns false if it must take the general path. */
     boolean send(long flags, long buf, long len, long destAddr, long tag, long context) {
-        FrameChannel way = channel;
-        if (way == null || destAddr != dest || (flags & (NOT_SHORT | Flags.INJECT)) != 0) {
+        if (!open || (flags & (NOT_SHORT | Flags.INJECT)) != 0) {
             return false;
         }
         RegisteredRegion of = region;
@@ -93,21 +79,20 @@ final class ShortSends {
         }
         long offset = MemoryRegionDescriptor.offset(buf);
         return len > 0 && len <= of.lengthBytes() - offset
-            && send(way, flags, of.address() + offset, len, tag, context);
+            && send(peers.known(destAddr), flags, of.address() + offset, len, tag, context);
     }
 
     /** As {@link #send}, from memory of any kind, which the caller may reuse when the call returns. */
     boolean inject(long flags, long address, int len, long destAddr, long tag, long context) {
-        FrameChannel way = channel;
-        return way != null && destAddr == dest && (flags & NOT_SHORT) == 0 && len > 0
-            && send(way, flags, address, len, tag, context);
+        return open && (flags & NOT_SHORT) == 0 && len > 0
+            && send(peers.known(destAddr), flags, address, len, tag, context);
     }
 
-    private boolean send(FrameChannel way, long flags, long address, long len, long tag, long context) {
-        Peer to = peer;
-        if (!to.canSendShort(way, len) || !pool.hasFree()) {
+    private boolean send(Peer to, long flags, long address, long len, long tag, long context) {
+        if (to == null || !to.canSendShort(len) || !pool.hasFree()) {
             return false;
         }
+        FrameChannel way = to.frames();
         inHandFlags = flags;
         inHandContext = context;
         inHand = SENDING;
@@ -150,6 +135,7 @@ final class ShortSends {
     void recover() {
         int was = inHand;
         inHand = NOTHING;
+        open = enabled;
         if (was == SENDING) {
             completed.increment();
             fail(inHandFlags, inHandContext, FabricErrno.EIO);
@@ -166,7 +152,9 @@ final class ShortSends {
     int close() {
         int left = inHand == SENDING ? 1 : 0;
         inHand = NOTHING;
-        forget();
+        open = false;
+        region = null;
+        regionKey = 0;
         return left;
     }
 

@@ -160,12 +160,12 @@ public abstract class Link {
     }
 
     /**
-     * The single ring in which everything arrives that {@link #poll} would process, for a link that is not idle. Valid
-     * until the engine calls any method of this link or its channels other than {@link FrameChannel#sendShort}.
+     * Where everything arrives that {@link #poll} would process, for a link that is not idle. Valid until the engine
+     * calls any method of this link or its channels other than {@link FrameChannel#sendShort}.
      *
-     * @return null if the link has to poll more than one ring, or has no ring.
+     * @return null if there is more to poll, or the link has no plain messages.
      */
-    public ResidentRing residentRing() {
+    public PlainMessages plainMessages() {
         return null;
     }
 

@@ -16,7 +16,7 @@ import org.jfabric.codec.wire.ParksEncoder;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.ResidentRing;
+import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
@@ -40,7 +40,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>The socket carries doorbells; its end means that the peer has died. Then the ring is read to its end before the
  * connection closes, so that no message which the peer had sent is lost. Owner: progress agent.
  */
-final class ShmConnection extends ResidentRing {
+final class ShmConnection extends PlainMessages {
     static final int DIALING = 0;
     static final int GREETING = 1;
     static final int AWAITING = 2;
@@ -87,6 +87,11 @@ final class ShmConnection extends ResidentRing {
     private long lastEnd;
     /** An application could not read a lent message, because the file was truncated. */
     private boolean cut;
+
+    // of the link's order of polling
+    boolean isCold;
+    int place;
+    int emptySteps;
 
     ShmConnection(
         ShmLink link, LinkServices services, String peerName, int peerThread, int state, long deadlineNs) {
@@ -294,6 +299,7 @@ final class ShmConnection extends ResidentRing {
     void onCut() {
         cut = true;
         ended = true;
+        link.wake(this);
     }
 
     /**
@@ -302,6 +308,20 @@ final class ShmConnection extends ResidentRing {
      */
     boolean isResident() {
         return state == UP && !ended && blocked.isEmpty() && !peerMayPark;
+    }
+
+    /** Whether nothing is to be done until the peer writes a record, or until {@link ShmLink#wake}. */
+    boolean mayRest() {
+        return state == UP && !ended && blocked.isEmpty() && !(peerMayPark && written) && shortNumbers.isSettled();
+    }
+
+    boolean mayPeerPark() {
+        return peerMayPark;
+    }
+
+    /** Where the peer's next record begins, for one that rests. */
+    long nextWordAddress() {
+        return reader.nextAddress();
     }
 
     @Override
@@ -328,12 +348,12 @@ final class ShmConnection extends ResidentRing {
         int offset = producer.claim(length);
         if (offset < 0) {
             // keeps the driver from sleeping meanwhile
-            blocked.add(this::announceParking);
+            later(this::announceParking);
             return;
         }
         new ParksEncoder().wrap(ring, offset + WORD_LENGTH).reserved(0);
         producer.commit(offset, length, ShmFrameReader.PARKS);
-        written = true;
+        written();
     }
 
     /**
@@ -342,7 +362,7 @@ final class ShmConnection extends ResidentRing {
      */
     void onPeerParks() {
         peerMayPark = true;
-        written = true;
+        written();
     }
 
     /** Whether a deadline passes unless the connection is polled. */
@@ -351,6 +371,10 @@ final class ShmConnection extends ResidentRing {
     }
 
     boolean arm() {
+        if (isCold && UnsafeApi.getLongAcquire(null, nextWordAddress()) == 0) {
+            return true;
+        }
+        link.wake(this);
         if (state == UP && written) {
             ringDoorbell();
         }
@@ -365,6 +389,7 @@ final class ShmConnection extends ResidentRing {
         }
         if (state == UP) {
             ended = true;
+            link.wake(this);
             readToEnd();
         }
     }
@@ -373,6 +398,7 @@ final class ShmConnection extends ResidentRing {
     void onReplaced() {
         if (state == UP) {
             ended = true;
+            link.wake(this);
             readToEnd();
         } else {
             fail(FabricErrno.ECONNRESET, null);
@@ -624,7 +650,7 @@ final class ShmConnection extends ResidentRing {
             accepted.state = ShmChannel.UP;
             handler.onUp(accepted);
         } else {
-            blocked.add(() -> ackAndBegin(accepted, source, ourGrant));
+            later(() -> ackAndBegin(accepted, source, ourGrant));
         }
     }
 
@@ -664,6 +690,7 @@ final class ShmConnection extends ResidentRing {
     /** Runs a task in the next step. The task calls this again if there is no room in the ring. */
     void later(Runnable step) {
         blocked.add(step);
+        link.wake(this);
     }
 
     /** Claims room for a frame; negative if there is none. */
@@ -677,7 +704,7 @@ final class ShmConnection extends ResidentRing {
 
     void commit(int offset, int length, int type) {
         producer.commit(offset, length, type);
-        written = true;
+        written();
     }
 
     private void announce(ShmChannel channel) {
@@ -706,12 +733,17 @@ final class ShmConnection extends ResidentRing {
         if (result != -FabricErrno.EAGAIN) {
             // the reader's position is impossible; the next step ends the connection, not this call of the engine
             blocked.addFirst(() -> broken("published an impossible read position"));
+            link.wake(this);
         }
         return -FabricErrno.EAGAIN;
     }
 
     void written() {
         written = true;
+        if (peerMayPark) {
+            // a doorbell may be due
+            link.wake(this);
+        }
     }
 
     void copied(long lengthBytes) {
@@ -745,7 +777,7 @@ final class ShmConnection extends ResidentRing {
             + channel.localAddress().length() + channel.remoteAddress().length() + channel.authKey().length;
         int offset = producer.claim(length);
         if (offset < 0) {
-            blocked.add(() -> {
+            later(() -> {
                 if (channel.state == ShmChannel.OPENING && !channel.announced) {
                     sendOpen(channel);
                 }
@@ -760,7 +792,7 @@ final class ShmConnection extends ResidentRing {
             .putAuthKey(channel.authKey(), 0, channel.authKey().length);
         producer.commit(offset, length, ShmFrameReader.OPEN);
         channel.announced = true;
-        written = true;
+        written();
     }
 
     private void ackAndBegin(ShmChannel channel, int source, int grant) {
@@ -771,7 +803,7 @@ final class ShmConnection extends ResidentRing {
             channel.state = ShmChannel.UP;
             channel.handler().onUp(channel);
         } else {
-            blocked.add(() -> ackAndBegin(channel, source, grant));
+            later(() -> ackAndBegin(channel, source, grant));
         }
     }
 
@@ -805,7 +837,7 @@ final class ShmConnection extends ResidentRing {
 
     private void answer(int id, int shortNumber, int errno) {
         if (!trySendOpenAck(id, 0, 0, shortNumber, errno)) {
-            blocked.add(() -> answer(id, shortNumber, errno));
+            later(() -> answer(id, shortNumber, errno));
         }
     }
 
@@ -823,7 +855,7 @@ final class ShmConnection extends ResidentRing {
             .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
             .maxEager(link.limits().eagerLimitBytes()).shortChannel(shortSource);
         producer.commit(offset, length, ShmFrameReader.OPEN_ACK);
-        written = true;
+        written();
         return true;
     }
 
@@ -836,12 +868,13 @@ final class ShmConnection extends ResidentRing {
         int length = WORD_LENGTH + CloseEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);
         if (offset < 0) {
-            blocked.add(() -> sendClose(id, errno, localShort));
+            later(() -> sendClose(id, errno, localShort));
             return;
         }
         new CloseEncoder().wrap(ring, offset + WORD_LENGTH).channel(id).errno(errno);
         producer.commit(offset, length, ShmFrameReader.CLOSE);
         shortNumbers.closedByUs(localShort, producer.position());
-        written = true;
+        link.wake(this);
+        written();
     }
 }

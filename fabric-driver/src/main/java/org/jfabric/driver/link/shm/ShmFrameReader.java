@@ -266,6 +266,11 @@ final class ShmFrameReader {
         return consumer.position();
     }
 
+    /** Where the next record begins. */
+    long nextAddress() {
+        return consumer.address();
+    }
+
     /** Whether records are waiting. */
     boolean hasMore() {
         return consumer.poll() != RecordConsumer.EMPTY;

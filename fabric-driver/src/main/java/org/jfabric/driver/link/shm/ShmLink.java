@@ -16,7 +16,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
-import org.jfabric.driver.link.ResidentRing;
+import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
@@ -42,7 +42,8 @@ final class ShmLink extends Link {
     private final PeerAcceptor acceptor = new Acceptor();
     private final ShmConnections connections = new ShmConnections(this);
     private final ShmGroups groups;
-    private ShmConnection[] polled = new ShmConnection[0];
+    private final ShmPollOrder order = new ShmPollOrder();
+    private ShmConnection[] all = new ShmConnection[0];
     private boolean parks;
     private boolean closed;
 
@@ -145,28 +146,28 @@ final class ShmLink extends Link {
 
     @Override
     public int poll(int limit) {
-        ShmConnection[] connections = polled;
-        int work = groups.isEmpty() ? 0 : groups.poll(limit);
-        for (int i = 0; i < connections.length; i++) {
-            work += connections[i].poll(limit);
-        }
-        return work;
+        return (groups.isEmpty() ? 0 : groups.poll(limit)) + order.poll(limit);
+    }
+
+    @Override
+    public PlainMessages plainMessages() {
+        return groups.isEmpty() ? order.plainMessages() : null;
+    }
+
+    /** A connection has something to do, or may have. */
+    void wake(ShmConnection connection) {
+        order.wake(connection);
     }
 
     @Override
     public boolean isIdle() {
-        return polled.length == 0 && groups.isEmpty();
-    }
-
-    @Override
-    public ResidentRing residentRing() {
-        return polled.length == 1 && groups.isEmpty() && polled[0].isResident() ? polled[0] : null;
+        return all.length == 0 && groups.isEmpty();
     }
 
     @Override
     public boolean arm() {
         boolean armed = groups.arm();
-        for (ShmConnection connection : polled) {
+        for (ShmConnection connection : all) {
             armed &= connection.arm();
         }
         return armed;
@@ -174,7 +175,7 @@ final class ShmLink extends Link {
 
     @Override
     public boolean hasTimers() {
-        for (ShmConnection connection : polled) {
+        for (ShmConnection connection : all) {
             if (connection.hasTimer()) {
                 return true;
             }
@@ -185,7 +186,7 @@ final class ShmLink extends Link {
     @Override
     public void onMayPark() {
         parks = true;
-        for (ShmConnection connection : polled) {
+        for (ShmConnection connection : all) {
             connection.announceParking();
         }
     }
@@ -204,11 +205,12 @@ final class ShmLink extends Link {
     public void close() {
         closed = true;
         groups.close();
-        for (ShmConnection connection : polled) {
+        for (ShmConnection connection : all) {
+            order.remove(connection);
             connection.state(ShmConnection.DOWN);
             connection.release();
         }
-        polled = new ShmConnection[0];
+        all = new ShmConnection[0];
         byThread.clear();
         endpoints.clear();
         connections.close();
@@ -280,7 +282,7 @@ final class ShmLink extends Link {
 
     /** The channel of a handler that waits on the connection to another thread of the same driver, or null. */
     ShmChannel takeWaiting(ChannelHandler handler, ShmConnection asking) {
-        for (ShmConnection other : polled) {
+        for (ShmConnection other : all) {
             if (other != asking && other.peerName().equals(asking.peerName())) {
                 ShmChannel waiting = other.waiting(handler);
                 if (waiting != null) {
@@ -308,15 +310,17 @@ final class ShmLink extends Link {
 
     void remove(ShmConnection connection) {
         byThread.remove(new PeerThread(connection.peerName(), connection.peerThread()), connection);
-        polled = Arrays.stream(polled).filter(other -> other != connection).toArray(ShmConnection[]::new);
+        all = Arrays.stream(all).filter(other -> other != connection).toArray(ShmConnection[]::new);
+        order.remove(connection);
     }
 
     private ShmConnection add(String driver, int thread, int state) {
         ShmConnection connection = new ShmConnection(
             this, services, driver, thread, state, services.readAttendedNs() + config.connectTimeoutNs());
         byThread.put(new PeerThread(driver, thread), connection);
-        polled = Arrays.copyOf(polled, polled.length + 1);
-        polled[polled.length - 1] = connection;
+        all = Arrays.copyOf(all, all.length + 1);
+        all[all.length - 1] = connection;
+        order.add(connection);
         return connection;
     }
 

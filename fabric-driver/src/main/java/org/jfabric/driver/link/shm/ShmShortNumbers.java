@@ -68,6 +68,11 @@ final class ShmShortNumbers {
         }
     }
 
+    /** Whether {@link #reclaim} has nothing to wait for. */
+    boolean isSettled() {
+        return closed.isEmpty();
+    }
+
     /** Frees numbers whose CLOSE the peer has consumed, if everything that it sent before is read. */
     void reclaim(RecordProducer producer, ShmFrameReader reader) {
         // in this order: the peer publishes its position behind its last record with that number

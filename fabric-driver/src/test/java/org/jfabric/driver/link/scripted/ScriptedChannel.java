@@ -226,7 +226,8 @@ public final class ScriptedChannel extends SegmentChannel {
         if (length > limits().eagerLimitBytes()) {
             throw new AssertionError("short message of " + length + " bytes, seed " + script.seed());
         }
-        if (isBlocked()) {
+        // what stays pending needs an operation
+        if (isBlocked() || script.chance(script.pendingSendPercent)) {
             return -FabricErrno.EAGAIN;
         }
         if (state == DEAD) {
