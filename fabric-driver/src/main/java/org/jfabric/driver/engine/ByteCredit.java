@@ -130,6 +130,34 @@ final class ByteCredit {
         return news != 0 && news >= (window >> 1);
     }
 
+    /** Returns whether the peer has not been told all that it may send. */
+    boolean hasNews() {
+        return window + consumed != advertised;
+    }
+
+    long windowBytes() {
+        return window;
+    }
+
+    /** Whether stored messages use half of the window. */
+    boolean isHalfHeld() {
+        return held >= window >> 1;
+    }
+
+    /**
+     * Changes the window.
+     *
+     * @param more bytes, reserved in the store's budget; negative to give bytes back to it, fewer if the peer has been
+     *             granted them.
+     * @return bytes by which it has changed.
+     */
+    long resize(long more) {
+        long change = Math.max(more, advertised - window - consumed);
+        window += change;
+        reserved += change;
+        return change;
+    }
+
     /** Returns the credit of a message that was matched when it arrived. */
     void passed(long length) {
         consumed += cost(length);

@@ -19,6 +19,9 @@ import org.jfabric.info.FabricException;
  * thread. Owner: progress agent.
  */
 public final class Engine {
+    /** How long credit waits at most for a message that carries it, while cycles are run. */
+    private static final long CREDIT_NS = 1_000_000;
+
     private final EngineSettings settings;
     private final EngineCounters counters;
     private final CycleClock clock;
@@ -35,7 +38,10 @@ public final class Engine {
     private InternalError fault;
     /** Peers with answers that are held back until the next poll. */
     private PeerRemote firstOwing;
-    /** Whether work arrives in {@link #quickRing} only; if that is null, in no link. */
+    /** Peers that may have to be told of credit, and when those before them were. */
+    private Peer firstOwingCredit;
+    private long creditToldNs;
+    /** Whether work arrives in {@link #quickMessages} only; if that is null, in no link. */
     private boolean quick;
     private PlainMessages quickMessages;
 
@@ -195,6 +201,30 @@ public final class Engine {
         firstOwing = null;
         while (remote != null) {
             remote = remote.settleInTurn();
+        }
+    }
+
+    /** A message of the peer has gone, and nothing may soon carry the credit that it has given back. */
+    void oweCredit(Peer peer) {
+        peer.nextOwing(firstOwingCredit);
+        firstOwingCredit = peer;
+    }
+
+    /**
+     * Tells peers of credit that no message to them has carried, so that one who waits for it goes on soon where a slow
+     * application takes one message at a time; in each whole cycle.
+     *
+     * @param nowNs time of the cycle.
+     */
+    public void tellCredit(long nowNs) {
+        if (firstOwingCredit == null || nowNs - creditToldNs < CREDIT_NS) {
+            return;
+        }
+        creditToldNs = nowNs;
+        Peer peer = firstOwingCredit;
+        firstOwingCredit = null;
+        while (peer != null) {
+            peer = peer.tellCredit();
         }
     }
 
@@ -507,6 +537,7 @@ public final class Engine {
         firstScheduled = null;
         lastScheduled = null;
         firstOwing = null;
+        firstOwingCredit = null;
         flushList.recover();
         // all of them first: a recovery may schedule peers of other endpoints
         for (EngineSession session : sessions) {

@@ -855,6 +855,11 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
+        public void oweCredit(Peer peer) {
+            engine.oweCredit(peer);
+        }
+
+        @Override
         public void forget(Peer peer) {
             peers.forget(peer);
         }

@@ -63,6 +63,18 @@ final class HeldMessages {
         credit.begin(context.receiver().budget().takeWindow(isOfUnknownPeer));
     }
 
+    /** The peer has used half of its window, which becomes greater or smaller by what all peers use. */
+    void resize() {
+        MessageBudget budget = context.receiver().budget();
+        long more = budget.resize(credit.windowBytes(), isOfUnknownPeer);
+        if (more != 0) {
+            long change = credit.resize(more);
+            if (change < 0) {
+                budget.give(-change, isOfUnknownPeer);
+            }
+        }
+    }
+
     /** Ends the channel and returns its credit, except for the bytes of messages that are still stored. */
     void end() {
         context.receiver().budget().give(credit.end(), isOfUnknownPeer);
@@ -80,6 +92,10 @@ final class HeldMessages {
             return false;
         }
         stored++;
+        if (credit.isHalfHeld()) {
+            resize();
+            peer.scheduleIfGrantOwed();
+        }
         show();
         return true;
     }

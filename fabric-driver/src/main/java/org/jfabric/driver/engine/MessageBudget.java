@@ -11,27 +11,40 @@ package org.jfabric.driver.engine;
  * <p>Owner: progress agent.
  */
 final class MessageBudget {
+    /** A channel begins with so many bytes, or with some of the longest eager messages; who uses them gets more. */
+    private static final int FIRST_WINDOW_BYTES = 64 << 10;
+    private static final int FIRST_MESSAGES = 4;
+    /** Windows grow while the budget has this part left, for channels that begin, and shrink below half of that. */
+    private static final int SPARE_PART = 4;
+    /** A channel that begins where there is little gets this part of it. */
+    private static final int FEW_PART = 16;
+
     /** Approximate memory of the record of an announced message. */
     private static final int ANNOUNCEMENT_BYTES = 256;
 
     /** Budgets that may be used beyond the first one. */
     private static final long BEYOND = 15;
 
+    private final int budgetBytes;
     private final int windowBytes;
+    private final int firstWindowBytes;
     private final long unknownQuota;
     private final long beyondBytes;
     private long unreservedBytes;
     private long unknownBytes;
     private int unknownReceives;
 
-    MessageBudget(int budgetBytes, int windowBytes) {
+    MessageBudget(int budgetBytes, int windowBytes, int eagerLimitBytes) {
+        this.budgetBytes = budgetBytes;
         this.windowBytes = windowBytes;
+        this.firstWindowBytes = (int) Math.min(
+            windowBytes, Math.max(FIRST_WINDOW_BYTES, FIRST_MESSAGES * ByteCredit.cost(eagerLimitBytes)));
         this.unknownQuota = budgetBytes / 2;
         this.beyondBytes = BEYOND * budgetBytes;
         this.unreservedBytes = budgetBytes;
     }
 
-    /** Bytes of one window. */
+    /** Bytes of the greatest window. */
     int windowBytes() {
         return windowBytes;
     }
@@ -51,19 +64,47 @@ final class MessageBudget {
     }
 
     /**
-     * Takes the credit for a new channel: a window, or half of what is left. With 0 bytes the peer can only announce
-     * messages.
+     * Takes the credit for a new channel: a small window, or a sixteenth of what is left. Idle peers would keep more from
+     * those that send. With 0 bytes the peer can only announce messages.
      *
      * @param isUnknown whether the peer is in no address vector.
      * @return bytes; the caller returns them with {@link #give}.
      */
     long takeWindow(boolean isUnknown) {
-        long left = isUnknown ? Math.min(unknownQuota - unknownBytes, unreservedBytes) : unreservedBytes;
+        long left = left(isUnknown);
+        boolean isPlenty = left >= 2L * firstWindowBytes && left >= budgetBytes / SPARE_PART;
         // a peer without credit may use more than the budget
-        long window = left >= 2L * windowBytes ? windowBytes : Math.max(0, left / 2) & -64L;
+        long window = isPlenty ? firstWindowBytes : Math.max(0, Math.min(firstWindowBytes, left / FEW_PART)) & -64L;
         unreservedBytes -= window;
         unknownBytes += isUnknown ? window : 0;
         return window;
+    }
+
+    /**
+     * How the window of a peer changes that has used half of it: it is doubled while there is enough for others, and
+     * halved where there is not.
+     *
+     * @param window    of the peer, in bytes.
+     * @param isUnknown whether the peer is in no address vector.
+     * @return bytes that the window grows by, which were taken, or shrinks by if negative, which the caller returns.
+     */
+    long resize(long window, boolean isUnknown) {
+        long spare = (isUnknown ? unknownQuota : budgetBytes) / SPARE_PART;
+        long left = left(isUnknown);
+        if (left < spare / 2) {
+            return -Math.max(0, Math.min(window / 2, window - firstWindowBytes) & -64L);
+        }
+        long more = Math.min(Math.max(window, 64), windowBytes - window) & -64L;
+        if (more <= 0 || left - more < spare) {
+            return 0;
+        }
+        unreservedBytes -= more;
+        unknownBytes += isUnknown ? more : 0;
+        return more;
+    }
+
+    private long left(boolean isUnknown) {
+        return isUnknown ? Math.min(unknownQuota - unknownBytes, unreservedBytes) : unreservedBytes;
     }
 
     /** Takes bytes beyond the window for a peer without credit; returns false if the budget has too few left. */

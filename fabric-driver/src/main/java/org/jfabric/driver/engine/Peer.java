@@ -67,6 +67,9 @@ final class Peer extends ChannelHandler {
     private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
+    /** Whether it is in the engine's list of peers that may have to be told of credit. */
+    private boolean owesCredit;
+    private Peer nextOwing;
     /** Set on an endpoint with buffered receives, once a message was lent. */
     private MessageLender lender;
 
@@ -534,14 +537,45 @@ final class Peer extends ChannelHandler {
         return work;
     }
 
-    private void scheduleIfGrantOwed() {
-        if (frames != null && credit.isGrantOwed()) {
+    void scheduleIfGrantOwed() {
+        if (frames == null) {
+            return;
+        }
+        if (credit.isGrantOwed()) {
+            held.resize();
             schedule();
+        } else if (!owesCredit) {
+            owesCredit = true;
+            context.oweCredit(this);
         }
     }
 
-    /** The list of scheduled peers was lost; {@link #schedule()} follows. */
+    /** Sets the next peer in the engine's list of those that may have to be told of credit. */
+    void nextOwing(Peer next) {
+        nextOwing = next;
+    }
+
+    /**
+     * Tells the peer of credit that nothing has carried for a while, if it is so far ahead that it may wait for that; a
+     * peer that is not must not be woken. It was taken from the list.
+     *
+     * @return the peer that was behind it.
+     */
+    Peer tellCredit() {
+        Peer next = nextOwing;
+        nextOwing = null;
+        owesCredit = false;
+        if (state == UP && frames != null && credit.hasNews() && (credit.isHalfHeld() || frames.hasMore())
+            && frames.sendGrant(grant()) < 0) {
+            grantNotSent();
+        }
+        return next;
+    }
+
+    /** The lists of peers were lost; {@link #schedule()} follows. */
     void unscheduled() {
+        owesCredit = false;
+        nextOwing = null;
         scheduled = false;
         nextScheduled = null;
         remote.unlisted();

@@ -90,6 +90,9 @@ abstract class PeerContext {
      */
     abstract void owe(PeerRemote remote);
 
+    /** Has {@link Peer#tellCredit()} called after a while. */
+    abstract void oweCredit(Peer peer);
+
     /**
      * Drops a peer that nothing refers to any more. If it connects again, it is a new peer.
      *

@@ -28,7 +28,7 @@ final class UnexpectedStore {
     UnexpectedStore(int budgetBytes, int windowBytes, int maxPayloadBytes, CycleClock clock) {
         this.clock = clock;
         this.blocks = new BlockStore(budgetBytes, maxPayloadBytes);
-        this.budget = new MessageBudget(budgetBytes, windowBytes);
+        this.budget = new MessageBudget(budgetBytes, windowBytes, maxPayloadBytes);
     }
 
     /** The budget of the store's memory. */

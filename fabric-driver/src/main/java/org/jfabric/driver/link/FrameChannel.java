@@ -134,4 +134,11 @@ public abstract class FrameChannel extends PayloadChannel {
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int sendGrant(int grant);
+
+    /**
+     * Whether something of the peer waits to be taken, so that the peer may be ahead by more than is known here.
+     *
+     * @return true also if it is of another channel to the same driver.
+     */
+    public abstract boolean hasMore();
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.scripted.Script;
@@ -44,7 +46,7 @@ class EngineCreditTest {
         assertTrue(announced <= 12 * 5, "announced " + announced);
         for (int k = 0; k < 12 * 300; k++) {
             b.trecv(0, 1024, 1, 7);
-            if (k % 8 == 0) {
+            if (k % 4 == 0) {
                 rig.step();
             }
             assertTrue(held(b) <= 1 << 16, "held " + held(b));
@@ -238,6 +240,159 @@ class EngineCreditTest {
             a.completions.takeAll();
             b.completions.takeAll();
         }
+    }
+
+    private static long credit(Engines.Node sender) {
+        return sender.endpoint.peers().all().getFirst().creditBytes();
+    }
+
+    private void exchange(Engines.Node sender, Engines.Node receiver, int messages) {
+        for (int received = 0, posted = 0, sent = 0; received < messages;) {
+            posted += posted < messages && receiver.trecv(0, 1024, 1, 1) == 0 ? 1 : 0;
+            sent += sent < posted && sender.tsend(receiver, 0, 1000, 1, 1) == 0 ? 1 : 0;
+            rig.step();
+            sender.completions.takeAll();
+            received += receiver.completions.takeAll().size();
+        }
+        rig.settle();
+        sender.completions.takeAll();
+    }
+
+    /** Those that are connected only keep little; who sends gets more, as long as enough is left for others. */
+    @Test
+    void shouldHaveCreditForEverySenderHoweverManyThereAre() {
+        int budget = 4 << 20;
+        int window = 256 << 10;
+        rig.settings = new EngineSettings(budget, window, 4, 4, true);
+        Engines.Node b = rig.add("b");
+        List<Engines.Node> senders = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Engines.Node sender = rig.add("s" + i);
+            senders.add(sender);
+            b.fiAddr(sender);
+            exchange(sender, b, 1);
+            assertTrue(credit(sender) > 1 << 10, "sender " + i + " has " + credit(sender));
+        }
+        Engines.Node last = senders.getLast();
+        exchange(last, b, 2_000);
+        assertEquals(0, script.announcements);
+        assertTrue(b.endpoint.receiver().scan().unreservedBytes() >= 0);
+        rig.nodes.forEach(Engines.Node::assertAtRest);
+        senders.forEach(each -> each.engine.removeEndpoint(each.endpoint));
+        rig.settle();
+        assertEquals(budget, b.endpoint.receiver().scan().unreservedBytes());
+    }
+
+    @Test
+    void shouldTakeCreditFromSendersThatHadMuchForThoseThatCome() {
+        int budget = 1 << 20;
+        int window = 256 << 10;
+        rig.settings = new EngineSettings(budget, window, 4, 4, true);
+        Engines.Node b = rig.add("b");
+        Engines.Node first = rig.add("first");
+        b.fiAddr(first);
+        exchange(first, b, 2_000);
+        assertTrue(credit(first) > window / 2, "it uses much: " + credit(first));
+        List<Engines.Node> others = new ArrayList<>();
+        for (int i = 0; i < 40; i++) {
+            Engines.Node other = rig.add("s" + i);
+            others.add(other);
+            b.fiAddr(other);
+            exchange(other, b, 1);
+            exchange(first, b, 300);
+        }
+        assertTrue(credit(first) < window * 3 / 8, "others came: " + credit(first));
+        assertTrue(credit(first) > 16 << 10, "it still sends: " + credit(first));
+        assertTrue(credit(others.getLast()) > 1 << 10, "the last one has " + credit(others.getLast()));
+        assertEquals(0, script.announcements);
+        rig.nodes.forEach(Engines.Node::assertAtRest);
+        others.forEach(each -> each.engine.removeEndpoint(each.endpoint));
+        first.engine.removeEndpoint(first.endpoint);
+        rig.settle();
+        assertEquals(budget, b.endpoint.receiver().scan().unreservedBytes());
+    }
+
+    /** A window of messages in advance of the receives is stored as before, though the channel began with less. */
+    @Test
+    void shouldGrowAWindowWhoseMessagesWaitForReceives() {
+        int window = 256 << 10;
+        rig.settings = new EngineSettings(4 << 20, window, 4, 4, true);
+        rig.txSize = 1_000;
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        b.fiAddr(a);
+        int messages = window / (1024 + 64) - 8;
+        for (int i = 0; i < messages; i++) {
+            assertEquals(0, a.tsend(b, 0, 1000, 1, 1));
+            rig.steps(2);
+        }
+        rig.settle();
+        assertEquals(0, script.announcements);
+        assertEquals(messages, b.endpoint.receiver().scan().storedBlocks());
+        for (int i = 0; i < messages; i++) {
+            assertEquals(0, b.trecv(0, 1024, 1, 1));
+            b.completions.takeAll();
+        }
+        rig.settle();
+        a.completions.takeAll();
+        b.completions.takeAll();
+        a.assertAtRest();
+        b.assertAtRest();
+    }
+
+    /** An application that takes one message at a time, and answers none: its sender must not wait for half a window. */
+    @Test
+    void shouldTellCreditThatNothingCarriesAfterAWhile() {
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        int window = (1 << 14) / (1024 + 64);
+        for (int i = 0; i < window; i++) {
+            assertEquals(0, a.tsend(b, 0, 1000, 1, 1));
+        }
+        rig.settle();
+        long before = credit(a);
+        long nowNs = System.nanoTime();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(0, b.trecv(0, 1024, 1, 1));
+        }
+        rig.settle();
+        assertEquals(before, credit(a), "there is more than half a window to come");
+        b.engine.tellCredit(nowNs);
+        rig.settle();
+        assertEquals(before + 3 * (1024 + 64), credit(a));
+        // and not with each message
+        assertEquals(0, b.trecv(0, 1024, 1, 1));
+        rig.settle();
+        b.engine.tellCredit(nowNs + 900_000);
+        rig.settle();
+        assertEquals(before + 3 * (1024 + 64), credit(a));
+        b.engine.tellCredit(nowNs + 1_000_000);
+        rig.settle();
+        assertEquals(before + 4 * (1024 + 64), credit(a));
+    }
+
+    @Test
+    void shouldTellCreditToAPeerThatIsAheadOfWhatWasTakenAndToNoOther() {
+        Engines.Node a = rig.add("a");
+        Engines.Node b = rig.add("b");
+        assertEquals(0, b.trecv(0, 1024, 1, 1));
+        assertEquals(0, a.tsend(b, 0, 1000, 1, 1));
+        rig.settle();
+        long before = credit(a);
+        long nowNs = System.nanoTime();
+        b.engine.tellCredit(nowNs);
+        rig.settle();
+        assertEquals(before, credit(a), "it has nearly all, and may sleep");
+        assertEquals(0, b.trecv(0, 1024, 1, 1));
+        assertEquals(0, a.tsend(b, 0, 1000, 1, 1));
+        rig.settle();
+        b.channel(a).hold(true);
+        assertEquals(0, a.tsend(b, 0, 1000, 1, 1));
+        long behind = credit(a);
+        b.engine.tellCredit(nowNs + 1_000_000);
+        rig.steps(5);
+        assertEquals(behind + 2 * (1024 + 64), credit(a));
+        b.channel(a).hold(false);
     }
 
     @Test

@@ -175,6 +175,12 @@ final class LoopbackChannel extends FrameChannel {
     }
 
     @Override
+    public boolean hasMore() {
+        // what is sent arrives in the same call
+        return false;
+    }
+
+    @Override
     public int sendGrant(int grant) {
         LoopbackChannel other = twin;
         if (other != null) {

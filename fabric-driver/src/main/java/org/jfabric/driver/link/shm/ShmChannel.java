@@ -419,6 +419,11 @@ final class ShmChannel extends SegmentChannel {
     }
 
     @Override
+    public boolean hasMore() {
+        return connection.hasMore();
+    }
+
+    @Override
     public int sendGrant(int grant) {
         int length = WORD_LENGTH + CreditEncoder.BLOCK_LENGTH;
         int offset = producer.claim(length);

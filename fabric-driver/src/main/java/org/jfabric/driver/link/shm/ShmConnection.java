@@ -319,6 +319,11 @@ final class ShmConnection extends PlainMessages {
         return peerMayPark;
     }
 
+    /** Whether records of the peer wait. */
+    boolean hasMore() {
+        return state == UP && reader.hasMore();
+    }
+
     /** Where the peer's next record begins, for one that rests. */
     long nextWordAddress() {
         return reader.nextAddress();

@@ -233,7 +233,7 @@ final class ShmFrameReader {
         int shortType = (int) word >>> SHORT_TYPE_SHIFT;
         int type = (int) (word >>> 32);
         return shortType == 0 ? type >= REMOTE_WRITE && type <= REMOTE_GRANT || type == ANNOUNCE || type == FINISH
-            || type == STAMP
+            || type == STAMP || type == CREDIT
             : shortType == SHORT_WRITE || shortType == PLACED;
     }
 
@@ -248,6 +248,7 @@ final class ShmFrameReader {
             : records.type() == STAMP ? onStamp(offset, length)
             : records.type() == ANNOUNCE ? onAnnounce(offset, length)
             : records.type() == FINISH ? onFinish(offset, length)
+            : records.type() == CREDIT ? onCredit(offset, length)
             : remoteReader.onFrame(records.type(), offset, length, records.address(offset));
         if (taken && connection.state() == ShmConnection.UP) {
             records.releaseFar();

@@ -378,6 +378,11 @@ public final class ScriptedChannel extends SegmentChannel {
     }
 
     @Override
+    public boolean hasMore() {
+        return !inbox.isEmpty();
+    }
+
+    @Override
     public int sendGrant(int grant) {
         if (isBlocked()) {
             return -FabricErrno.EAGAIN;

@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.wire.ShortEncoder;
-import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
+import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -74,9 +74,9 @@ class ShmShortRecordTest extends ThreeShmNodes {
         ByteBuffer record = records.getFirst();
         int header = ShortEncoder.BLOCK_LENGTH;
         UnsafeBuffer expected = new UnsafeBuffer(new byte[LINE]);
-        // beta took one message of two lines
+        // a channel begins with this credit, and half of it has to be used before it changes
         new ShortEncoder().wrap(expected, 0).lengthAndType(header + LENGTH | 2L << 24).channel(1)
-            .grant((256 << 10) / LINE).tag(TAG);
+            .grant((64 << 10) / LINE).tag(TAG);
         alpha.fill(0, LENGTH, (int) TAG);
         for (int i = 0; i < LENGTH; i++) {
             expected.putByte(header + i, (byte) ((int) TAG + i * 7));
@@ -88,20 +88,24 @@ class ShmShortRecordTest extends ThreeShmNodes {
 
     @Test
     void shouldSayMoreCreditThanTheShortRecordCanCountInALongOne() throws IOException {
-        int window = 8 << 20;
-        try (ShmNode delta = new ShmNode(base, "delta", ShmConfig.RING_LENGTH_BYTES.defaultValue(), window)) {
-            long toDelta = alpha.addresses.insert(ShmNode.address("delta"));
-            long toAlpha = delta.addresses.insert(ShmNode.address("alpha"));
-            for (int tag = 1; tag <= 3; tag++) {
-                exchange(delta, alpha, toAlpha, tag);
-            }
-            int tagOfEager = RecordRingDescriptor.WORD_LENGTH + Long.BYTES;
-            assertEquals(1, records("delta", tagOfEager, 1).stream().filter(ShmShortRecordTest::isEager).count());
-            assertEquals(1, records("delta", Long.BYTES, 2).size());
-            // alpha knows the whole credit
-            for (int i = 0; i < 100; i++) {
-                exchange(alpha, delta, toDelta, i);
-            }
+        long toAlpha = beta.addresses.insert(ShmNode.address("alpha"));
+        transfer(beta, alpha, toAlpha, 1);
+        transfer(beta, alpha, toAlpha, 2);
+        int tagOfEager = RecordRingDescriptor.WORD_LENGTH + Long.BYTES;
+        ShmChannel channel = ((ShmLink) beta.link).connection(ShmNode.address("alpha")).shortChannel(1);
+        int grant = 64 << 10;
+        for (int more = LINE; more <= 4 << 20; more <<= 1) {
+            grant += more;
+            assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(0), LENGTH, -1, more, 0, 1));
+            assertEquals(Channel.DONE, channel.sendShort(Flags.TAGGED, more, beta.memory, LENGTH, grant));
+            assertEquals(more, await(alpha).tag());
+            boolean isEager = records("beta", tagOfEager, more).stream().anyMatch(ShmShortRecordTest::isEager);
+            assertEquals(more >= 2 << 20, isEager, more + " more");
+        }
+        // alpha knows the whole credit
+        for (int i = 0; i < 4_000; i++) {
+            assertEquals(0, alpha.endpoint.send(ShmNode.TAGGED, alpha.buf(0), LENGTH, toBeta, 5, 0, 2));
+            assertEquals(2, alpha.poll().context());
         }
     }
 
@@ -160,20 +164,6 @@ class ShmShortRecordTest extends ThreeShmNodes {
 
     private static boolean isEager(ByteBuffer record) {
         return record.getInt(Integer.BYTES) == ShmFrameReader.EAGER_TAGGED;
-    }
-
-    private void exchange(ShmNode sender, ShmNode receiver, long destination, long tag) {
-        assertEquals(0, receiver.endpoint.receive(ShmNode.TAGGED, receiver.buf(0), LENGTH, -1, tag, 0, 1));
-        assertEquals(0, sender.endpoint.send(ShmNode.TAGGED, sender.buf(0), LENGTH, destination, tag, 0, 2));
-        boolean sent = false;
-        boolean received = false;
-        for (int i = 0; i < 100_000 && !(sent && received); i++) {
-            sender.step();
-            receiver.step();
-            sent |= sender.poll() != null;
-            received |= receiver.poll() != null;
-        }
-        assertTrue(sent && received, () -> "tag " + tag + ", errors " + sender.services.errors);
     }
 
     @Test
