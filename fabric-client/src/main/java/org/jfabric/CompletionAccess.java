@@ -2,6 +2,7 @@ package org.jfabric;
 
 import java.lang.ref.Reference;
 import org.agrona.MutableDirectBuffer;
+import org.jfabric.client.DirectEntry;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.UseLock;
@@ -24,6 +25,8 @@ final class CompletionAccess {
     private final MessagePoll messages;
     private UseGuard guard;
     private UseLock lock;
+    /** What a cycle leaves for the call that runs it; null where entries have slots always. */
+    private DirectEntry direct;
     /** Volatile, because a control call of another thread must end what a waiting reader does. */
     private volatile int state;
 
@@ -46,6 +49,7 @@ final class CompletionAccess {
         this.messages = messages;
         this.guard = guard;
         this.lock = lock;
+        this.direct = wait == null ? messages.direct() : null;
     }
 
     /** An endpoint that reports here is enabled: from now on the queue may be read. */
@@ -87,6 +91,10 @@ final class CompletionAccess {
     void startLocking(UseGuard newGuard) {
         guard = newGuard;
         lock = new UseLock();
+        if (direct != null) {
+            direct.queue();
+            direct = null;
+        }
         messages.stopLending();
     }
 
@@ -143,6 +151,9 @@ final class CompletionAccess {
     }
 
     int poll(CompletionHandler handler, int limit) {
+        if (direct != null && limit > 0) {
+            return pollDirect(handler, limit);
+        }
         if (!begin()) {
             return -FabricErrno.EAGAIN;
         }
@@ -151,6 +162,35 @@ final class CompletionAccess {
             return entered < 0 ? entered : reader.handle(handler, limit);
         } finally {
             end();
+        }
+    }
+
+    /** There is no lock. */
+    private int pollDirect(CompletionHandler handler, int limit) {
+        assert guard.enter();
+        try {
+            int prepared = prepare(limit);
+            if (prepared < 0) {
+                return prepared;
+            }
+            DirectEntry entry = direct;
+            entry.open(reader.position());
+            int work;
+            try {
+                work = invoker.poll(limit);
+            } finally {
+                // an event handler of the application may have thrown: then the entry waits for the next call
+                entry.close();
+            }
+            if (entry.isPending()) {
+                return reader.handle(entry, handler);
+            }
+            if (work == 0 && reader.isEmpty()) {
+                invoker.onEmpty();
+            }
+            return reader.handle(handler, limit);
+        } finally {
+            assert guard.exit();
         }
     }
 
@@ -255,6 +295,9 @@ final class CompletionAccess {
         }
         if (count < 0) {
             return -FabricErrno.EINVAL;
+        }
+        if (direct != null) {
+            direct.queue();
         }
         // before the cycle, so that the driver finds the slots
         reader.releaseHeld();

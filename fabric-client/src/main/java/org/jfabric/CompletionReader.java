@@ -13,6 +13,7 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.DirectEntry;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.codec.queue.CompletionDecoder;
@@ -242,6 +243,21 @@ class CompletionReader implements Waitable {
             Reference.reachabilityFence(this);
         }
         return next != start ? (int) (next - start) : whenNothing(limit, kind);
+    }
+
+    /** Shows an entry that has no slot. */
+    int handle(DirectEntry entry, CompletionHandler handler) {
+        handling = true;
+        try {
+            completion.wrap(entry.take());
+            handler.onCompletion(completion);
+        } finally {
+            handling = false;
+            completion.unwrap();
+            credits.release(1);
+            Reference.reachabilityFence(entry);
+        }
+        return 1;
     }
 
     /** Lends up to {@code limit} entries to a batch, where they are; see {@link CompletionQueue#readInPlace}. */

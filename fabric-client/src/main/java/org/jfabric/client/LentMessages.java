@@ -29,9 +29,19 @@ public final class LentMessages {
     private int ringCount;
     private int limit;
     private long openAt = CLOSED;
+    private final DirectEntry direct = new DirectEntry();
 
     /** Without messages, closed. */
     public LentMessages() {
+    }
+
+    /**
+     * The place of the one entry that a cycle leaves to its caller.
+     *
+     * @return the same object for the life of this one.
+     */
+    public DirectEntry direct() {
+        return direct;
     }
 
     // ---- the reading call ----

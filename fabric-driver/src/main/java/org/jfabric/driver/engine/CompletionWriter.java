@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.DirectEntry;
 import org.jfabric.client.LentMessages;
 import org.jfabric.codec.queue.CompletionEncoder;
 import org.jfabric.codec.queue.ErrorCellEncoder;
@@ -82,6 +83,10 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     private int endpoints;
     /** Null if the reader is in another process. */
     private LentMessages lent;
+    /** Null if all entries have slots. */
+    private DirectEntry direct;
+    /** Entries that had no slot. */
+    private long directs;
 
     /**
      * A writer of a fresh queue.
@@ -136,6 +141,10 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     public void retireAtOnce() {
         retiresAtOnce = true;
         lent = new LentMessages();
+        if (waitPoint == null && !stages.isOn()) {
+            direct = lent.direct();
+            direct.writer(this::queueDirect);
+        }
     }
 
     /**
@@ -179,6 +188,18 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
      */
     public void success(
         int endpoint, int share, long context, long flags, long length, long buf, long data, long tag, long source) {
+        DirectEntry only = direct;
+        if (only != null) {
+            if (only.isOpen(next) && share == 0 && next < limit) {
+                long line = only.record();
+                body(line, context, flags, length, buf, data, tag, source);
+                UnsafeApi.putLong(line, CompletionQueueDescriptor.word(next, endpoint, KIND_SUCCESS, 0));
+                directs++;
+                only.put();
+                return;
+            }
+            only.queue();
+        }
         long number = next;
         int recordFlags = share;
         if (number >= limit) {
@@ -196,6 +217,18 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         }
         UnsafeApi.putLongRelease(
             null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, recordFlags));
+    }
+
+    /** Gives the entry that was written without a slot the next one, which was there when it was written. */
+    private void queueDirect() {
+        long line = direct.take();
+        long record = records + ((next & mask) * RECORD_LENGTH);
+        for (int i = BODY_OFFSET; i < RECORD_LENGTH; i += Long.BYTES) {
+            UnsafeApi.putLong(record + i, UnsafeApi.getLong(line + i));
+        }
+        next++;
+        directs--;
+        UnsafeApi.putLongRelease(null, record, UnsafeApi.getLong(line));
     }
 
     /**
@@ -229,6 +262,9 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         int err,
         int provErrno,
         DirectBuffer errData) {
+        if (direct != null) {
+            direct.queue();
+        }
         long number = next;
         if (number >= limit && !refreshLimit()) {
             return;
@@ -280,6 +316,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     void leave() {
         super.leave();
         retiresAtOnce = false;
+        direct = null;
     }
 
     @Override
@@ -314,7 +351,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
 
     /** The number of entries, and of operations that ended without one, since the start. */
     long ended() {
-        return next + retired;
+        return next + retired + directs;
     }
 
     /**
@@ -323,6 +360,9 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
      * @return a count.
      */
     public long written() {
+        if (direct != null) {
+            direct.queue();
+        }
         return next;
     }
 
@@ -396,6 +436,8 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     void sample(StageTimes newStages) {
         stages = newStages;
         if (newStages.isOn()) {
+            // which entries are read when is known of slots
+            direct = null;
             newStages.add(this);
             sampleAt = next + newStages.interval();
             limit = Math.min(room, sampleAt);
