@@ -174,14 +174,7 @@ final class CompletionAccess {
                 return prepared;
             }
             DirectEntry entry = direct;
-            entry.open(reader.position());
-            int work;
-            try {
-                work = invoker.poll(limit);
-            } finally {
-                // an event handler of the application may have thrown: then the entry waits for the next call
-                entry.close();
-            }
+            int work = invoker.poll(limit, entry, reader.position());
             if (entry.isPending()) {
                 return reader.handle(entry, handler);
             }
@@ -297,6 +290,8 @@ final class CompletionAccess {
             return -FabricErrno.EINVAL;
         }
         if (direct != null) {
+            // a cycle in which the application is called reads the queue
+            direct.close();
             direct.queue();
         }
         // before the cycle, so that the driver finds the slots

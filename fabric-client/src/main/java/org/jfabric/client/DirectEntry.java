@@ -15,8 +15,9 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  * </pre>
  *
  * <p>It is open only for the one call that will show the entry, and only while all entries of the queue were read. The
- * entry gets a slot behind them before a second one is written and before anything else reads the queue: so the order
- * and the number of entries are the same as without it. Owner: the thread that runs the driver's cycles.
+ * entry gets a slot behind them before a second one is written, before the application is called inside of that call,
+ * and before anything else reads the queue: so the order and the number of entries are the same as without it. Owner:
+ * the thread that runs the driver's cycles.
  */
 public final class DirectEntry {
     private static final long CLOSED = -1;
@@ -102,6 +103,12 @@ public final class DirectEntry {
      */
     public long record() {
         return record;
+    }
+
+    /** The queue is not written any more: an entry that was not taken is lost. */
+    public void drop() {
+        openAt = CLOSED;
+        isPending = false;
     }
 
     /** The entry is written; only if {@link #isOpen}. */

@@ -31,6 +31,8 @@ public final class Invoker {
     private final Queue<Runnable> postponed = new ConcurrentLinkedQueue<>();
     private final AtomicInteger postponements = new AtomicInteger();
     private final PollPauses pauses;
+    /** That of the last call that could show an entry without a slot. */
+    private DirectEntry direct;
     private int polls;
     /** Numbers of polls: of the next look, of the last one, and of the last whole cycle. */
     private int nextLook = 1;
@@ -136,6 +138,31 @@ public final class Invoker {
             return work;
         } finally {
             exit(lock, work);
+        }
+    }
+
+    /**
+     * As {@link #poll(int)}, for a call that would show one entry without a slot. Before the application is called in
+     * here the entry gets its slot, because that call may look for it.
+     *
+     * @param entryLimit as for {@link #poll(int)}.
+     * @param entry      of the queue that is read; it may have an entry behind this.
+     * @param position   entries of that queue that were read.
+     * @return as {@link #poll(int)}.
+     */
+    public int poll(int entryLimit, DirectEntry entry, long position) {
+        direct = entry;
+        entry.open(position);
+        boolean ended = false;
+        try {
+            int work = poll(entryLimit);
+            ended = true;
+            return work;
+        } finally {
+            entry.close();
+            if (!ended) {
+                entry.queue();
+            }
         }
     }
 
@@ -283,6 +310,10 @@ public final class Invoker {
     }
 
     private void runPostponed() {
+        if (direct != null) {
+            direct.close();
+            direct.queue();
+        }
         // a thread that finds another one here leaves its calls to that one, so that they stay one after the other
         int seen = postponements.incrementAndGet();
         if (seen != 1) {

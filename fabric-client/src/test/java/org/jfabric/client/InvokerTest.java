@@ -1,10 +1,19 @@
 package org.jfabric.client;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.layout.RecordConsumer;
+import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class InvokerTest {
     private final Cycles driver = new Cycles();
@@ -148,6 +157,48 @@ class InvokerTest {
         }
     }
 
+    /** The application looks for the completion in a listener, for example by a poll set. */
+    @Test
+    void shouldGiveAnEntryItsSlotBeforeTheApplicationIsCalled() {
+        DirectEntry entry = new DirectEntry();
+        List<String> calls = new ArrayList<>();
+        entry.writer(() -> calls.add("slot of " + entry.take()));
+        // any word but 0 is an event
+        RecordConsumer events = new RecordConsumer(
+            ring(RecordRingDescriptor.word(16, 2)), 1024, ring(0), 255);
+        Invoker[] self = new Invoker[1];
+        Invoker listening = self[0] = new Invoker(driver, events,
+            () -> self[0].afterCycle(() -> calls.add("listener, open " + entry.isOpen(7))));
+        driver.nowNs += 1_000_000_000;
+        driver.onCycle = () -> {
+            assertTrue(entry.isOpen(7));
+            entry.put();
+        };
+        listening.poll(1, entry, 7);
+        assertEquals(List.of("slot of " + entry.record(), "listener, open false"), calls);
+        assertFalse(entry.isPending());
+    }
+
+    @Test
+    void shouldGiveAnEntryItsSlotIfTheCallFails() {
+        DirectEntry entry = new DirectEntry();
+        List<Long> slots = new ArrayList<>();
+        entry.writer(() -> slots.add(entry.take()));
+        driver.onCycle = () -> {
+            entry.put();
+            throw new IllegalStateException("of the application");
+        };
+        assertThrows(IllegalStateException.class, () -> invoker.poll(1, entry, 0));
+        assertEquals(List.of(entry.record()), slots);
+        assertFalse(entry.isOpen(0));
+    }
+
+    private static long ring(long word) {
+        MemorySegment memory = Arena.global().allocate(2048, 64);
+        memory.set(ValueLayout.JAVA_LONG, 0, word);
+        return memory.address();
+    }
+
     private static final class Cycles extends SleeplessDriver {
         private long nowNs;
         /** What a poll takes. */
@@ -159,6 +210,7 @@ class InvokerTest {
         private int ofMessages;
         private int limit;
         private boolean needsCycle;
+        private Runnable onCycle = () -> { };
         private int asked;
 
         void forget() {
@@ -176,6 +228,7 @@ class InvokerTest {
 
         @Override
         public int catchUp(int messageLimit) {
+            onCycle.run();
             afterPause++;
             nowNs += catchUpNs;
             return 1;
@@ -191,6 +244,7 @@ class InvokerTest {
 
         @Override
         public int pollMessages(int messageLimit) {
+            onCycle.run();
             ofMessages++;
             nowNs += pollNs;
             limit = messageLimit;

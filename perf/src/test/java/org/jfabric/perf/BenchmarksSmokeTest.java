@@ -22,10 +22,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 @Timeout(600)
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
-        "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "RandomWalkBenchmark", "ShmPingBenchmark",
-        "ShmRemoteBenchmark",
-        "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark", "TransmitQueueBenchmark",
-        "VerbsLinkBenchmark");
+        "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "ManyPeersBenchmark", "RandomWalkBenchmark",
+        "ShmPingBenchmark", "ShmRemoteBenchmark", "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark",
+        "TransmitQueueBenchmark", "VerbsLinkBenchmark");
 
     @Test
     void shouldRunEachBenchmarkWithoutFailure() throws RunnerException {
@@ -39,6 +38,7 @@ class BenchmarksSmokeTest {
             .param("sizeBytes", "64")
             .param("injectBytes", "64")
             .param("mayPark", "true")
+            .param("peers", "2")
             .verbosity(VerboseMode.SILENT)
             .shouldFailOnError(true)
             .build();

@@ -27,8 +27,9 @@ public final class EngineConfig {
     public static final Option<Long> CREDIT_WINDOW_BYTES = Option.bytes("jfabric.engine.creditWindowBytes")
         .defaultsTo(256L << 10)
         .range(4L << 10, 16L << 30)
-        .why("Bytes that one peer may send to an endpoint ahead of its receives. Raise it for bursts from few "
-            + "peers; lower it where many peers share one endpoint's budget.");
+        .why("Bytes that one busy peer may send to an endpoint ahead of its receives; each begins with fewer, 64 KiB "
+            + "by default. Raise it for bursts from few peers; lower it where many busy peers share one endpoint's "
+            + "budget.");
 
     /** {@code jfabric.engine.announcementLimit}. */
     public static final Option<Integer> ANNOUNCEMENT_LIMIT = Option.count("jfabric.engine.announcementLimit")
@@ -127,7 +128,7 @@ public final class EngineConfig {
     }
 
     /**
-     * Byte credit that an endpoint grants to one peer.
+     * Most byte credit that an endpoint grants to one peer.
      *
      * @return bytes of payload.
      */

@@ -28,7 +28,7 @@ final class ByteCredit {
     // receiving
     private long received;
     private int epoch;
-    /** First grant of this channel. */
+    /** What the peer may send beyond what was consumed. */
     private long window;
     /**
      * Bytes of the store's budget reserved for this peer: the window, and the messages stored from earlier channels.
@@ -139,9 +139,14 @@ final class ByteCredit {
         return window;
     }
 
-    /** Whether stored messages use half of the window. */
+    /** Whether stored messages of this channel use half of the window. */
     boolean isHalfHeld() {
-        return held >= window >> 1;
+        return held - (reserved - window - extended) >= window >> 1;
+    }
+
+    /** Whether the window is too small for any message of that length. */
+    boolean isTooSmallFor(long length) {
+        return cost(length) > window;
     }
 
     /**

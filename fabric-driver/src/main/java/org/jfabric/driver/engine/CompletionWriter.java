@@ -219,6 +219,13 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
             null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, recordFlags));
     }
 
+    private void dropDirect() {
+        if (direct != null) {
+            direct.drop();
+            direct = null;
+        }
+    }
+
     /** Gives the entry that was written without a slot the next one, which was there when it was written. */
     private void queueDirect() {
         long line = direct.take();
@@ -316,7 +323,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     void leave() {
         super.leave();
         retiresAtOnce = false;
-        direct = null;
+        dropDirect();
     }
 
     @Override
@@ -341,6 +348,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     /** Stops writing, because the file's memory is not accessible any more. */
     public void abandon() {
         overrun = true;
+        dropDirect();
         collected = stamped;
         retiresAtOnce = false;
         limit = Long.MIN_VALUE;
@@ -437,7 +445,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         stages = newStages;
         if (newStages.isOn()) {
             // which entries are read when is known of slots
-            direct = null;
+            dropDirect();
             newStages.add(this);
             sampleAt = next + newStages.interval();
             limit = Math.min(room, sampleAt);

@@ -245,8 +245,8 @@ public final class Engine {
     /**
      * Checks whether all work arrives by plain messages of one link, or in no link at all because all are idle. Then
      * {@link #poll(int)} asks only that link for those, until another kind of message is next, or until
-     * {@link #leaveQuick()}, which every call makes that may give a link or the engine work. Called at the end of a whole cycle, and after a poll in
-     * which scheduled peers were served.
+     * {@link #leaveQuick()}, which every call makes that may give a link or the engine work. Called at the end of a
+     * whole cycle, and after a poll in which scheduled peers were served.
      */
     public void findQuick() {
         PlainMessages plain = null;

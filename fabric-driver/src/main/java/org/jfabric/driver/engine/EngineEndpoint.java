@@ -673,6 +673,7 @@ public final class EngineEndpoint extends EndpointPort {
             }
             peer.remote().recover();
             peer.schedule();
+            peer.oweCredit();
         }
     }
 

@@ -4,7 +4,7 @@ package org.jfabric.driver.engine;
  * The engine's limits, from the driver's options.
  *
  * @param unexpectedBudgetBytes  bytes that unexpected messages of one endpoint may occupy.
- * @param creditWindowBytes      byte credit given to one peer of an endpoint, as far as the budget allows.
+ * @param creditWindowBytes      most byte credit given to one peer of an endpoint, as far as the budget allows.
  * @param announcementLimit      announced messages that one peer may have outstanding.
  * @param segmentBurst           segments sent to one peer in one cycle.
  * @param straightPath           whether plain messages may take the straight path, which needs no operation records.

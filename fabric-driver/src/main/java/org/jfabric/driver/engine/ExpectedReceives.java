@@ -22,13 +22,13 @@ import org.jfabric.layout.Words;
  * </pre>
  *
  * <p>While the queue is open the matcher is empty, so the head of the queue is the oldest receive, and a message that
- * it accepts belongs to it. If that message takes the general path, because it is announced, too long for the receive or
- * behind another one of its peer, the head alone moves into the matcher, where the message finds it. Every other event
- * first moves all receives there (a spill) and then takes the general path, which has the full semantics: a message that
- * the head does not accept; a tagged receive of another kind, a cancel, a peek, a snapshot, the loss of a peer. After a
- * spill the receives stay in the matcher for as many posts as were moved. After one for a message that the head does not
- * accept that number doubles each time, so that messages in another order than the receives do not cause moves back and
- * forth.
+ * it accepts belongs to it. If that message takes the general path, because it is announced, too long for the receive
+ * or behind another one of its peer, the head alone moves into the matcher, where the message finds it. Every other
+ * event first moves all receives there (a spill) and then takes the general path, which has the full semantics: a
+ * message that the head does not accept; a tagged receive of another kind, a cancel, a peek, a snapshot, the loss of a
+ * peer. After a spill the receives stay in the matcher for as many posts as were moved. After one for a message that
+ * the head does not accept that number doubles each time, so that messages in another order than the receives do not
+ * cause moves back and forth.
  *
  * <p>A receive leaves the queue without an operation record. If an access to memory fails while its message is copied,
  * a few fields identify the receive, and {@link #recover()} writes its error entry.

@@ -63,16 +63,15 @@ final class HeldMessages {
         credit.begin(context.receiver().budget().takeWindow(isOfUnknownPeer));
     }
 
-    /** The peer has used half of its window, which becomes greater or smaller by what all peers use. */
-    void resize() {
+    /** Makes the window greater or smaller by what all peers use; false if it stays as it is. */
+    boolean resize() {
         MessageBudget budget = context.receiver().budget();
         long more = budget.resize(credit.windowBytes(), isOfUnknownPeer);
-        if (more != 0) {
-            long change = credit.resize(more);
-            if (change < 0) {
-                budget.give(-change, isOfUnknownPeer);
-            }
+        long change = more == 0 ? 0 : credit.resize(more);
+        if (change < 0) {
+            budget.give(-change, isOfUnknownPeer);
         }
+        return change != 0;
     }
 
     /** Ends the channel and returns its credit, except for the bytes of messages that are still stored. */
@@ -93,8 +92,7 @@ final class HeldMessages {
         }
         stored++;
         if (credit.isHalfHeld()) {
-            resize();
-            peer.scheduleIfGrantOwed();
+            peer.resizeWindow();
         }
         show();
         return true;

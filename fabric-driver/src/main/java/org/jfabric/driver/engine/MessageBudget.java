@@ -13,9 +13,8 @@ package org.jfabric.driver.engine;
 final class MessageBudget {
     /** A channel begins with so many bytes, or with some of the longest eager messages; who uses them gets more. */
     private static final int FIRST_WINDOW_BYTES = 64 << 10;
-    private static final int FIRST_MESSAGES = 4;
     /** Windows grow while the budget has this part left, for channels that begin, and shrink below half of that. */
-    private static final int SPARE_PART = 4;
+    private static final int SPARE_PART = 8;
     /** A channel that begins where there is little gets this part of it. */
     private static final int FEW_PART = 16;
 
@@ -28,6 +27,8 @@ final class MessageBudget {
     private final int budgetBytes;
     private final int windowBytes;
     private final int firstWindowBytes;
+    /** Unknown peers are often many, and have half of the budget. */
+    private final int firstUnknownBytes;
     private final long unknownQuota;
     private final long beyondBytes;
     private long unreservedBytes;
@@ -37,8 +38,9 @@ final class MessageBudget {
     MessageBudget(int budgetBytes, int windowBytes, int eagerLimitBytes) {
         this.budgetBytes = budgetBytes;
         this.windowBytes = windowBytes;
-        this.firstWindowBytes = (int) Math.min(
-            windowBytes, Math.max(FIRST_WINDOW_BYTES, FIRST_MESSAGES * ByteCredit.cost(eagerLimitBytes)));
+        long message = ByteCredit.cost(eagerLimitBytes);
+        this.firstWindowBytes = (int) Math.min(windowBytes, Math.max(FIRST_WINDOW_BYTES, 4 * message));
+        this.firstUnknownBytes = (int) Math.min(windowBytes, Math.max(FIRST_WINDOW_BYTES / 4, 2 * message));
         this.unknownQuota = budgetBytes / 2;
         this.beyondBytes = BEYOND * budgetBytes;
         this.unreservedBytes = budgetBytes;
@@ -64,35 +66,38 @@ final class MessageBudget {
     }
 
     /**
-     * Takes the credit for a new channel: a small window, or a sixteenth of what is left. Idle peers would keep more from
-     * those that send. With 0 bytes the peer can only announce messages.
+     * Takes the credit for a new channel: a small window, or a sixteenth of what is left. Idle peers would keep more
+     * from those that send. With 0 bytes the peer can only announce messages.
      *
      * @param isUnknown whether the peer is in no address vector.
      * @return bytes; the caller returns them with {@link #give}.
      */
     long takeWindow(boolean isUnknown) {
         long left = left(isUnknown);
-        boolean isPlenty = left >= 2L * firstWindowBytes && left >= budgetBytes / SPARE_PART;
+        long first = isUnknown ? firstUnknownBytes
+            : left >= budgetBytes / 2 ? firstWindowBytes : firstWindowBytes / 2;
+        boolean isPlenty = left >= 2 * first && left >= budgetBytes(isUnknown) / SPARE_PART;
         // a peer without credit may use more than the budget
-        long window = isPlenty ? firstWindowBytes : Math.max(0, Math.min(firstWindowBytes, left / FEW_PART)) & -64L;
+        long window = isPlenty ? first : Math.max(0, Math.min(first, left / FEW_PART)) & -64L;
         unreservedBytes -= window;
         unknownBytes += isUnknown ? window : 0;
         return window;
     }
 
     /**
-     * How the window of a peer changes that has used half of it: it is doubled while there is enough for others, and
-     * halved where there is not.
+     * How the window of a peer changes that has used half of it, or whose messages are longer than it: it is doubled
+     * while there is enough for others, and halved where there is not.
      *
      * @param window    of the peer, in bytes.
      * @param isUnknown whether the peer is in no address vector.
      * @return bytes that the window grows by, which were taken, or shrinks by if negative, which the caller returns.
      */
     long resize(long window, boolean isUnknown) {
-        long spare = (isUnknown ? unknownQuota : budgetBytes) / SPARE_PART;
+        long spare = budgetBytes(isUnknown) / SPARE_PART;
         long left = left(isUnknown);
         if (left < spare / 2) {
-            return -Math.max(0, Math.min(window / 2, window - firstWindowBytes) & -64L);
+            long least = isUnknown ? firstUnknownBytes : firstWindowBytes;
+            return -Math.max(0, Math.min(window / 2, window - least) & -64L);
         }
         long more = Math.min(Math.max(window, 64), windowBytes - window) & -64L;
         if (more <= 0 || left - more < spare) {
@@ -101,6 +106,10 @@ final class MessageBudget {
         unreservedBytes -= more;
         unknownBytes += isUnknown ? more : 0;
         return more;
+    }
+
+    private long budgetBytes(boolean isUnknown) {
+        return isUnknown ? unknownQuota : budgetBytes;
     }
 
     private long left(boolean isUnknown) {

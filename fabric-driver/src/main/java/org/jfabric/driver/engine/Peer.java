@@ -67,6 +67,8 @@ final class Peer extends ChannelHandler {
     private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
+    /** Whether the window has changed since the last grant was sent alone; a message may have told of it. */
+    private boolean isResized;
     /** Whether it is in the engine's list of peers that may have to be told of credit. */
     private boolean owesCredit;
     private Peer nextOwing;
@@ -511,9 +513,16 @@ final class Peer extends ChannelHandler {
             // it went down inside one of these calls
             return work;
         }
-        if (frames != null && credit.isGrantOwed() && frames.sendGrant(grant()) < 0) {
-            grantNotSent();
-            return work;
+        if (frames != null && credit.isGrantOwed()) {
+            resizeWindow();
+            // it may have shrunk
+            if (credit.isGrantOwed()) {
+                if (frames.sendGrant(grant()) < 0) {
+                    grantNotSent();
+                    return work;
+                }
+                isResized = false;
+            }
         }
         if (outbox.isSegmenting()) {
             work += outbox.flushSegments(this, segments);
@@ -537,14 +546,35 @@ final class Peer extends ChannelHandler {
         return work;
     }
 
-    void scheduleIfGrantOwed() {
+    /** The peer has used half of its window, or cannot use it: the window changes once before the next grant. */
+    void resizeWindow() {
+        if (frames != null && !(isResized && credit.hasNews())) {
+            isResized = held.resize();
+            scheduleIfGrantOwed();
+        }
+    }
+
+    /** The peer has announced a message, perhaps because its window was always too small for it. */
+    void onAnnounced(long length) {
+        if (isShort(length) && credit.isTooSmallFor(length)) {
+            resizeWindow();
+        }
+    }
+
+    private void scheduleIfGrantOwed() {
         if (frames == null) {
             return;
         }
         if (credit.isGrantOwed()) {
-            held.resize();
             schedule();
-        } else if (!owesCredit) {
+        } else {
+            oweCredit();
+        }
+    }
+
+    /** What the peer was not told of is looked at after a while. */
+    void oweCredit() {
+        if (!owesCredit) {
             owesCredit = true;
             context.oweCredit(this);
         }
@@ -565,9 +595,18 @@ final class Peer extends ChannelHandler {
         Peer next = nextOwing;
         nextOwing = null;
         owesCredit = false;
-        if (state == UP && frames != null && credit.hasNews() && (credit.isHalfHeld() || frames.hasMore())
-            && frames.sendGrant(grant()) < 0) {
-            grantNotSent();
+        if (state == UP && frames != null && credit.hasNews() && (credit.isHalfHeld() || frames.hasMore())) {
+            boolean isSent = false;
+            try {
+                isSent = frames.sendGrant(grant()) >= 0;
+            } finally {
+                // also if memory of the peer was cut
+                if (isSent) {
+                    isResized = false;
+                } else {
+                    grantNotSent();
+                }
+            }
         }
         return next;
     }

@@ -69,6 +69,7 @@ final class PeerFrames extends FrameHandler {
     @Override
     public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
         credit.received(source.lengthBytes());
+        peer.onAnnounced(source.lengthBytes());
         context.receiver().onAnnounce(peer, flags, tag, data, source);
     }
 

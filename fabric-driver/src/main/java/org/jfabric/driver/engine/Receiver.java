@@ -411,6 +411,8 @@ final class Receiver {
      * @param placement as filled.
      */
     void onPlaced(Peer peer, Placement placement) {
+        // a message that was held back may take a receive now
+        expected.spill();
         streams.onPlaced(peer, placement);
     }
 

@@ -60,7 +60,7 @@ final class ShortSends {
         this.own = own;
     }
 
-    /** An access to memory has failed: until {@link #recover} nothing may overtake what it has interrupted. */
+    /** An access to memory has failed: {@link #recover} needs the fields of the send that it may have interrupted. */
     void shut() {
         open = false;
     }

@@ -136,7 +136,8 @@ public abstract class FrameChannel extends PayloadChannel {
     public abstract int sendGrant(int grant);
 
     /**
-     * Whether something of the peer waits to be taken, so that the peer may be ahead by more than is known here.
+     * Whether something of the peer waits to be taken, so that the peer may be ahead by more than is known here. Takes
+     * nothing but padding.
      *
      * @return true also if it is of another channel to the same driver.
      */

@@ -1,8 +1,8 @@
 package org.jfabric.driver.link;
 
 /**
- * Where all messages of a link arrive while they are plain, for an engine that has nothing else to poll: most polls read
- * one word for each peer that was heard of lately.
+ * Where all messages of a link arrive while they are plain, for an engine that has nothing else to poll: most polls
+ * read one word for each peer that was heard of lately.
  *
  * <p>This is an abstract class and not an interface, because calls of abstract classes go through one table, however
  * many links are loaded. Owner: progress agent.

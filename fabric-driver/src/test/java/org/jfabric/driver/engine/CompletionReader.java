@@ -29,14 +29,23 @@ final class CompletionReader {
     }
 
     CompletionReader(int capacity, int driverShare) {
+        this(capacity, driverShare, false);
+    }
+
+    /** If embedded the queue has no wait object, and the reader runs the cycles. */
+    CompletionReader(int capacity, int driverShare, boolean isEmbedded) {
         this.capacity = capacity;
         long length = CompletionQueueDescriptor.fileLength(capacity);
         memory = UnsafeApi.allocateMemory(length);
         UnsafeApi.setMemory(memory, length, (byte) 0);
         long waitAddress = memory + CompletionQueueDescriptor.WAIT_OFFSET;
         line = new WaitLine(waitAddress, MemorySegment.NULL);
-        writer = new CompletionWriter(memory, capacity, driverShare, new WaitPoint(waitAddress), () -> {
-        });
+        writer = new CompletionWriter(
+            memory, capacity, driverShare, isEmbedded ? null : new WaitPoint(waitAddress), () -> {
+            });
+        if (isEmbedded) {
+            writer.retireAtOnce();
+        }
     }
 
     void free() {

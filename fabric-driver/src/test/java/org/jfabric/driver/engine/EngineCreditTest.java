@@ -312,6 +312,35 @@ class EngineCreditTest {
         assertEquals(budget, b.endpoint.receiver().scan().unreservedBytes());
     }
 
+    /** Who came when nothing was left gets credit when others go, though it could only announce till then. */
+    @Test
+    void shouldGiveCreditToAPeerWhoseWindowWasTooSmall() {
+        int budget = 1 << 16;
+        rig.settings = new EngineSettings(budget, 1 << 14, 4, 4, true);
+        Engines.Node b = rig.add("b");
+        List<Engines.Node> senders = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Engines.Node sender = rig.add("s" + i);
+            senders.add(sender);
+            b.fiAddr(sender);
+            exchange(sender, b, 1);
+        }
+        Engines.Node last = senders.removeLast();
+        exchange(last, b, 4);
+        assertTrue(credit(last) < 1024 + 64, "a message is longer: " + credit(last));
+        assertTrue(script.announcements > 0);
+        senders.forEach(each -> each.engine.removeEndpoint(each.endpoint));
+        rig.settle();
+        exchange(last, b, 40);
+        int before = script.announcements;
+        exchange(last, b, 40);
+        assertEquals(before, script.announcements);
+        last.assertAtRest();
+        last.engine.removeEndpoint(last.endpoint);
+        rig.settle();
+        assertEquals(budget, b.endpoint.receiver().scan().unreservedBytes());
+    }
+
     /** A window of messages in advance of the receives is stored as before, though the channel began with less. */
     @Test
     void shouldGrowAWindowWhoseMessagesWaitForReceives() {
@@ -340,7 +369,7 @@ class EngineCreditTest {
         b.assertAtRest();
     }
 
-    /** An application that takes one message at a time, and answers none: its sender must not wait for half a window. */
+    /** An application that takes one message at a time, and answers none: its sender must not wait for long. */
     @Test
     void shouldTellCreditThatNothingCarriesAfterAWhile() {
         Engines.Node a = rig.add("a");

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.info.FabricErrno;
@@ -87,6 +88,85 @@ class ExpectedReceivesTest {
             b.endpoint.cancel(posted);
             assertEnds(b, posted, FabricErrno.ECANCELED);
         }
+        close();
+    }
+
+    /** Announced ones, ones that are too long, and untagged ones cost themselves and nothing else. */
+    @Test
+    void shouldTakeAllOthersWhereMessagesOfAnotherKindComeBetween() {
+        open();
+        long before = b.endpoint.receiver().expectedMessages();
+        int others = 0;
+        for (int i = 0; i < 100; i++) {
+            for (int tag = 1; tag <= 4; tag++) {
+                receive(tag);
+            }
+            boolean isAnnounced = i % 2 == 0;
+            assertEquals(0, b.receive(Engines.MSG, b.buf(0), LENGTH, -1, 0, 0, 2_000));
+            for (int tag = 1; tag <= 4; tag++) {
+                boolean isOther = tag == i % 4 + 1;
+                others += isOther ? 1 : 0;
+                assertEquals(0, a.tsend(b, 0, !isOther ? LENGTH : isAnnounced ? 5000 : LENGTH + 8, tag, 1));
+                if (tag == 2) {
+                    assertEquals(0, a.send(b, 0, LENGTH, 1));
+                }
+            }
+            rig.settle();
+            assertEquals(5, a.completions.takeAll().size());
+            assertEquals(5, b.completions.takeAll().size());
+        }
+        assertEquals(before + 400 - others, b.endpoint.receiver().expectedMessages());
+        close();
+    }
+
+    @Test
+    void shouldPayForACancelOnceForEachReceiveThatItMoved() {
+        open();
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < 8; i++) {
+                receive(7);
+            }
+            b.endpoint.cancel(context);
+            assertEnds(b, context, FabricErrno.ECANCELED);
+            long before = b.endpoint.receiver().expectedMessages();
+            for (int i = 0; i < 8; i++) {
+                // the first seven of these end those from before
+                receive(7);
+                assertEquals(0, a.tsend(b, 0, LENGTH, 7, 1));
+                rig.settle();
+            }
+            assertTrue(b.endpoint.receiver().expectedMessages() > before, "round " + round);
+            for (int i = 0; i < 7; i++) {
+                assertEquals(0, a.tsend(b, 0, LENGTH, 7, 1));
+            }
+            rig.settle();
+            assertEquals(15, b.completions.takeAll().size());
+            a.completions.takeAll();
+        }
+        close();
+    }
+
+    /** No send needs an operation, whichever peer it goes to. */
+    @Test
+    void shouldSendToAnyPeerInTurnWithoutAnOperation() {
+        open();
+        Engines.Node c = rig.add("c");
+        c.fiAddr(a);
+        assertEquals(0, c.trecv(0, LENGTH, 1, 1));
+        assertEquals(0, a.tsend(c, 0, LENGTH, 1, 1));
+        assertEnds(a, 1, 0);
+        assertEnds(c, 1, 0);
+        int before = script.shortSends;
+        for (int i = 0; i < 100; i++) {
+            Engines.Node to = i % 2 == 0 ? b : c;
+            assertEquals(0, to.trecv(0, LENGTH, 2, 10));
+            assertEquals(0, a.tsend(to, 0, LENGTH, 2, 11));
+            // it has ended when the call returns
+            assertEquals(11, a.completions.take().context());
+            rig.settle();
+            assertEquals(10, to.next().context());
+        }
+        assertEquals(before + 100, script.shortSends);
         close();
     }
 

@@ -106,6 +106,11 @@ final class FrameLink extends Link {
         }
 
         @Override
+        public boolean hasMore() {
+            return false;
+        }
+
+        @Override
         public int send(TransmitOperation operation, int grant) {
             sentBytes += LINE + ((int) operation.length + LINE - 1 & -LINE);
             return DONE;

@@ -462,6 +462,8 @@ final class ShmConnection extends PlainMessages {
         if (state == DOWN) {
             return;
         }
+        // a pending fault is raised here, not in the middle; the next step comes here again
+        FaultPoint.pass();
         state = DOWN;
         if (reason != null) {
             services.onError(new FabricException(

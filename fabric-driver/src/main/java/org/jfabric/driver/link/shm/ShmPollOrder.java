@@ -9,8 +9,8 @@ import org.jfabric.driver.resource.FaultPoint;
  * Which connections a step polls. Those that have something to do are <em>hot</em>: each step polls them. One whose
  * ring was empty for many steps and that waits for nothing becomes <em>cold</em>: of it a step only reads the next word
  * of its ring, one load that depends on no other, so that a hundred idle peers cost less than a message. A whole step
- * reads the words of all cold ones, a plain step those of a quarter: a message of an idle peer is seen in the fourth step
- * at the latest, however long steps take.
+ * reads the words of all cold ones, a plain step those of a quarter: a message of an idle peer is seen in the fourth
+ * step, or in one of the next if places change meanwhile, however long steps take.
  *
  * <p>A cold connection becomes hot again with the first record in its ring, and by {@link #wake}, which it calls itself
  * when it has something to do for another reason.
@@ -44,8 +44,11 @@ final class ShmPollOrder extends PlainMessages {
         addHot(connection);
     }
 
+    /** Before memory of the connection is unmapped. */
     void remove(ShmConnection connection) {
-        wake(connection);
+        if (connection.isCold) {
+            makeHot(connection);
+        }
         removeHot(connection);
     }
 
@@ -100,6 +103,12 @@ final class ShmPollOrder extends PlainMessages {
         if (!connection.isCold) {
             return;
         }
+        // a pending fault is raised here, not between the moves; nothing below touches shared memory
+        FaultPoint.pass();
+        makeHot(connection);
+    }
+
+    private void makeHot(ShmConnection connection) {
         int last = --coldCount;
         int place = connection.place;
         cold[place] = cold[last];
@@ -138,6 +147,7 @@ final class ShmPollOrder extends PlainMessages {
         if (connection.isCold || !connection.mayRest()) {
             return;
         }
+        FaultPoint.pass();
         removeHot(connection);
         connection.isCold = true;
         connection.place = coldCount;
@@ -156,7 +166,10 @@ final class ShmPollOrder extends PlainMessages {
             next = next + 1 < coldCount ? next + 1 : 0;
             if (UnsafeApi.getLongOpaque(null, words[next]) != 0) {
                 ShmConnection found = cold[next];
+                // with a pending fault of another one's ring, which must not be raised in this one's step
                 wake(found);
+                // the last one has its place
+                next--;
                 cursor = next;
                 int more = found.pollPlain(limit);
                 if (more < 0 || coldCount == 0) {
@@ -166,12 +179,13 @@ final class ShmPollOrder extends PlainMessages {
             }
         }
         cursor = next;
+        FaultPoint.pass();
         return work;
     }
 
     /**
-     * Wakes those with a record. If one of the rings was truncated all are woken, so that each meets the fault in its own
-     * step, which says whose it is.
+     * Wakes those with a record. If one of the rings was truncated all are woken, so that each meets the fault in its
+     * own step, which says whose it is.
      */
     private void lookAtAll() {
         try {

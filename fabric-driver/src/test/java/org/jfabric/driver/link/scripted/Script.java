@@ -60,6 +60,8 @@ public final class Script {
     public Observer observer = Observer.NONE;
     /** Announcements that went so far. */
     public int announcements;
+    /** Messages that were sent without an operation. */
+    public int shortSends;
 
     final Map<String, ScriptedLink> linkByAddress = new HashMap<>();
     private final List<ScriptedLink> links = new ArrayList<>();

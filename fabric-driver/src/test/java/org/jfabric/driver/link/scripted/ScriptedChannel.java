@@ -233,6 +233,7 @@ public final class ScriptedChannel extends SegmentChannel {
         if (state == DEAD) {
             return DONE;
         }
+        script.shortSends++;
         Frame frame = frame(Frame.MESSAGE, grant);
         frame.flags = kind;
         frame.tag = tag;
