@@ -37,19 +37,20 @@ final class CompletionAccess {
      * @param wait    waits, or null if no call may block.
      * @param invoker runs the cycle in front of each read, or null.
      * @param messages shows messages, behind a cycle that may lend them.
+     * @param direct  shows an entry without a slot where nothing waits; null if all entries have slots.
      * @param guard   finds two threads that read at once.
      * @param lock    keeps reading threads apart where the domain asks for it, else null.
      */
     CompletionAccess(
-        CompletionReader reader, LineWait wait, Invoker invoker, MessagePoll messages, UseGuard guard,
-        UseLock lock) {
+        CompletionReader reader, LineWait wait, Invoker invoker, MessagePoll messages, DirectEntry direct,
+        UseGuard guard, UseLock lock) {
         this.reader = reader;
         this.wait = wait;
         this.invoker = invoker;
         this.messages = messages;
         this.guard = guard;
         this.lock = lock;
-        this.direct = wait == null ? messages.direct() : null;
+        this.direct = wait == null ? direct : null;
     }
 
     /** An endpoint that reports here is enabled: from now on the queue may be read. */
@@ -291,7 +292,6 @@ final class CompletionAccess {
         }
         if (direct != null) {
             // a cycle in which the application is called reads the queue
-            direct.close();
             direct.queue();
         }
         // before the cycle, so that the driver finds the slots

@@ -10,6 +10,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.Invoker;
+import org.jfabric.client.LentMessages;
 import org.jfabric.client.OutstandingOperations;
 import org.jfabric.client.QueueSignal;
 import org.jfabric.client.UseGuard;
@@ -141,8 +142,9 @@ public final class CompletionQueue implements Fid {
         this.wait = !waitObject.blocksCalls() ? null : new LineWait(
             reader, new WaitLine(memory.address() + CompletionQueueDescriptor.WAIT_OFFSET, memory), attr, driver,
             invoker, waitSpinNs, waitSliceNs);
-        MessagePoll messages = new MessagePoll(reader, invoker, oneUser ? invoker.lentMessages(id) : null);
-        this.access = new CompletionAccess(reader, wait, invoker, messages,
+        LentMessages lent = oneUser ? invoker.lentMessages(id) : null;
+        MessagePoll messages = new MessagePoll(reader, invoker, lent);
+        this.access = new CompletionAccess(reader, wait, invoker, messages, lent == null ? null : lent.direct(),
             oneUser ? invoker.guard() : readersGuard(), locks ? new UseLock() : null);
     }
 

@@ -1,6 +1,5 @@
 package org.jfabric;
 
-import org.jfabric.client.DirectEntry;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.LentMessages;
 import org.jfabric.client.MessageLender;
@@ -30,11 +29,6 @@ final class MessagePoll implements CompletionHandler {
         this.reader = reader;
         this.invoker = invoker;
         this.lent = lent;
-    }
-
-    /** The place of the one entry that a cycle leaves to its caller; null where nothing is lent. */
-    DirectEntry direct() {
-        return lent == null ? null : lent.direct();
     }
 
     /** Where several threads drive the engine messages have entries; not inside of a poll. */

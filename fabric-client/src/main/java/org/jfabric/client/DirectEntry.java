@@ -68,8 +68,9 @@ public final class DirectEntry {
         return record;
     }
 
-    /** Gives the entry its slot in the queue; has no effect if there is none. */
+    /** Closes, and gives the entry, if there is one, its slot in the queue. */
     public void queue() {
+        openAt = CLOSED;
         if (isPending) {
             writer.run();
         }

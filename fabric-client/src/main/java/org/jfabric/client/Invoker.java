@@ -311,7 +311,6 @@ public final class Invoker {
 
     private void runPostponed() {
         if (direct != null) {
-            direct.close();
             direct.queue();
         }
         // a thread that finds another one here leaves its calls to that one, so that they stay one after the other

@@ -130,8 +130,8 @@ final class ByteCredit {
         return news != 0 && news >= (window >> 1);
     }
 
-    /** Returns whether the peer has not been told all that it may send. */
-    boolean hasNews() {
+    /** Returns whether the peer may send more than the last grant says. */
+    boolean hasUnsentGrant() {
         return window + consumed != advertised;
     }
 

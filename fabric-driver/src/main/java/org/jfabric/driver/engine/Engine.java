@@ -38,9 +38,9 @@ public final class Engine {
     private InternalError fault;
     /** Peers with answers that are held back until the next poll. */
     private PeerRemote firstOwing;
-    /** Peers that may have to be told of credit, and when those before them were. */
+    /** Peers to which credit may have to be sent, and when it was sent to those before them. */
     private Peer firstOwingCredit;
-    private long creditToldNs;
+    private long creditSentNs;
     /** Whether work arrives in {@link #quickMessages} only; if that is null, in no link. */
     private boolean quick;
     private PlainMessages quickMessages;
@@ -204,27 +204,27 @@ public final class Engine {
         }
     }
 
-    /** A message of the peer has gone, and nothing may soon carry the credit that it has given back. */
+    /** A message of the peer was taken, and perhaps no message carries the credit of it back soon. */
     void oweCredit(Peer peer) {
         peer.nextOwing(firstOwingCredit);
         firstOwingCredit = peer;
     }
 
     /**
-     * Tells peers of credit that no message to them has carried, so that one who waits for it goes on soon where a slow
+     * Sends credit that no message has carried, so that a peer that waits for it continues soon where a slow
      * application takes one message at a time; in each whole cycle.
      *
      * @param nowNs time of the cycle.
      */
-    public void tellCredit(long nowNs) {
-        if (firstOwingCredit == null || nowNs - creditToldNs < CREDIT_NS) {
+    public void sendCredit(long nowNs) {
+        if (firstOwingCredit == null || nowNs - creditSentNs < CREDIT_NS) {
             return;
         }
-        creditToldNs = nowNs;
+        creditSentNs = nowNs;
         Peer peer = firstOwingCredit;
         firstOwingCredit = null;
         while (peer != null) {
-            peer = peer.tellCredit();
+            peer = peer.sendCredit();
         }
     }
 

@@ -67,9 +67,9 @@ final class Peer extends ChannelHandler {
     private final EntryOrder entryOrder = new EntryOrder();
     private boolean scheduled;
     private Peer nextScheduled;
-    /** Whether the window has changed since the last grant was sent alone; a message may have told of it. */
+    /** Whether the window has changed since the last grant was sent alone; a message may have carried it. */
     private boolean isResized;
-    /** Whether it is in the engine's list of peers that may have to be told of credit. */
+    /** Whether it is in the engine's list of peers to which credit may have to be sent. */
     private boolean owesCredit;
     private Peer nextOwing;
     /** Set on an endpoint with buffered receives, once a message was lent. */
@@ -548,7 +548,7 @@ final class Peer extends ChannelHandler {
 
     /** The peer has used half of its window, or cannot use it: the window changes once before the next grant. */
     void resizeWindow() {
-        if (frames != null && !(isResized && credit.hasNews())) {
+        if (frames != null && !(isResized && credit.hasUnsentGrant())) {
             isResized = held.resize();
             scheduleIfGrantOwed();
         }
@@ -572,7 +572,7 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /** What the peer was not told of is looked at after a while. */
+    /** Has {@link #sendCredit()} called after a while. */
     void oweCredit() {
         if (!owesCredit) {
             owesCredit = true;
@@ -580,22 +580,22 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /** Sets the next peer in the engine's list of those that may have to be told of credit. */
+    /** Sets the next peer in the engine's list of those to which credit may have to be sent. */
     void nextOwing(Peer next) {
         nextOwing = next;
     }
 
     /**
-     * Tells the peer of credit that nothing has carried for a while, if it is so far ahead that it may wait for that; a
-     * peer that is not must not be woken. It was taken from the list.
+     * Sends credit that no message has carried for a while, if the peer is so far ahead that it may wait for it;
+     * another one must not be woken. The peer was taken from the list.
      *
      * @return the peer that was behind it.
      */
-    Peer tellCredit() {
+    Peer sendCredit() {
         Peer next = nextOwing;
         nextOwing = null;
         owesCredit = false;
-        if (state == UP && frames != null && credit.hasNews() && (credit.isHalfHeld() || frames.hasMore())) {
+        if (state == UP && frames != null && credit.hasUnsentGrant() && (credit.isHalfHeld() || frames.hasMore())) {
             boolean isSent = false;
             try {
                 isSent = frames.sendGrant(grant()) >= 0;

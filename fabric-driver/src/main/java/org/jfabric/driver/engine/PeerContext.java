@@ -90,7 +90,7 @@ abstract class PeerContext {
      */
     abstract void owe(PeerRemote remote);
 
-    /** Has {@link Peer#tellCredit()} called after a while. */
+    /** Has {@link Peer#sendCredit()} called after a while. */
     abstract void oweCredit(Peer peer);
 
     /**

@@ -64,14 +64,8 @@ final class PeerTable {
      * @return the peer, which may not be connected yet; null if the address is not valid.
      */
     Peer peer(long fiAddr) {
-        Peer[] table = byFiAddr;
-        if (fiAddr >= 0 && fiAddr < table.length) {
-            Peer peer = table[(int) fiAddr];
-            if (peer != null) {
-                return peer;
-            }
-        }
-        return resolve(fiAddr);
+        Peer peer = known(fiAddr);
+        return peer != null ? peer : resolve(fiAddr);
     }
 
     /**
@@ -390,13 +384,6 @@ final class PeerTable {
     }
 
     private Peer resolve(long fiAddr) {
-        if (only != null) {
-            return only;
-        }
-        Peer named = byContext == null ? null : byContext.get(fiAddr);
-        if (named != null) {
-            return named;
-        }
         String address = addresses.address(fiAddr);
         if (address == null) {
             return null;

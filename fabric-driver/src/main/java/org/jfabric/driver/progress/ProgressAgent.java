@@ -200,7 +200,7 @@ public final class ProgressAgent implements Agent {
                 times.publish();
                 stages.publish();
             }
-            engine.tellCredit(nowNs);
+            engine.sendCredit(nowNs);
             work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
             FaultPoint.pass();
         } catch (InternalError ex) {

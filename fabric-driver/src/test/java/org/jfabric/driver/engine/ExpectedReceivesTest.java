@@ -26,7 +26,7 @@ class ExpectedReceivesTest {
         b = rig.add("b");
         b.fiAddr(a);
         for (int i = 0; i < 3; i++) {
-            // the first one waits for the channel, the second one prepares the short way
+            // the first one waits for the channel
             transfer(1);
         }
     }

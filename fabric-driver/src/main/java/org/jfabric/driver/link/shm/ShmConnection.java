@@ -311,7 +311,7 @@ final class ShmConnection extends PlainMessages {
     }
 
     /** Whether nothing is to be done until the peer writes a record, or until {@link ShmLink#wake}. */
-    boolean mayRest() {
+    boolean mayBeCold() {
         return state == UP && !ended && blocked.isEmpty() && !(peerMayPark && written) && shortNumbers.isSettled();
     }
 
@@ -324,7 +324,7 @@ final class ShmConnection extends PlainMessages {
         return state == UP && reader.hasMore();
     }
 
-    /** Where the peer's next record begins, for one that rests. */
+    /** Where the peer's next record begins, for a cold one. */
     long nextWordAddress() {
         return reader.nextAddress();
     }

@@ -20,7 +20,7 @@ import org.jfabric.driver.resource.FaultPoint;
 final class ShmPollOrder extends PlainMessages {
     /** Steps in which the ring of a hot connection was empty before it becomes cold. */
     static final int EMPTY_STEPS = 512;
-    private static final int LEAST_LOOKS = 8;
+    private static final int LEAST_SCANNED = 8;
     private static final int SHARE_SHIFT = 2;
 
     private ShmConnection[] hot = new ShmConnection[8];
@@ -66,7 +66,7 @@ final class ShmPollOrder extends PlainMessages {
     /** Makes a whole step of all connections. */
     int poll(int limit) {
         if (coldCount != 0) {
-            lookAtAll();
+            scanAll();
         }
         int work = 0;
         // from the last to the first: a connection that ends is replaced by the last one
@@ -95,7 +95,7 @@ final class ShmPollOrder extends PlainMessages {
                 note(connection, taken);
             }
         }
-        return coldCount == 0 ? work : lookAtSome(limit, work);
+        return coldCount == 0 ? work : scanSome(limit, work);
     }
 
     /** Makes a connection hot; has no effect if it is. */
@@ -138,13 +138,13 @@ final class ShmPollOrder extends PlainMessages {
         if (taken != 0) {
             connection.emptySteps = 0;
         } else if (++connection.emptySteps >= EMPTY_STEPS && hotCount + coldCount > 1) {
-            rest(connection);
+            makeCold(connection);
         }
     }
 
-    private void rest(ShmConnection connection) {
+    private void makeCold(ShmConnection connection) {
         connection.emptySteps = 0;
-        if (connection.isCold || !connection.mayRest()) {
+        if (!connection.mayBeCold()) {
             return;
         }
         FaultPoint.pass();
@@ -157,11 +157,11 @@ final class ShmPollOrder extends PlainMessages {
     }
 
     /** Reads as many words as there is room for in a plain step, and takes the messages that it finds. */
-    private int lookAtSome(int limit, int taken) {
+    private int scanSome(int limit, int taken) {
         int work = taken;
-        int looks = Math.min(coldCount, Math.max(LEAST_LOOKS, coldCount + (1 << SHARE_SHIFT) - 1 >> SHARE_SHIFT));
+        int left = Math.min(coldCount, Math.max(LEAST_SCANNED, coldCount + (1 << SHARE_SHIFT) - 1 >> SHARE_SHIFT));
         int next = cursor;
-        for (; looks > 0; looks--) {
+        for (; left > 0; left--) {
             // fewer than before if one was woken
             next = next + 1 < coldCount ? next + 1 : 0;
             if (UnsafeApi.getLongOpaque(null, words[next]) != 0) {
@@ -187,7 +187,7 @@ final class ShmPollOrder extends PlainMessages {
      * Wakes those with a record. If one of the rings was truncated all are woken, so that each meets the fault in its
      * own step, which says whose it is.
      */
-    private void lookAtAll() {
+    private void scanAll() {
         try {
             for (int i = coldCount - 1; i >= 0; i--) {
                 if (UnsafeApi.getLongOpaque(null, words[i]) != 0) {
