@@ -148,6 +148,8 @@ public abstract class FakeConnections extends FakeDatagrams {
         requireThread();
         Id id = ids.get(pointer);
         for (CmEvent event : cmEvents.get(id.channel)) {
+            // librdmacm makes the identifier of a request when the event is taken, so it is one of the new channel
+            ids.get(event.id()).channel = channel;
             push(channel, event);
         }
         id.channel = channel;
