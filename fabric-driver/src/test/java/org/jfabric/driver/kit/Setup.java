@@ -57,7 +57,7 @@ public enum Setup {
 
     /** Those that this run is for. */
     public static Stream<Setup> wanted() {
-        return Stream.of(values()).filter(Setup::isWanted);
+        return Stream.of(values()).filter(setup -> setup.isWanted() && setup.isUsual());
     }
 
     /** Those with TLS, unless this run is for a certain link. */
@@ -80,6 +80,14 @@ public enum Setup {
         return !isForPart() && (!Network.IS_CHOSEN || isForeign()) && (!Network.IS_EMBEDDED || !daemon);
     }
 
+    /**
+     * Whether the usual build repeats tests with it. It has each link with embedded drivers, and the way of a client to
+     * a daemon over shared memory; a daemon does the same as an embedded driver with the messages of its links.
+     */
+    private boolean isUsual() {
+        return Effort.ALL || !daemon || this == SHM_DAEMON || Network.IS_CHOSEN;
+    }
+
     /** Whether only the tests that ask for it are repeated with it. */
     private boolean isForPart() {
         return isSeveral() || this == TLS_EMBEDDED || this == TLSRXM_EMBEDDED;
@@ -92,11 +100,6 @@ public enum Setup {
     /** Whether the drivers are to refuse connections by shared memory. */
     boolean refusesSharedMemory() {
         return this == BEST_NEXT_EMBEDDED;
-    }
-
-    /** Whether a test of what calls take and answer needs it, see {@link SetupSource#calls()}. */
-    public boolean isForCalls() {
-        return !daemon || this == SHM_DAEMON || Network.IS_CHOSEN;
     }
 
     /** Skips what other runs show, if this one is for a certain link or for embedded drivers. */

@@ -17,10 +17,7 @@ import java.util.stream.Stream;
 @Retention(RetentionPolicy.RUNTIME)
 @ArgumentsSource(SetupSource.Setups.class)
 public @interface SetupSource {
-    /**
-     * Whether the test is about what calls take and answer. It then has each link once with embedded drivers, and the
-     * way of calls to a daemon with two of them over shared memory; the other daemons only if everything is run.
-     */
+    /** Whether the test is about what calls take and answer: those of several links are those of each of them. */
     boolean calls() default false;
 
     /** Whether the test is among those that are repeated over TLS in each run. */
@@ -34,7 +31,7 @@ public @interface SetupSource {
             boolean isForSeveral = !source.calls()
                 && context.getRequiredTestClass().isAnnotationPresent(SeveralLinks.class);
             return Stream.of(
-                Setup.wanted().filter(setup -> !source.calls() || Effort.ALL || setup.isForCalls()),
+                Setup.wanted(),
                 source.encrypted() ? Setup.encrypted() : Stream.<Setup>empty(),
                 isForSeveral ? Setup.several() : Stream.<Setup>empty()).flatMap(each -> each)
                 .map(Arguments::of);
