@@ -135,6 +135,7 @@ public record QueueSnapshot(
      * @param address           its address.
      * @param state             see {@code PEER_*} of {@link ViewDescriptor}.
      * @param holdsBack         whether it grants neither bytes nor announcements.
+     * @param isShareUsed       whether it has its share of the endpoint's sends, so that more are refused.
      * @param stored            messages of it that wait for receives, the payload is here.
      * @param announced         messages of it that wait for receives, the payload waits there.
      * @param unexpectedSinceNs when the oldest of both came.
@@ -152,6 +153,7 @@ public record QueueSnapshot(
         String address,
         int state,
         boolean holdsBack,
+        boolean isShareUsed,
         long stored,
         long announced,
         long unexpectedSinceNs,
@@ -285,7 +287,8 @@ public record QueueSnapshot(
             number(file, row + ViewDescriptor.PEER_FI_ADDR),
             text(file, row + ViewDescriptor.PEER_ADDRESS),
             file.getInt(row + ViewDescriptor.PEER_STATE, LITTLE_ENDIAN),
-            file.getInt(row + ViewDescriptor.PEER_HOLDS_BACK, LITTLE_ENDIAN) != 0,
+            (file.getInt(row + ViewDescriptor.PEER_HOLDS_BACK, LITTLE_ENDIAN) & ViewDescriptor.HOLDS_BACK) != 0,
+            (file.getInt(row + ViewDescriptor.PEER_HOLDS_BACK, LITTLE_ENDIAN) & ViewDescriptor.SHARE_USED) != 0,
             number(file, row + ViewDescriptor.PEER_STORED),
             number(file, row + ViewDescriptor.PEER_ANNOUNCED),
             number(file, row + ViewDescriptor.PEER_UNEXPECTED_SINCE),

@@ -32,10 +32,11 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     final RecordProducer producer;
     final long ring;
     private final long consumerPositionAddress;
-    private final long completedAddress;
+    final long completedAddress;
     private final QueueSignal signal;
     private final Object memory;
     private final long size;
+    private final long half;
     private long submitted;
     private long limit;
 
@@ -47,6 +48,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         this.signal = signal;
         this.memory = memory;
         this.size = size;
+        this.half = size / 2;
         this.limit = size;
     }
 
@@ -174,7 +176,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
      *
      * @return 0 to the size.
      */
-    public final long sizeLeft() {
+    public long sizeLeft() {
         refresh();
         return limit - submitted;
     }
@@ -202,6 +204,11 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         }
         Reference.reachabilityFence(memory);
         return Math.min(count, size);
+    }
+
+    /** Whether half of the operations that may be outstanding are; usually nothing shared is read. */
+    final boolean isHalfUsed() {
+        return submitted + half >= limit && submitted + half >= refreshed();
     }
 
     /** Claims a record for an operation, or says why not. */
@@ -246,7 +253,11 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     }
 
     private boolean refresh() {
+        return submitted < refreshed();
+    }
+
+    private long refreshed() {
         limit = completed() + size;
-        return submitted < limit;
+        return limit;
     }
 }

@@ -6,6 +6,8 @@ import org.jfabric.codec.queue.RemoteRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
 import org.jfabric.codec.queue.SendVectorRequestEncoder;
 import org.jfabric.info.AtomicDatatype;
+import org.jfabric.info.FabricAddress;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.VectorRequestDescriptor;
@@ -30,6 +32,10 @@ public final class TransmitQueue extends RequestQueue {
     private static final int TAG = body(SendRequestEncoder.tagEncodingOffset());
     private static final int DATA = body(SendRequestEncoder.dataEncodingOffset());
     private static final int FLAGS = body(SendRequestEncoder.flagsEncodingOffset());
+
+    /** The destination of the last message; of one to the same nothing else is known to be slow. */
+    private long lastDestination = FabricAddress.ADDR_UNSPEC;
+    private boolean hasSeveralDestinations;
 
     /**
      * A queue at its start.
@@ -58,9 +64,13 @@ public final class TransmitQueue extends RequestQueue {
      * @param tag      tag.
      * @param data     remote CQ data.
      * @param context  returned in the entry.
-     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding, in all or
+     *     to a destination that is slow.
      */
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
+        if (isShareUsed(destAddr)) {
+            return -FabricErrno.EAGAIN;
+        }
         int offset = claim(HEAD_LENGTH);
         if (offset < 0) {
             return offset;
@@ -84,6 +94,9 @@ public final class TransmitQueue extends RequestQueue {
      */
     public int sendVector(
         long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
+        if (isShareUsed(destAddr)) {
+            return -FabricErrno.EAGAIN;
+        }
         int length = VectorRequestDescriptor.length(count);
         int offset = claim(length);
         if (offset < 0) {
@@ -115,6 +128,9 @@ public final class TransmitQueue extends RequestQueue {
      * @return as {@link #send}.
      */
     public int inject(long flags, long source, int len, long destAddr, long tag, long data, long context) {
+        if (isShareUsed(destAddr)) {
+            return -FabricErrno.EAGAIN;
+        }
         long payload = claimInject(len);
         if (payload < 0) {
             return (int) payload;
@@ -266,6 +282,53 @@ public final class TransmitQueue extends RequestQueue {
         UnsafeApi.putLong(body + RemoteRequestEncoder.dataEncodingOffset(), data);
         UnsafeApi.putLong(body + RemoteRequestEncoder.flagsEncodingOffset(), flags);
         UnsafeApi.putLong(body + RemoteRequestEncoder.countEncodingOffset(), count);
+    }
+
+    /**
+     * Whether a destination has what one of several may have of the operations, see
+     * {@link RecordRingDescriptor#REFUSED_OFFSET}. It never has before half of all are outstanding. From there on the
+     * driver must have taken what was posted, because it says afterwards which destinations are slow.
+     */
+    private boolean isShareUsed(long destAddr) {
+        if (destAddr != lastDestination) {
+            hasSeveralDestinations |= lastDestination != FabricAddress.ADDR_UNSPEC;
+            lastDestination = destAddr;
+        }
+        return hasSeveralDestinations && isHalfUsed()
+            && (!hasDriverTaken() || isListed(RecordRingDescriptor.refusedWord(destAddr)));
+    }
+
+    private boolean isListed(long word) {
+        for (int i = 0; i < RecordRingDescriptor.REFUSED_COUNT; i++) {
+            if (refused(i) == word) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isAnyListed() {
+        long any = 0;
+        for (int i = 0; i < RecordRingDescriptor.REFUSED_COUNT; i++) {
+            any |= refused(i);
+        }
+        return any != 0;
+    }
+
+    private long refused(int index) {
+        long first = completedAddress + RecordRingDescriptor.REFUSED_OFFSET - RecordRingDescriptor.COMPLETED_OFFSET;
+        return UnsafeApi.getLongAcquire(null, first + (long) index * Long.BYTES);
+    }
+
+    /** {@inheritDoc} To any destination: 0 while there is one that has its share. */
+    @Override
+    public long sizeLeft() {
+        boolean isSure = !isHalfUsed() || !isAnyListed() && (!hasSeveralDestinations || hasDriverTaken());
+        return isSure ? super.sizeLeft() : 0;
+    }
+
+    private boolean hasDriverTaken() {
+        return producer.isTaken(producer.position());
     }
 
     private static void block(

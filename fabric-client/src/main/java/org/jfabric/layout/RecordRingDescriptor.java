@@ -10,6 +10,8 @@ package org.jfabric.layout;
  *    0  common file header (in a .ctl file only the first ring is preceded by one)
  *  128  consumer position, 8 bytes                 written by the consumer
  *  256  completed, 8 bytes                         written by the driver (.tq, .rq): operations ended so far
+ *  264  refused, 7 times 8 bytes                   written by the driver (.tq): destinations to which no message may be
+ *                                                  posted now, each plus one; 0 for none
  *  384  spare; of a .tq file the bytes between time stamps, 8 bytes, written by the driver before the client opens
  *       the file; 0 for no time stamps
  *  512  records; the capacity is a power of two
@@ -43,6 +45,10 @@ public final class RecordRingDescriptor {
     public static final int CONSUMER_POSITION_OFFSET = 128;
     /** Offset of the cumulative number of ended operations from the start of the ring's header. */
     public static final int COMPLETED_OFFSET = 256;
+    /** Offset of the destinations of a {@code .tq} file to which no message is posted now, in the same line. */
+    public static final int REFUSED_OFFSET = COMPLETED_OFFSET + 8;
+    /** How many there are at most. */
+    public static final int REFUSED_COUNT = 7;
     /** Offset of a line that rings themselves do not use. */
     public static final int SPARE_OFFSET = 384;
     /** Offset of the distance between two time stamps in bytes of the ring, in a {@code .tq} file. */
@@ -67,6 +73,16 @@ public final class RecordRingDescriptor {
     public static final int MAX_CAPACITY = 1 << 30;
 
     private RecordRingDescriptor() {
+    }
+
+    /**
+     * The word of a destination at {@link #REFUSED_OFFSET}.
+     *
+     * @param destAddr from the address vector; never -1, which means no destination.
+     * @return not 0.
+     */
+    public static long refusedWord(long destAddr) {
+        return destAddr + 1;
     }
 
     /**

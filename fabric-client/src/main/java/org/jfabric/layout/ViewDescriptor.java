@@ -175,8 +175,12 @@ public final class ViewDescriptor {
     public static final int PEER_FI_ADDR = 0;
     /** In a peer row: state, see PEER_*. */
     public static final int PEER_STATE = 8;
-    /** In a peer row: 1 if it grants neither bytes nor announcements, so that sends wait. */
+    /** In a peer row: whether sends wait, {@link #HOLDS_BACK} and {@link #SHARE_USED}. */
     public static final int PEER_HOLDS_BACK = 12;
+    /** The peer grants neither bytes nor announcements. */
+    public static final int HOLDS_BACK = 1;
+    /** The peer has its share of the endpoint's sends: more to it are refused. */
+    public static final int SHARE_USED = 2;
     /** In a peer row: messages of it whose payload is in the store. */
     public static final int PEER_STORED = 16;
     /** In a peer row: messages of it whose payload waits there. */

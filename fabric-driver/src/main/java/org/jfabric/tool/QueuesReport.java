@@ -121,7 +121,7 @@ final class QueuesReport {
                 if (peer.waitingSinceNs() != 0) {
                     text.append(" for ").append(age(nowNs, peer.waitingSinceNs()));
                 }
-                text.append('\n');
+                text.append(peer.isShareUsed() ? "; it has its share of our sends, more are refused\n" : "\n");
             }
             if (peer.untaken() != 0) {
                 text.append("      we wait for its receives: ").append(number(peer.untaken(), "announced message"));
@@ -257,6 +257,7 @@ final class QueuesReport {
             .member("state", state(peer))
             .member("creditBytes", peer.creditBytes())
             .member("holdsBack", peer.holdsBack())
+            .member("isShareUsed", peer.isShareUsed())
             .member("stored", peer.stored())
             .member("announced", peer.announced())
             .member("heldBytes", peer.heldBytes());

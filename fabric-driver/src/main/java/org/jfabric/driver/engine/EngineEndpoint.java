@@ -26,6 +26,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Reason;
 import org.jfabric.layout.MetricLabel;
+import org.jfabric.layout.RecordRingDescriptor;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -114,7 +115,8 @@ public final class EngineEndpoint extends EndpointPort {
                 engine.leaveQuick();
             }
             // an embedding client may keep the port after the endpoint is closed
-            return closed ? -FabricErrno.EOPBADSTATE : sender.send(flags, buf, len, destAddr, tag, data, context);
+            return closed || sender.share().isUsedUp(destAddr) ? refused()
+                : sender.send(flags, buf, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
@@ -138,7 +140,7 @@ public final class EngineEndpoint extends EndpointPort {
         long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
         try {
             engine.leaveQuick();
-            return closed ? -FabricErrno.EOPBADSTATE
+            return closed || sender.share().isUsedUp(destAddr) ? refused()
                 : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
@@ -147,16 +149,26 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
+        return inject(flags, nativeAddress, len, destAddr, tag, data, context, false);
+    }
+
+    private int inject(
+        long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context, boolean isClaimed) {
         try {
             if (sender.injectShort(flags, nativeAddress, len, destAddr, tag, context)) {
                 return 0;
             }
             engine.leaveQuick();
-            return closed
-                ? -FabricErrno.EOPBADSTATE : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
+            return closed || !isClaimed && sender.share().isUsedUp(destAddr) ? refused()
+                : sender.inject(flags, nativeAddress, len, destAddr, tag, data, context);
         } catch (InternalError ex) {
             return inHand(ex);
         }
+    }
+
+    /** Of a closed endpoint, or of a destination with its share of the sends. */
+    private int refused() {
+        return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.EAGAIN;
     }
 
     @Override
@@ -227,13 +239,13 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public long claimInject(int len, long scratch) {
-        return sendsLeft() > 0 ? scratch : -FabricErrno.EAGAIN;
+        return sender.outstanding() < settings.txSize() ? scratch : -FabricErrno.EAGAIN;
     }
 
     @Override
     public int commitInject(
         long flags, long payload, int len, long destAddr, long tag, long data, long context) {
-        return inject(flags, payload, len, destAddr, tag, data, context);
+        return inject(flags, payload, len, destAddr, tag, data, context, true);
     }
 
     @Override
@@ -320,7 +332,8 @@ public final class EngineEndpoint extends EndpointPort {
 
     @Override
     public long sendsLeft() {
-        return settings.txSize() - sender.outstanding();
+        // of those that are left none can be to a destination that has its share
+        return sender.share().isAnyUsedUp() ? 0 : settings.txSize() - sender.outstanding();
     }
 
     @Override
@@ -386,11 +399,14 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Publishes the numbers of sends and receives that have ended: now, and whenever one ends.
      *
-     * @param sendsAddress    native address of the 8-byte count of sends, or 0 to stop publishing.
+     * @param sendsAddress    native address of the 8-byte count of sends, behind which the destinations of
+     *                        {@link RecordRingDescriptor#REFUSED_OFFSET} stand, or 0 to stop publishing.
      * @param receivesAddress the same for receives.
      */
     public void publishCompleted(long sendsAddress, long receivesAddress) {
         sender.completed().tell(sendsAddress);
+        sender.share().publish(sendsAddress == 0 ? 0
+            : sendsAddress + RecordRingDescriptor.REFUSED_OFFSET - RecordRingDescriptor.COMPLETED_OFFSET);
         if (bound == null) {
             receiver.completed().tell(receivesAddress);
         }

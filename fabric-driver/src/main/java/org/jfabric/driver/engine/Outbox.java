@@ -179,6 +179,11 @@ final class Outbox {
         waitingAccesses -= operation.isRemote() ? 1 : 0;
     }
 
+    /** The number of operations that have not ended. */
+    int outstanding() {
+        return waiting + owned.size();
+    }
+
     /**
      * The number of operations that the link or the peer has not finished, weighted by their state.
      *

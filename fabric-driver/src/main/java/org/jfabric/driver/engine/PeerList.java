@@ -40,6 +40,10 @@ final class PeerList {
         }
     }
 
+    boolean hasSeveral() {
+        return slots - freeSlots.size() > 1;
+    }
+
     /** The number of indices, those without a peer included. */
     int slots() {
         return slots;

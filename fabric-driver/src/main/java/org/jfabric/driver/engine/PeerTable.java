@@ -85,6 +85,11 @@ final class PeerTable {
         return only != null || byContext == null ? only : byContext.get(fiAddr);
     }
 
+    /** Whether there are at least two peers. */
+    boolean hasSeveral() {
+        return known.hasSeveral();
+    }
+
     /**
      * Returns whether a source address may be named in a receive.
      *

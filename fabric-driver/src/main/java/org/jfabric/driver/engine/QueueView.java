@@ -286,7 +286,8 @@ public final class QueueView {
         PeerRows.Row seen = totals.peers.row(index);
         file.putLong(row + ViewDescriptor.PEER_FI_ADDR, Math.max(-1, seen.peer.source()));
         file.putInt(row + ViewDescriptor.PEER_STATE, seen.state);
-        file.putInt(row + ViewDescriptor.PEER_HOLDS_BACK, seen.backPressured ? 1 : 0);
+        file.putInt(row + ViewDescriptor.PEER_HOLDS_BACK, (seen.backPressured ? ViewDescriptor.HOLDS_BACK : 0)
+            | (endpoint.sender().share().isUsedUp(seen.peer) ? ViewDescriptor.SHARE_USED : 0));
         file.putLong(row + ViewDescriptor.PEER_STORED, seen.stored);
         file.putLong(row + ViewDescriptor.PEER_ANNOUNCED, seen.announced);
         file.putLong(row + ViewDescriptor.PEER_HELD_BYTES, seen.heldBytes);

@@ -51,6 +51,7 @@ final class Sender {
     private final CompletedCount completed = new CompletedCount();
     /** Null unless the application requested entries in the order of posting. */
     private final SubmissionOrder order;
+    private final TransmitShare share;
     private final ShortSends shortSends;
     private final RemoteSends remote;
     /** When the operation was taken that is being executed, if it is a sample that no link has yet; else 0. */
@@ -82,6 +83,7 @@ final class Sender {
         boolean straightPath,
         Traffic own) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes(), settings.hasAtomics());
+        this.share = new TransmitShare(pool, peers);
         this.own = own;
         this.regions = regions;
         this.peers = peers;
@@ -331,10 +333,14 @@ final class Sender {
         }
         operation.peer = peer;
         if (peer.isClear() && begin(peer, operation)) {
+            if (operation.state == TransmitOperation.ANNOUNCED) {
+                share.onWait(peer, destAddr);
+            }
             return;
         }
         hold(operation);
         peer.enqueue(operation);
+        share.onWait(peer, destAddr);
     }
 
     /**
@@ -371,6 +377,7 @@ final class Sender {
         }
         keepInjected(operation, nativeAddress, len);
         peer.enqueue(operation);
+        share.onWait(peer, destAddr);
         return 0;
     }
 
@@ -640,6 +647,11 @@ final class Sender {
         return completed;
     }
 
+    /** What a peer may have of the operations. */
+    TransmitShare share() {
+        return share;
+    }
+
     /**
      * The number of operations that have not ended.
      *
@@ -684,7 +696,7 @@ final class Sender {
                 operation.releaseMemory();
             }
         }
-        pool.free();
+        pool.close();
     }
 
     /**
@@ -789,5 +801,6 @@ final class Sender {
         pool.give(operation);
         // last: a fault that is reported late must not find the operation counted but not returned to the pool
         completed.increment();
+        share.onEnd();
     }
 }

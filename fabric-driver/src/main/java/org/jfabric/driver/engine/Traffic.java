@@ -14,6 +14,7 @@ final class Traffic {
     private long errors;
     private long retries;
     private long creditWaits;
+    private long usedShares;
 
     private final long[] published = new long[TrafficRow.COUNTERS.size()];
     /** Null before something is to be published, and if there are too many. */
@@ -51,6 +52,11 @@ final class Traffic {
         creditWaits++;
     }
 
+    /** The peer has its share of the endpoint's sends, so that more are refused. */
+    void usedShare() {
+        usedShares++;
+    }
+
     /**
      * Takes the changes since the last call.
      *
@@ -61,7 +67,8 @@ final class Traffic {
         long any = changeOfMessages(changes, 0, messages.sent()) | changeOfMessages(changes, 2, messages.received())
             | change(changes, 4, unexpectedMessages) | change(changes, 5, accesses)
             | change(changes, 6, accessedBytes) | change(changes, 7, errors)
-            | change(changes, 8, retries) | change(changes, 9, creditWaits);
+            | change(changes, 8, retries) | change(changes, 9, creditWaits)
+            | change(changes, 10, usedShares);
         return any != 0;
     }
 

@@ -13,7 +13,8 @@ import org.jfabric.layout.MetricLabel;
 final class TrafficRow {
     /** Names of the counters, the same for endpoints, peers and links; {@link Traffic#take} has their order. */
     static final List<String> COUNTERS = List.of("sent_messages", "sent_bytes", "received_messages", "received_bytes",
-        "unexpected_messages", "remote_accesses", "remote_access_bytes", "errors", "retries", "credit_waits");
+        "unexpected_messages", "remote_accesses", "remote_access_bytes", "errors", "retries", "credit_waits",
+        "used_shares");
 
     private final EngineCounters counters;
     private final long[] addresses = new long[COUNTERS.size()];

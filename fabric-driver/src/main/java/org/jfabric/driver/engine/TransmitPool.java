@@ -78,6 +78,10 @@ final class TransmitPool {
         return free != null;
     }
 
+    int free() {
+        return freeCount;
+    }
+
     int inUse() {
         return operations.length - freeCount;
     }
@@ -97,7 +101,7 @@ final class TransmitPool {
     }
 
     /** Frees the memory; no record can be taken any more. */
-    void free() {
+    void close() {
         free = null;
         UnsafeApi.freeMemory(memory);
     }

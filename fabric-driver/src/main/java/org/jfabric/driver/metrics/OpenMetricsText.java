@@ -20,6 +20,7 @@ public final class OpenMetricsText {
         Map.entry("errors", "Operations that ended with an error entry."),
         Map.entry("retries", "Sends that found the channel full."),
         Map.entry("credit_waits", "Times that sends began to wait for credit of the peer."),
+        Map.entry("used_shares", "Times that sends to a peer were refused because it had its share of them."),
         Map.entry("up", "1 while the channel to the peer is up."),
         Map.entry("waiting_sends", "Sends that wait for the peer."),
         Map.entry("waiting_messages", "Messages that wait here for a receive."),

@@ -38,7 +38,9 @@ enum TopColumn {
     /** Sends that found the channel full, per second. */
     RETRIES("retry/s", 7, null, row -> row.meters.rate("retries")),
     /** Times that sends began to wait for credit. */
-    CREDIT_WAITS("credit", 6, null, row -> row.meters.value("credit_waits"));
+    CREDIT_WAITS("credit", 6, null, row -> row.meters.value("credit_waits")),
+    /** Times that a slow peer had its share of the sends. */
+    USED_SHARES("shares", 6, null, row -> row.meters.value("used_shares"));
 
     private static final int LEAST_NAME = 24;
 

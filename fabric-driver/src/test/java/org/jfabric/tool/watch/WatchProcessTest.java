@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.test.Deadline;
@@ -104,7 +105,10 @@ class WatchProcessTest {
 
     @Test
     void shouldServeThePageUntilItIsInterrupted() throws Exception {
-        try (TestProcess web = TestProcess.start(command("web", "--dir", directory.toString()))) {
+        // a build in the background of a script ignores this signal, and its children with it
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        command.addAll(command("web", "--dir", directory.toString()));
+        try (TestProcess web = TestProcess.start(command)) {
             String url = web.awaitLine("http://127.0.0.1:");
             String state = "";
             try (HttpClient client = HttpClient.newHttpClient()) {

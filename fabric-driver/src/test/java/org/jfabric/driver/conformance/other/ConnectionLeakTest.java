@@ -7,12 +7,11 @@ import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.Setup;
 import org.jfabric.driver.kit.SetupSource;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Connections that have ended leave nothing behind. */
 @Isolated("measures the heap")
@@ -36,11 +35,17 @@ class ConnectionLeakTest {
                 }
                 used[i] = usedBytes();
             }
-            // what else lives in this JVM may grow once, a leak grows with each connection
-            long kept = Math.min(used[1] - used[0], used[2] - used[1]);
             // the heap varies by some ten kilobytes, with daemons by a hundred: of a thousand, 655 bytes each are seen
-            assertTrue(kept < (1 << 18) + Effort.rounds(0, rounds * 512),
-                rounds * 2 / 5 + " connections left " + kept + " bytes behind, in use were " + Arrays.toString(used));
+            long most = (1 << 18) + Effort.rounds(0, rounds * 512);
+            Deadline deadline = Deadline.usual();
+            // what else lives in this JVM may grow once, a leak grows with each connection
+            while (Math.min(used[1] - used[0], used[2] - used[1]) >= most) {
+                // other threads unmap what the last connections had, and a leak does not go away
+                deadline.check("less memory in use", () -> rounds * 2 / 5 + " connections left more than " + most
+                    + " bytes behind, in use were " + Arrays.toString(used));
+                pair.pump();
+                used[2] = usedBytes();
+            }
         }
     }
 

@@ -99,6 +99,20 @@ class BackpressureTest {
             }
         }
 
+        /** Sends until no more to this peer are taken, although to others there could be. */
+        QueueSnapshot.PeerRow fillShare() {
+            long deadlineNs = System.nanoTime() + Deadline.ns(40);
+            for (;;) {
+                int result = send();
+                drain();
+                QueueSnapshot.PeerRow row = result == 0 ? null : peer(pair.look(from), pair, pair.b);
+                if (row != null && row.isShareUsed()) {
+                    return row;
+                }
+                assertTrue(System.nanoTime() - deadlineNs < 0, () -> sent + " sent, " + row);
+            }
+        }
+
         /** Posts a receive for each send, which gets that one's bytes. */
         void receiveAll() {
             FabricNode b = pair.b;
@@ -305,6 +319,30 @@ class BackpressureTest {
             }
             flood.receiveAll();
             exchange(pair.a, fromAToD, d, 1);
+            exchange(pair.a, pair.toB, pair.b, 2);
+        }
+    }
+
+    /** A publisher of which one subscriber takes nothing: it is named, and the others get what they would get. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldGiveASlowPeerAShareOfTheSendsAndOthersTheRest(Setup setup) {
+        setup.assumeAnnouncements();
+        try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
+            FabricNode d = pair.sibling(pair.b, hints(), 0);
+            long toD = pair.a.av.insert(d.endpoint.name());
+            exchange(pair.a, toD, d, 1);
+            Flood flood = new Flood(pair, 1);
+            QueueSnapshot.PeerRow slow = flood.fillShare();
+            for (int i = 0; i < 300; i++) {
+                exchange(pair.a, toD, d, i);
+                assertEquals(-FabricErrno.EAGAIN, flood.send());
+            }
+            assertTrue(slow.waiting() + slow.untaken() > pair.look(pair.a).txSize() / 2, slow::toString);
+            assertTrue(slow.waiting() + slow.untaken() < pair.look(pair.a).txSize() * 3 / 4, slow::toString);
+            assertFalse(peer(pair.look(pair.a), pair, d).isShareUsed());
+            flood.receiveAll();
+            assertFalse(peer(pair.look(pair.a), pair, pair.b).isShareUsed());
             exchange(pair.a, pair.toB, pair.b, 2);
         }
     }
