@@ -7,6 +7,7 @@ import java.lang.ref.WeakReference;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -52,6 +53,21 @@ public final class MappedFile implements AutoCloseable {
      * @throws IllegalArgumentException for a length or a name that cannot be.
      */
     public static MappedFile create(int dirFd, String name, long lengthBytes) {
+        return create(dirFd, name, lengthBytes, lengthBytes);
+    }
+
+    /**
+     * The same with blocks for a part of the file. What is behind may be written after {@link #extend}.
+     *
+     * @param dirFd as above.
+     * @param name as above.
+     * @param lengthBytes as above.
+     * @param reservedBytes from the start, 1 to {@code lengthBytes}; rounded up to whole pages.
+     * @return as above.
+     * @throws NativeCallException as above.
+     * @throws IllegalArgumentException as above.
+     */
+    public static MappedFile create(int dirFd, String name, long lengthBytes, long reservedBytes) {
         requirePlainName(name);
         long pageBytes = Libc.pageBytes();
         if (lengthBytes < 1 || lengthBytes > Long.MAX_VALUE - pageBytes) {
@@ -66,9 +82,17 @@ public final class MappedFile implements AutoCloseable {
         }
         boolean made = false;
         try {
-            int result = Libc.reserve(fd, 0, mappedBytes);
+            long blockBytes = Math.min(mappedBytes, reservedBytes + pageBytes - 1 & -pageBytes);
+            int result = Libc.reserve(fd, 0, blockBytes);
             if (result < 0) {
-                throw notReserved(dirFd, name, mappedBytes, -result, fd);
+                throw notReserved(dirFd, name, blockBytes, -result, fd);
+            }
+            if (blockBytes < mappedBytes) {
+                result = Libc.ftruncate(fd, mappedBytes);
+                if (result < 0) {
+                    throw new NativeCallException(
+                        "ftruncate", -result, Libc.describe(dirFd, name) + " to " + mappedBytes + " bytes");
+                }
             }
             FileStatus status = FileStatus.of(fd);
             MappedFile file = map(fd, Libc.describe(dirFd, name), false, status, status.sizeBytes());
@@ -228,8 +252,54 @@ public final class MappedFile implements AutoCloseable {
      * @return 0 or a negative errno, see {@link Libc#populate}; {@code -EFAULT} if the file was cut.
      */
     public int populate() {
+        return populate(mapping.lengthBytes);
+    }
+
+    /**
+     * The same for the first bytes.
+     *
+     * @param firstBytes of the file, rounded up to whole pages.
+     * @return as {@link #populate()}.
+     */
+    public int populate(long firstBytes) {
         requireMapped();
-        return Libc.populate(mapping.address, mapping.lengthBytes, !readOnly);
+        long pageBytes = Libc.pageBytes();
+        return Libc.populate(
+            mapping.address, Math.min(mapping.lengthBytes, firstBytes + pageBytes - 1 & -pageBytes), !readOnly);
+    }
+
+    /**
+     * Gives a part of the file its blocks that has none yet, and that nobody uses yet: its pages are written.
+     *
+     * @param fromBytes offset of the first byte without a block, or of one before it in the same page.
+     * @param toBytes   offset behind the last one.
+     * @throws NativeCallException ENOSPC if the file system has no room; some pages have blocks then.
+     */
+    public void extend(long fromBytes, long toBytes) {
+        requireWritable();
+        long pageBytes = Libc.pageBytes();
+        long from = fromBytes + pageBytes - 1 & -pageBytes;
+        long to = Math.min(mapping.lengthBytes, toBytes + pageBytes - 1 & -pageBytes);
+        if (from >= to) {
+            return;
+        }
+        if (Libc.populate(mapping.address + from, to - from, true) < 0
+            || !touch(mapping.address, from, to, pageBytes)) {
+            throw new NativeCallException("write", LinuxErrno.ENOSPC, path + " from byte " + from + " to byte " + to
+                + ": the file system has no room for them. Free some, or use shorter files");
+        }
+    }
+
+    /** For kernels that populate nothing: a store without room fails as one beyond the end of the file does. */
+    private static boolean touch(long address, long from, long to, long pageBytes) {
+        try {
+            for (long at = from; at < to; at += pageBytes) {
+                UnsafeApi.putLongVolatile(null, address + at, 0);
+            }
+            return true;
+        } catch (InternalError e) {
+            return false;
+        }
     }
 
     /**

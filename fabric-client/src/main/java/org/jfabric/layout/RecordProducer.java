@@ -14,9 +14,18 @@ import org.jfabric.info.FabricErrno;
  * <p>Use: {@link #claim(int)}, write the body (later cache lines first: the reader polls the first one), then
  * {@link #commit(int, int, int)}. One claim at a time. A claim that is never committed blocks only this ring.
  *
+ * <p>A ring may begin small ({@link #beginSmall}): then only its first bytes are written. Where the consumer has taken
+ * everything when they end, padding leads back to the start; otherwise the ring has to grow. So a ring whose consumer
+ * keeps up stays small, and records that a consumer keeps for long are never in the way of new ones.
+ *
  * <p>Owner: the producing thread. Addresses are native; the memory must outlive this object.
  */
 public final class RecordProducer {
+    /** Bytes behind the usable part of a ring that begins small: the word of padding is written there. */
+    public static final int WRITTEN_BEHIND = RECORD_ALIGNMENT;
+
+    /** Records that have space in a part of the ring between two returns to its start. */
+    private static final int LEAST_RECORDS = 4;
     private static final int CLEARED_AHEAD = 4 * RECORD_ALIGNMENT;
 
     private final long ringAddress;
@@ -24,7 +33,7 @@ public final class RecordProducer {
     private final int mask;
     private final long consumerPositionAddress;
     private long position;
-    /** Up to where records need no check: {@link #room}, or the next time stamp before it. */
+    /** Up to where records need no check: the least of {@link #room}, {@link #smallEnd} and {@link #stampAt}. */
     private long limit;
     /** Where the free space ends. */
     private long room;
@@ -33,6 +42,12 @@ public final class RecordProducer {
     private long stampAt = Long.MAX_VALUE;
     private long stampDistance;
     private int stampType;
+    /** Bytes from the start of the ring that may be written. */
+    private int smallLength;
+    /** Position at which they end in this round; beyond all positions in a whole ring. */
+    private long smallEnd = Long.MAX_VALUE;
+    private Growth growth;
+    private boolean isGrowing;
     /** The cache lines from the position up to here begin with a zero word. */
     private long cleared = RECORD_ALIGNMENT;
     /** The value of {@link #cleared} once the whole claim is committed. */
@@ -51,8 +66,45 @@ public final class RecordProducer {
         this.capacity = capacity;
         this.mask = capacity - 1;
         this.consumerPositionAddress = consumerPositionAddress;
+        this.smallLength = capacity;
         this.room = (long) capacity - RECORD_ALIGNMENT;
         this.limit = room;
+    }
+
+    /** Makes more of a ring usable. */
+    @FunctionalInterface
+    public interface Growth {
+        /**
+         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}. It is not called again
+         * before.
+         *
+         * @param lengthBytes from the start of the ring, a power of two, more than could be used so far.
+         */
+        void wanted(int lengthBytes);
+    }
+
+    /**
+     * Uses only the first bytes of the ring from its start on; {@link #WRITTEN_BEHIND} more must be writable.
+     *
+     * @param lengthBytes a power of two, from {@link RecordRingDescriptor#RECORD_ALIGNMENT} on; the whole ring if that
+     *                    is shorter.
+     * @param newGrowth   called inside of {@link #claim}.
+     */
+    public void beginSmall(int lengthBytes, Growth newGrowth) {
+        growth = newGrowth;
+        grown(lengthBytes);
+    }
+
+    /**
+     * More of the ring can be used.
+     *
+     * @param lengthBytes from the start of the ring, a power of two.
+     */
+    public void grown(int lengthBytes) {
+        isGrowing = false;
+        smallLength = Math.min(lengthBytes, capacity);
+        smallEnd = smallLength == capacity ? Long.MAX_VALUE : (position & -(long) capacity) + smallLength;
+        limit();
     }
 
     /**
@@ -69,7 +121,11 @@ public final class RecordProducer {
         stampDistance = distance;
         stampType = type;
         stampAt = position + distance;
-        limit = Math.min(room, stampAt);
+        limit();
+    }
+
+    private void limit() {
+        limit = Math.min(Math.min(room, smallEnd), stampAt);
     }
 
     /**
@@ -215,19 +271,39 @@ public final class RecordProducer {
         if (refreshed < 0 || end <= limit) {
             return refreshed;
         }
+        if (end > smallEnd) {
+            return whenSmallEnds((int) (end - position));
+        }
         if (end > room) {
             return -FabricErrno.EAGAIN;
         }
-        if (position < stampAt || end + RECORD_ALIGNMENT > room) {
+        if (position < stampAt || end + RECORD_ALIGNMENT > Math.min(room, smallEnd)) {
             // the next record gets the time stamp: this one begins before it is due, or there is no space for both
             return 0;
         }
         stampAt = position + RECORD_ALIGNMENT + stampDistance;
-        limit = Math.min(room, stampAt);
+        limit();
         int offset = claim(RecordRingDescriptor.STAMP_LENGTH);
         UnsafeApi.putLong(ringAddress + offset + RecordRingDescriptor.WORD_LENGTH, System.nanoTime());
         commit(offset, RecordRingDescriptor.STAMP_LENGTH, stampType);
         return 1;
+    }
+
+    /** As {@link #whenBeyondLimit}: goes back to the start, or waits for the ring to grow. */
+    private int whenSmallEnds(int needed) {
+        int offset = (int) position & mask;
+        if (consumerPosition == position && offset != 0 && needed <= smallLength / LEAST_RECORDS) {
+            pad(offset, capacity - offset);
+            smallEnd = position + smallLength;
+            limit();
+            return 1;
+        }
+        if (!isGrowing) {
+            isGrowing = true;
+            long least = Long.highestOneBit(Math.max(offset + needed, LEAST_RECORDS * (long) needed) - 1) << 1;
+            growth.wanted((int) Math.min(capacity, Math.max(4L * smallLength, least)));
+        }
+        return -FabricErrno.EAGAIN;
     }
 
     private int refreshLimit() {
@@ -237,7 +313,7 @@ public final class RecordProducer {
         }
         consumerPosition = seen;
         room = seen + capacity - RECORD_ALIGNMENT;
-        limit = Math.min(room, stampAt);
+        limit();
         return 0;
     }
 }

@@ -105,6 +105,47 @@ class RecordRingTest {
         assertEquals(0, sent.size(), () -> "seed " + seed);
     }
 
+    /** Its bytes behind the part that it may use stay as they are, whatever is sent and received before it grows. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void shouldDeliverTheSameRecordsInARingThatGrows(int seed) {
+        Random random = new Random(seed);
+        int[] usable = {4 * LINE};
+        int[] wanted = {0};
+        producer.beginSmall(usable[0], length -> wanted[0] = length);
+        if (seed % 2 == 0) {
+            producer.stampEvery(5 * LINE, STAMP_TYPE);
+        }
+        ring.asSlice(usable[0] + RecordProducer.WRITTEN_BEHIND).fill((byte) 0x5A);
+        for (int step = 0; step < 20_000; step++) {
+            String state = "seed " + seed + " step " + step + " position " + producer.position();
+            boolean isQuick = step < 10_000;
+            int length = RecordRingDescriptor.WORD_LENGTH + random.nextInt(isQuick ? 2 * LINE : CAPACITY / 4 - LINE);
+            if (random.nextInt(8) == 0) {
+                abandon(length);
+            } else {
+                send(length, random.nextLong());
+            }
+            receive(isQuick ? Integer.MAX_VALUE : random.nextInt(3), state);
+            consumer.release();
+            assertEquals(-1, ring.asSlice(usable[0] + RecordProducer.WRITTEN_BEHIND).mismatch(
+                arena.allocate(CAPACITY - usable[0] - RecordProducer.WRITTEN_BEHIND).fill((byte) 0x5A)), state);
+            assertTrue(!isQuick || wanted[0] == 0, () -> "grows although nothing is left in it, " + state);
+            if (wanted[0] != 0 && random.nextInt(10) == 0) {
+                assertTrue(wanted[0] >= 4 * usable[0] || wanted[0] == CAPACITY, state);
+                if (wanted[0] == CAPACITY) {
+                    producer.grown(CAPACITY);
+                    shouldDeliverRecordsOnceInOrderAndNothingElse(seed);
+                    return;
+                }
+                usable[0] = wanted[0];
+                wanted[0] = 0;
+                producer.grown(usable[0]);
+            }
+        }
+        throw new AssertionError("seed " + seed + " has not grown to its whole length, " + usable[0]);
+    }
+
     @Test
     void shouldTakeNothingWhenFullUntilTheConsumerPublishesItsPosition() {
         while (producer.claim(LINE) >= 0) {

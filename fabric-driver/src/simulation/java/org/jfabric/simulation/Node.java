@@ -314,9 +314,9 @@ public class Node {
         }
 
         @Override
-        public MappedFile createFile(int directoryFd, String fileName, long lengthBytes) {
+        public MappedFile createFile(int directoryFd, String fileName, long lengthBytes, long reservedBytes) {
             faults.checkCreate(fileName, lengthBytes);
-            return super.createFile(directoryFd, fileName, lengthBytes);
+            return super.createFile(directoryFd, fileName, lengthBytes, reservedBytes);
         }
 
         @Override

@@ -51,8 +51,22 @@ public class Environment implements NanoClock {
      * @return as {@link MappedFile#create}.
      * @throws org.jfabric.ffi.NativeCallException as there.
      */
-    public MappedFile createFile(int directoryFd, String name, long lengthBytes) {
-        return MappedFile.create(directoryFd, name, lengthBytes);
+    public final MappedFile createFile(int directoryFd, String name, long lengthBytes) {
+        return createFile(directoryFd, name, lengthBytes, lengthBytes);
+    }
+
+    /**
+     * Makes a file of the driver.
+     *
+     * @param directoryFd   of its directory.
+     * @param name          in the directory.
+     * @param lengthBytes   of the file.
+     * @param reservedBytes of them that are reserved.
+     * @return as {@link MappedFile#create}.
+     * @throws org.jfabric.ffi.NativeCallException as there.
+     */
+    public MappedFile createFile(int directoryFd, String name, long lengthBytes, long reservedBytes) {
+        return MappedFile.create(directoryFd, name, lengthBytes, reservedBytes);
     }
 
     /**

@@ -21,6 +21,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -78,7 +79,7 @@ class CopiedTargetTest {
 
     private CompletionReader.Entry next(RemoteRig.Node node) {
         CompletionReader.Entry entry = node.completions.take();
-        for (int i = 0; i < 10_000 && entry == null; i++) {
+        for (Deadline deadline = Deadline.usual(); !deadline.isOver() && entry == null;) {
             rig.steps(1);
             entry = node.completions.take();
         }

@@ -18,6 +18,9 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.ffi.MappedFile;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -75,6 +78,8 @@ final class ShmConnection extends PlainMessages {
     private long retryDelayNs = FIRST_RETRY_NS;
     private ShmFiles files;
     private RecordProducer producer;
+    /** Bytes of our ring that have memory. */
+    private int usableLength;
     private UnsafeBuffer ring;
     private ShmFrameReader reader;
     private ShmLentRing lent;
@@ -213,6 +218,8 @@ final class ShmConnection extends PlainMessages {
             ours + RecordRingDescriptor.HEADER_LENGTH,
             Integer.highestOneBit(ourCapacity),
             theirs + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
+        usableLength = ShmRing.firstLength(producer.capacity());
+        producer.beginSmall(usableLength, this::extend);
         if (services.stages().isOn() && (files.peerFeatures() & ShmHello.FEATURE_STAMPS) != 0) {
             producer.stampEvery(
                 (long) services.stages().interval() * RecordRingDescriptor.RECORD_ALIGNMENT, ShmFrameReader.STAMP);
@@ -243,6 +250,36 @@ final class ShmConnection extends PlainMessages {
             }
         }
         link.groups().onUp(this);
+    }
+
+    /** Bytes of our ring that have memory. */
+    int usableLength() {
+        return usableLength;
+    }
+
+    /** More of our ring is needed: messages wait until it has memory. */
+    void extend(int recordsLength) {
+        MappedFile file = files.ownRing();
+        long from = ShmRing.usedBytes(usableLength);
+        // in the same order as the task that unmaps the file
+        services.submit(new ResourceTask() {
+            @Override
+            protected void execute() {
+                file.extend(from, ShmRing.usedBytes(recordsLength));
+            }
+
+            @Override
+            protected void onDone() {
+                usableLength = recordsLength;
+                producer.grown(recordsLength);
+            }
+
+            @Override
+            protected void onFailed(Throwable cause) {
+                fail(cause instanceof NativeCallException e ? e.errno() : FabricErrno.EIO,
+                    "cannot be sent more: " + cause.getMessage());
+            }
+        });
     }
 
     /** Makes one step; 0 if there was nothing to do. */

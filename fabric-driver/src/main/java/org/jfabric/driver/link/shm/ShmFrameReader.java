@@ -183,6 +183,14 @@ final class ShmFrameReader {
             int type = (int) word >>> SHORT_TYPE_SHIFT;
             int length = (int) word & MAX_LENGTH;
             if (type == 0 || type > SHORT_TAGGED || length < SHORT_HEADER || length > records.toEnd()) {
+                if (isPadding(word)) {
+                    if (records.poll() == RecordConsumer.CORRUPT) {
+                        return leavePlain(count);
+                    }
+                    // of a ring that is empty in the eyes of its producer only if this is published
+                    records.release();
+                    continue;
+                }
                 if (!isBeside(word) || records.poll() != RecordConsumer.RECORD) {
                     return leavePlain(count);
                 }
@@ -226,6 +234,10 @@ final class ShmFrameReader {
         records.step();
         return records.shortType() != 0
             ? onShort(offset, records.length()) : dispatch(records.type(), offset, records.length());
+    }
+
+    private static boolean isPadding(long word) {
+        return (int) (word >>> 32) == RecordRingDescriptor.PADDING_TYPE && (int) word >>> SHORT_TYPE_SHIFT == 0;
     }
 
     /** Whether a record that is no plain message is processed by {@link #pollPlain} too. */

@@ -9,6 +9,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
@@ -19,15 +20,22 @@ import org.jfabric.layout.RecordRingDescriptor;
  *    128  our read position   ---->  read by the peer: end of its records that were consumed here
  *    512  our records         ---->  read by the peer
  * </pre>
+ *
+ * <p>A new ring has memory for a few records. It gets more when the peer does not keep up with them: most pairs of
+ * drivers never need more.
  */
 final class ShmRing {
+    /** Three pages with the header: 64 short messages. */
+    private static final int SMALL_LENGTH = 8192;
+
     private ShmRing() {
     }
 
     /** Makes this side's ring; resource thread. */
     static MappedFile create(Environment environment, int directoryFd, long number, int length, OwnerId owner) {
         MappedFile file = environment.createFile(
-            directoryFd, FileType.RING.fileName(number), RecordRingDescriptor.HEADER_LENGTH + (long) length);
+            directoryFd, FileType.RING.fileName(number), RecordRingDescriptor.HEADER_LENGTH + (long) length,
+            usedBytes(firstLength(length)));
         FileHeaderDescriptor.write(
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH),
             FileType.RING,
@@ -36,8 +44,18 @@ final class ShmRing {
             owner,
             number,
             length);
-        file.populate();
+        file.populate(usedBytes(firstLength(length)));
         return file;
+    }
+
+    /** Bytes of records that a new ring has memory for. The padding behind has a length of 24 bits. */
+    static int firstLength(int length) {
+        return length - SMALL_LENGTH <= RecordRingDescriptor.MAX_LENGTH ? Math.min(length, SMALL_LENGTH) : length;
+    }
+
+    /** Bytes of the file that are written while the first bytes of records are used. */
+    static long usedBytes(int recordsLength) {
+        return RecordRingDescriptor.HEADER_LENGTH + (long) recordsLength + RecordProducer.WRITTEN_BEHIND;
     }
 
     /** Opens the peer's ring read-only, after checking the ring's number, length and header; resource thread. */
@@ -51,7 +69,8 @@ final class ShmRing {
         MappedFile file = environment.openFile(
             peerDirectoryFd, name, RecordRingDescriptor.HEADER_LENGTH + (long) hello.ringLength());
         verify(file, FileType.RING, hello.owner(), hello.driverName(), name);
-        file.populate();
+        // more would take memory for what is not used yet
+        file.populate(usedBytes(firstLength(hello.ringLength())));
         return file;
     }
 

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -182,7 +183,7 @@ class ManyShmPeersTest {
             ShmNode.TAGGED, ending.buf(0), LENGTH, toHub.getLast(), 77, 0, 0));
         ending.close();
         ShmNode.Entry entry = null;
-        for (int step = 0; step < 100_000 && (entry == null || hub.peersDown.isEmpty()); step++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && (entry == null || hub.peersDown.isEmpty());) {
             hub.step();
             entry = entry == null ? hub.poll() : entry;
         }
@@ -209,7 +210,7 @@ class ManyShmPeersTest {
             }
         }
         ShmConnection connection = connection(peers.get(cut));
-        for (int step = 0; step < 10_000 && connection.state() == ShmConnection.UP; step++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && connection.state() == ShmConnection.UP;) {
             hub.step();
         }
         assertEquals(ShmConnection.DOWN, connection.state());

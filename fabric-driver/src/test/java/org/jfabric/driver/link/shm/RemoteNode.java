@@ -18,6 +18,7 @@ import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.test.Deadline;
 
 /** A shm link with one endpoint, whose handler writes down every event instead of an engine. */
 final class RemoteNode implements AutoCloseable {
@@ -52,6 +53,14 @@ final class RemoteNode implements AutoCloseable {
 
     void step() {
         services.step(link);
+    }
+
+    /** The connection to a peer, whose ring gets all of its memory now: no frame has to wait for it. */
+    ShmConnection growRing(String address) {
+        ShmConnection connection = link.connection(address);
+        connection.extend(RING);
+        Deadline.usual().until("the ring", () -> connection.usableLength() == RING, this::step, () -> services.errors);
+        return connection;
     }
 
     /** The events since the last call. */

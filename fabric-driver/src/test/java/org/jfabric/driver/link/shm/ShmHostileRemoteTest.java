@@ -35,6 +35,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -128,10 +129,11 @@ class ShmHostileRemoteTest {
 
     private void connect() {
         mallory.link.connect(mallory.endpoint, victim.endpoint.name(), mallory.handler);
-        for (int i = 0; i < 1_000_000 && mallory.channel == null; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && mallory.channel == null;) {
             pump();
         }
         assertNotNull(mallory.channel, () -> view.errors() + ", " + mallory.services.errors);
+        mallory.growRing(victim.endpoint.name());
         steps(10);
         mallory.take();
         mallory.payloads.clear();
@@ -140,7 +142,7 @@ class ShmHostileRemoteTest {
     private void frame(int type, UnsafeBuffer body, int length) {
         ShmConnection connection = mallory.link.connection(victim.endpoint.name());
         int offset = connection.claim(WORD_LENGTH + length);
-        for (int i = 0; i < 100_000 && offset < 0; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && offset < 0;) {
             driver.cycle();
             offset = connection.claim(WORD_LENGTH + length);
         }
@@ -458,7 +460,7 @@ class ShmHostileRemoteTest {
         // the difference of the credit to the last record would not fit
         ((ShmChannel) mallory.channel).granted(GRANT);
         int offset = -1;
-        for (int i = 0; i < 100_000 && offset < 0; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && offset < 0;) {
             offset = ((ShmChannel) mallory.channel).claimShort(length, GRANT);
             if (offset < 0) {
                 driver.cycle();
@@ -571,7 +573,7 @@ class ShmHostileRemoteTest {
             }
             mallory.payloads.clear();
         }
-        for (int i = 0; i < 10_000 && !pending.isEmpty(); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && !pending.isEmpty();) {
             // also a channel that the victim opens for accesses that were posted while it had none
             if (mallory.channel != null) {
                 mallory.channel.close(FabricErrno.ECONNRESET);
@@ -597,8 +599,8 @@ class ShmHostileRemoteTest {
 
     /** Until the victim has executed what was sent last, which may still end the connection. */
     private void awaitDrained() {
-        for (int i = 0; i < 100_000 && mallory.channel != null
-            && !mallory.link.connection(victim.endpoint.name()).isDrained(); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && mallory.channel != null
+            && !mallory.link.connection(victim.endpoint.name()).isDrained();) {
             pump();
         }
         steps(10);

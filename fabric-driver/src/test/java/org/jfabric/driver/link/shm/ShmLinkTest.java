@@ -295,7 +295,7 @@ class ShmLinkTest {
 
     private ShmNode.Entry await(ShmNode node, long context) {
         ShmNode.Entry entry = null;
-        for (int i = 0; i < 100_000 && entry == null; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && entry == null;) {
             if (node == alpha) {
                 // the receiver stands still: what was sent stays in the ring
                 alpha.step();
@@ -324,7 +324,7 @@ class ShmLinkTest {
         try (FileChannel file = FileChannel.open(region, StandardOpenOption.WRITE)) {
             file.truncate(8192);
         }
-        for (int i = 0; i < 100_000 && beta.peersDown.isEmpty(); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && beta.peersDown.isEmpty();) {
             beta.step();
         }
         beta.step();
@@ -346,7 +346,7 @@ class ShmLinkTest {
         assertNull(alpha.poll());
         beta.close();
         ShmNode.Entry failed = null;
-        for (int i = 0; i < 100_000 && failed == null; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && failed == null;) {
             alpha.step();
             failed = alpha.poll();
         }
@@ -394,7 +394,7 @@ class ShmLinkTest {
             file.truncate(8192);
         }
         ShmNode.Entry failed = null;
-        for (int i = 0; i < 100_000 && failed == null; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && failed == null;) {
             beta.step();
             failed = beta.poll();
         }
@@ -402,7 +402,7 @@ class ShmLinkTest {
         assertEquals(Flags.RECV, failed.flags() & Flags.RECV);
         // the sender gets a completion in error, and the connection continues
         ShmNode.Entry refused = null;
-        for (int i = 0; i < 100_000 && refused == null; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && refused == null;) {
             alpha.step();
             beta.step();
             refused = alpha.poll();

@@ -34,6 +34,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,11 +87,13 @@ class ShmRemoteTest {
 
     private void connect() {
         alpha.connect(beta);
-        for (int i = 0; i < 100_000 && (alpha.channel == null || beta.channel == null); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && (alpha.channel == null || beta.channel == null);) {
             alpha.step();
             beta.step();
         }
         assertTrue(alpha.channel != null && beta.channel != null, () -> "errors " + alpha.services.errors);
+        alpha.growRing(beta.endpoint.address);
+        beta.growRing(alpha.endpoint.address);
         alpha.take();
         beta.take();
         beta.payloads.clear();
@@ -314,7 +317,7 @@ class ShmRemoteTest {
         assertEquals(Channel.DONE, beta.channel.remoteMemory().grantRead(KEY, new RegisteredRegion(
             number, generation, file.address() + MemoryRegionDescriptor.DATA_OFFSET, MEMORY, () -> { }), GRANT));
         // it is mapped in the steps behind the first read
-        for (int i = 0; i < 10_000 && remote().readMapped(reading(0, 8)) != Channel.DONE; i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && remote().readMapped(reading(0, 8)) != Channel.DONE;) {
             steps();
         }
         assertEquals(Channel.DONE, remote().readMapped(reading(0, 8)));
@@ -365,7 +368,7 @@ class ShmRemoteTest {
     void shouldUseNoFrameThatAnOlderPeerDoesNotKnow() {
         alpha.services.featuresOfPeers = ShmHello.FEATURE_REMOTE_ACCESS;
         beta.connect(alpha);
-        for (int i = 0; i < 100_000 && (alpha.channel == null || beta.channel == null); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && (alpha.channel == null || beta.channel == null);) {
             alpha.step();
             beta.step();
         }
@@ -411,7 +414,7 @@ class ShmRemoteTest {
         alpha.services.featuresOfPeers =
             ShmHello.FEATURE_ACKNOWLEDGES | ShmHello.FEATURE_VECTORS | ShmHello.FEATURE_CONNECTS;
         beta.connect(alpha);
-        for (int i = 0; i < 100_000 && (alpha.channel == null || beta.channel == null); i++) {
+        for (Deadline end = Deadline.usual(); !end.isOver() && (alpha.channel == null || beta.channel == null);) {
             alpha.step();
             beta.step();
         }

@@ -354,7 +354,7 @@ class TcpRemoteGarbageTest {
         long refused = refusals();
         Deadline deadline = Deadline.usual();
         try {
-            for (int i = 0; i < 100_000 && refusals() == refused; i++) {
+            for (Deadline end = Deadline.usual(); !end.isOver() && refusals() == refused;) {
                 deadline.check("the end", socket::toString);
                 socket.getOutputStream().write(frame);
                 pair.pump();
