@@ -110,7 +110,7 @@ class RecordRingTest {
     @ValueSource(ints = {1, 2, 3, 4})
     void shouldDeliverTheSameRecordsInARingThatGrows(int seed) {
         Random random = new Random(seed);
-        int[] usable = {4 * LINE};
+        int[] usable = {16 * LINE};
         int[] wanted = {0};
         producer.beginSmall(usable[0], length -> wanted[0] = length);
         if (seed % 2 == 0) {
