@@ -521,8 +521,7 @@ final class DriverWiring implements AutoCloseable {
             (int) config.unexpectedBudgetBytes(),
             (int) config.creditWindowBytes(),
             config.announcementLimit(),
-            SEGMENT_BURST,
-            config.straightPath());
+            SEGMENT_BURST);
     }
 
     /** Closes in the opposite order what a failed start has opened. */

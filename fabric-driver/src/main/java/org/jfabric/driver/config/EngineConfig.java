@@ -59,18 +59,10 @@ public final class EngineConfig {
         .why("Requests for connections that may wait for their answers at a passive endpoint that sets no backlog of "
             + "its own; more are refused. Raise it where many connect at the same time to a slow listener.");
 
-    /** {@code jfabric.engine.straightPath}. */
-    public static final Option<StraightPath> STRAIGHT_PATH = Option
-        .oneOf("jfabric.engine.straightPath", StraightPath.class)
-        .defaultsTo(StraightPath.ON)
-        .rule("ON or OFF", path -> true)
-        .why("Whether plain messages take the straight path through the engine. OFF is for comparisons and tests: "
-            + "every message takes the general path then, which does the same and costs more.");
-
     static final OptionGroup GROUP = new OptionGroup(
         "engine", "Protocols, budgets and polling",
         List.of(EAGER_LIMIT_BYTES, UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES, ANNOUNCEMENT_LIMIT, QUEUE_POLL_BATCH,
-            COLD_ROTATION_CYCLES, BACKLOG, STRAIGHT_PATH));
+            COLD_ROTATION_CYCLES, BACKLOG));
 
     private final int eagerLimitBytes;
     private final long unexpectedBudgetBytes;
@@ -79,7 +71,6 @@ public final class EngineConfig {
     private final int queuePollBatch;
     private final int coldRotationCycles;
     private final int backlog;
-    private final boolean straightPath;
 
     EngineConfig(ConfigSource source) {
         eagerLimitBytes = Math.toIntExact(source.value(EAGER_LIMIT_BYTES));
@@ -97,16 +88,6 @@ public final class EngineConfig {
             "the unexpected budget has to cover the credit of at least one peer",
             UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES);
         backlog = source.value(BACKLOG);
-        straightPath = source.value(STRAIGHT_PATH) == StraightPath.ON;
-    }
-
-    /**
-     * Checks whether plain messages may take the straight path.
-     *
-     * @return false if all messages take the general path.
-     */
-    public boolean straightPath() {
-        return straightPath;
     }
 
     /**

@@ -251,7 +251,7 @@ public final class Engine {
     public void findQuick() {
         PlainMessages plain = null;
         leaveQuick();
-        if (fault != null || firstScheduled != null || !settings.straightPath()) {
+        if (fault != null || firstScheduled != null) {
             return;
         }
         for (Link link : links) {

@@ -82,7 +82,7 @@ public final class EngineEndpoint extends EndpointPort {
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
         this.sender = new Sender(settings, session.regions(), peers, completions.transmit(), transmitIndex, counters,
-            engine.settings().straightPath(), traffic);
+            traffic);
         this.receiveIndex = isReceiveContext ? 0 : completions.receive().addEndpoint();
         ReceiveEntries entries = isReceiveContext ? null : new ReceiveEntries(
             settings, completions.receive(), receiveIndex, counters.receives(), peers.failure(), traffic);

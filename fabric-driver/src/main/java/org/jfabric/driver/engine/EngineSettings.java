@@ -7,12 +7,10 @@ package org.jfabric.driver.engine;
  * @param creditWindowBytes      most byte credit given to one peer of an endpoint, as far as the budget allows.
  * @param announcementLimit      announced messages that one peer may have outstanding.
  * @param segmentBurst           segments sent to one peer in one cycle.
- * @param straightPath           whether plain messages may take the straight path, which needs no operation records.
  */
 public record EngineSettings(
     int unexpectedBudgetBytes,
     int creditWindowBytes,
     int announcementLimit,
-    int segmentBurst,
-    boolean straightPath) {
+    int segmentBurst) {
 }

@@ -102,8 +102,8 @@ final class Receiver {
         }
         pool.modes(shared != null ? shared : ordinary, mode);
         this.expected = new ExpectedReceives(
-            engine.straightPath() && shared == null && settings.slab() == null && !entries.areCounted()
-                && !settings.strictReceives() && !settings.taggedMultiReceive(),
+            shared == null && settings.slab() == null && !entries.areCounted() && !settings.strictReceives()
+                && !settings.taggedMultiReceive(),
             settings.rxSize(), pool, tagged, regions, entries, clock);
         this.streams = new Streams(mode, ends, waiting, pool, store);
         this.scan = new ReceiveScan(pool, store, untagged);

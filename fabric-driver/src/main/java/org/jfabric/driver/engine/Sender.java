@@ -70,7 +70,6 @@ final class Sender {
      * @param completions     transmit completion queue; null without records of sends.
      * @param completionIndex the endpoint's index in it.
      * @param counters        count the operations that end.
-     * @param straightPath    whether plain sends may take the short path.
      * @param own             of the endpoint, for errors of operations without a peer.
      */
     Sender(
@@ -80,7 +79,6 @@ final class Sender {
         CompletionWriter completions,
         int completionIndex,
         EndpointCounters counters,
-        boolean straightPath,
         Traffic own) {
         this.pool = new TransmitPool(settings.txSize(), settings.injectSizeBytes(), settings.hasAtomics());
         this.share = new TransmitShare(pool, peers);
@@ -96,8 +94,7 @@ final class Sender {
         this.injectSizeBytes = settings.injectSizeBytes();
         this.order = settings.strictSends() ? new SubmissionOrder() : null;
         this.shortSends = new ShortSends(
-            straightPath && order == null && counter == null, peers, regions, pool, completions, completionIndex,
-            completed, own);
+            order == null && counter == null, peers, regions, pool, completions, completionIndex, completed, own);
         this.remote = new RemoteSends(this, peers);
     }
 

@@ -41,7 +41,6 @@ public abstract class SoakDrivers implements AutoCloseable {
         options.put("jfabric.engine.unexpectedBudgetBytes", Integer.toString(1 << budget));
         options.put("jfabric.engine.creditWindowBytes", Integer.toString(1 << 13 + random.nextInt(budget - 12)));
         options.put("jfabric.engine.announcementLimit", Integer.toString(1 << random.nextInt(7)));
-        options.put("jfabric.engine.straightPath", random.nextInt(4) == 0 ? "OFF" : "ON");
         options.put("jfabric.engine.queuePollBatch", Integer.toString(1 << random.nextInt(6)));
         int ring = 16 + random.nextInt(4);
         options.put("jfabric.shm.ringLengthBytes", Integer.toString(1 << ring));

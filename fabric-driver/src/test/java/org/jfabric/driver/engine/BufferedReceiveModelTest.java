@@ -108,7 +108,7 @@ class BufferedReceiveModelTest {
             rig.slabLentLimitBytes = random.nextInt(3) == 0 ? random.nextInt(2 * MAX_LENGTH) : 1 << 20;
             rig.rxSize = 4 + random.nextInt(30);
             rig.settings = new EngineSettings(
-                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4), true);
+                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4));
             int count = 2 + random.nextInt(2);
             for (int i = 0; i < count; i++) {
                 rig.add("e" + i);

@@ -29,7 +29,7 @@ class EngineCreditTest {
 
     @Test
     void shouldHoldSendersWithinTheBudgetWhenNothingIsPosted() {
-        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4, true);
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
         rig.txSize = 1000;
         Engines.Node b = rig.add("b");
         for (int i = 0; i < 12; i++) {
@@ -109,7 +109,7 @@ class EngineCreditTest {
     /** The entry is there before the sender knows: whoever posts again behind it must not find the place taken. */
     @Test
     void shouldMakeRoomForAnotherReceiveBeforeTheSenderCanBeTold() {
-        rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4, true);
+        rig.settings = new EngineSettings(1 << 20, 1 << 14, 64, 4);
         Engines.Node a = rig.add("a");
         Engines.Node b = rig.add("b");
         int messages = 20;
@@ -191,7 +191,7 @@ class EngineCreditTest {
 
     @Test
     void shouldGoOnGrantingWhenMoreThan32BitsOfCreditWereSpent() {
-        rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4, true);
+        rig.settings = new EngineSettings(1 << 21, 1 << 20, 4, 4);
         rig.eagerLimitBytes = 1 << 16;
         script.eagerLimitBytes = 1 << 16;
         Engines.Node a = rig.add("a");
@@ -263,7 +263,7 @@ class EngineCreditTest {
     void shouldHaveCreditForEverySenderHoweverManyThereAre() {
         int budget = 4 << 20;
         int window = 256 << 10;
-        rig.settings = new EngineSettings(budget, window, 4, 4, true);
+        rig.settings = new EngineSettings(budget, window, 4, 4);
         Engines.Node b = rig.add("b");
         List<Engines.Node> senders = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
@@ -287,7 +287,7 @@ class EngineCreditTest {
     void shouldTakeCreditFromSendersThatHadMuchForThoseThatCome() {
         int budget = 1 << 20;
         int window = 256 << 10;
-        rig.settings = new EngineSettings(budget, window, 4, 4, true);
+        rig.settings = new EngineSettings(budget, window, 4, 4);
         Engines.Node b = rig.add("b");
         Engines.Node first = rig.add("first");
         b.fiAddr(first);
@@ -316,7 +316,7 @@ class EngineCreditTest {
     @Test
     void shouldGiveCreditToAPeerWhoseWindowWasTooSmall() {
         int budget = 1 << 16;
-        rig.settings = new EngineSettings(budget, 1 << 14, 4, 4, true);
+        rig.settings = new EngineSettings(budget, 1 << 14, 4, 4);
         Engines.Node b = rig.add("b");
         List<Engines.Node> senders = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -345,7 +345,7 @@ class EngineCreditTest {
     @Test
     void shouldGrowAWindowWhoseMessagesWaitForReceives() {
         int window = 256 << 10;
-        rig.settings = new EngineSettings(4 << 20, window, 4, 4, true);
+        rig.settings = new EngineSettings(4 << 20, window, 4, 4);
         rig.txSize = 1_000;
         Engines.Node a = rig.add("a");
         Engines.Node b = rig.add("b");
@@ -426,7 +426,7 @@ class EngineCreditTest {
 
     @Test
     void shouldGiveTheWindowsOfGonePeersToNewOnes() {
-        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4, true);
+        rig.settings = new EngineSettings(1 << 16, 1 << 14, 4, 4);
         Engines.Node b = rig.add("b");
         for (int i = 0; i < 40; i++) {
             Engines.Node sender = rig.add("s" + i);
@@ -478,7 +478,7 @@ class EngineCreditTest {
 
     @Test
     void shouldStoreWithinCreditWhateverTheSizesWhenStoreIsFragmented() {
-        rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4, true);
+        rig.settings = new EngineSettings(1 << 17, 1 << 17, 4, 4);
         rig.txSize = 2000;
         rig.rxSize = 2000;
         Engines.Node a = rig.add("a");

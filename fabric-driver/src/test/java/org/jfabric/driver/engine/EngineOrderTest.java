@@ -41,7 +41,7 @@ class EngineOrderTest {
         int window = 2048 << script.random().nextInt(4);
         rig.strict = script.random().nextBoolean();
         rig.settings = new EngineSettings(
-            2 * window, window, 1 + script.random().nextInt(4), 4, script.random().nextInt(4) != 0);
+            2 * window, window, 1 + script.random().nextInt(4), 4);
         Engines.Node receiver = rig.add("receiver");
         Engines.Node[] senders = {rig.add("a"), rig.add("b")};
         Random random = script.random();
@@ -107,7 +107,7 @@ class EngineOrderTest {
         }
     }
 
-    /** Tagged messages without data are plain ones, which may take the straight path. */
+    /** Tagged messages without data are plain ones, which may take the short path. */
     private static int send(Engines.Node sender, Engines.Node receiver, int which, int number, int length) {
         long flags = which == 0 ? Engines.TAGGED | (number % 4 == 0 ? Flags.REMOTE_CQ_DATA : 0)
             : Engines.MSG | Flags.REMOTE_CQ_DATA;

@@ -43,7 +43,7 @@ class EngineSharedTest {
             rig = new Engines(new Script(seed));
             rig.driverShare = driverShare;
             // messages without a receive must not keep later ones of other tags at the sender
-            rig.settings = new EngineSettings(1 << 20, 1 << 17, 64, 4, true);
+            rig.settings = new EngineSettings(1 << 20, 1 << 17, 64, 4);
             sender = rig.add("a");
             rig.shared = true;
             rig.rxSize = RECEIVES;

@@ -17,7 +17,7 @@ class EngineStrangerTest {
     private final Engines rig = new Engines(script);
 
     EngineStrangerTest() {
-        rig.settings = new EngineSettings(BUDGET, WINDOW, ANNOUNCEMENTS, 4, true);
+        rig.settings = new EngineSettings(BUDGET, WINDOW, ANNOUNCEMENTS, 4);
         rig.txSize = 1000;
         rig.rxSize = 1000;
     }
@@ -86,7 +86,7 @@ class EngineStrangerTest {
     @Test
     void shouldEndAStrangerThatAnnouncesWithoutEnd() {
         Engines.Node receiver = rig.add("b");
-        rig.settings = new EngineSettings(BUDGET, WINDOW, 1000, 4, true);
+        rig.settings = new EngineSettings(BUDGET, WINDOW, 1000, 4);
         Engines.Node known = rig.add("k");
         receiver.fiAddr(known);
         Engines.Node stranger = rig.add("s");

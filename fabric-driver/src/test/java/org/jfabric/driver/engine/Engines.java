@@ -26,7 +26,7 @@ final class Engines {
 
     final Script script;
     final List<Node> nodes = new ArrayList<>();
-    EngineSettings settings = new EngineSettings(1 << 20, 1 << 14, 4, 4, true);
+    EngineSettings settings = new EngineSettings(1 << 20, 1 << 14, 4, 4);
     int txSize = 64;
     int rxSize = 64;
     int eagerLimitBytes = 1024;

@@ -37,7 +37,7 @@ public final class LateFaultRun {
         this.callsOfSecond = callsOfSecond;
         Link link = new LoopbackLinkProvider().open(
             new StepServices(new Script(1)), DriverConfig.builder().directory(Path.of("/tmp/rig")).build());
-        engine = new Engine(new EngineSettings(1 << 20, 1 << 14, 4, 4, true), List.of(link), errors::add);
+        engine = new Engine(new EngineSettings(1 << 20, 1 << 14, 4, 4), List.of(link), errors::add);
         sender = new Client("sender", isStrict);
         receiver = new Client("receiver", isStrict);
         toReceiver = sender.addresses.insert(receiver.endpoint.settings().address());

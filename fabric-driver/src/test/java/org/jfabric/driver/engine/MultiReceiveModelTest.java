@@ -99,7 +99,7 @@ class MultiReceiveModelTest {
             rig.eagerLimitBytes = 64 << random.nextInt(6);
             rig.rxSize = 2 + random.nextInt(30);
             rig.settings = new EngineSettings(
-                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4), true);
+                1 << 17, 2048 << random.nextInt(4), 1 + random.nextInt(4), 1 + random.nextInt(4));
             int count = 2 + random.nextInt(3);
             for (int i = 0; i < count; i++) {
                 rig.add("e" + i);

@@ -290,7 +290,7 @@ class MultiReceiveTest {
         script.streamPercent = streamPercent;
         script.pullDonePercent = pull == 0 ? 100 : 0;
         rig.driverShare = 3;
-        rig.settings = new EngineSettings(1 << 20, 1 << 16, 64, 64, true);
+        rig.settings = new EngineSettings(1 << 20, 1 << 16, 64, 64);
         open();
         b.mrecv(4096, 1 << 17, 200, 7);
         for (int i = 0; i < 12; i++) {

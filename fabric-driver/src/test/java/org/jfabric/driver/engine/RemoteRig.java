@@ -68,7 +68,7 @@ final class RemoteRig implements AutoCloseable {
                 link = new LoopbackLinkProvider().open(
                     new StepServices(new Script(1)), DriverConfig.builder().directory(Path.of("/tmp/rig")).build());
             }
-            engine = new Engine(new EngineSettings(1 << 20, 1 << 14, 4, 4, true), List.of(link), errors::add);
+            engine = new Engine(new EngineSettings(1 << 20, 1 << 14, 4, 4), List.of(link), errors::add);
         }
 
         /** As the progress agent does: a fault ends the cycle, the next one begins with the recovery. */

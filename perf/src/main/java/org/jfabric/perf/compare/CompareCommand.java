@@ -56,7 +56,7 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "NAMES",
         split = ",",
         description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links, jfabric-baseline,"
-            + " jfabric-straight-path-off, jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-remote,"
+            + " jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-remote,"
             + " jfabric-128-receives, jfabric-baseline-128-receives, jfabric-one-thread, jfabric-baseline-one-thread,"
             + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, ucx,"
             + " ucx-home, libfabric-shm, jfabric-tcp, bare-tcp, libfabric-tcp, ucx-tcp, jfabric-rxm, libfabric-rxm,"

@@ -8,7 +8,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.PacketSocket;
 
@@ -32,7 +31,6 @@ final class Contenders {
     static final String PACKET = "jfabric-packet";
     /** Of the older build that is named on the command line. */
     static final String BASELINE = "jfabric-baseline";
-    static final String STRAIGHT_OFF = "jfabric-straight-path-off";
     static final String POSTED = "jfabric-128-receives";
     static final String POSTED_BASELINE = "jfabric-baseline-128-receives";
     static final String ONE_THREAD = "jfabric-one-thread";
@@ -52,17 +50,15 @@ final class Contenders {
     static final String COPY = "copy";
 
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, STRAIGHT_OFF, MANY_RECEIVES, ZERO_COPY,
-        LENT, LENT_READ, ICEORYX, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED,
-        AMONG_MANY, AERON_IPC,
+    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, MANY_RECEIVES, ZERO_COPY, LENT, LENT_READ,
+        ICEORYX, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY,
+        AERON_IPC,
         UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
         RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, PACKET_CABLE,
         BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH, HAND_OVER, COPY);
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
-    /** Option that switches the straight path of short messages off, for comparison. */
-    private static final String STRAIGHT_PATH = "jfabric.engine.straightPath";
     private static final String NO_PACKET_SOCKETS = " is left out: packet sockets need CAP_NET_RAW.";
     /** Longest message with many receives: each receive has a place of its own when contents are compared. */
     private static final int MANY_RECEIVES_MOST_BYTES = 1024;
@@ -199,11 +195,6 @@ final class Contenders {
     /** Returns the contenders that are compared with the older build, and the older build if there is one. */
     private static List<JvmContender.Definition> comparedWithTheBaseline(Baseline baseline, String jfabric) {
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
-        JvmContender.Definition off = new JvmContender.Definition(STRAIGHT_OFF,
-            "JFabric, embedded INVOKER, shm, straightPath=off", jfabric, pair(SideKind.JFABRIC_INVOKER), exchange,
-            ANY_SIZE, 2, true, new Launch(List.of("-D" + STRAIGHT_PATH + "=off"), null),
-            isOption(STRAIGHT_PATH) ? null
-                : STRAIGHT_OFF + " is left out: this build does not know the option " + STRAIGHT_PATH + '.');
         JvmContender.Definition posted = new JvmContender.Definition(POSTED,
             "JFabric, embedded INVOKER, shm, 128 receives posted, two peers", jfabric, pair(SideKind.JFABRIC_POSTED),
             exchange, ANY_SIZE, 2, false);
@@ -215,7 +206,7 @@ final class Contenders {
         String noSides = baseline != null && !baseline.ownSides() ? null : "is left out: "
             + (baseline == null ? "--baseline-jar names no older build."
             : "the older build has sides of its own, without this one.");
-        return List.of(off, posted, oneThread,
+        return List.of(posted, oneThread,
             new JvmContender.Definition(BASELINE, "JFabric of the older build, embedded INVOKER, shm", version,
                 pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED), ANY_SIZE, 2, false,
                 launch, baseline != null ? null : BASELINE + " is left out: --baseline-jar names no older build."),
@@ -231,11 +222,6 @@ final class Contenders {
             Libc.close(fd);
         }
         return fd >= 0;
-    }
-
-    private static boolean isOption(String name) {
-        return DriverConfig.optionGroups().stream().flatMap(group -> group.options().stream())
-            .anyMatch(option -> option.name().equals(name));
     }
 
     /** Returns true if new processes use an AOT cache: the launcher's, or one that was given to this process. */

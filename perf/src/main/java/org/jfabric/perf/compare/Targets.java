@@ -235,9 +235,6 @@ final class Targets {
         targets.add(new Target("64 bytes with 128 receives posted over 4 tags and two peers, after a cancel and a peek,"
             + " against the older build", cell(Contenders.POSTED, Pass.EXCHANGE, SIZE),
             Metric.HALF_ROUND_TRIP, cell(Contenders.POSTED_BASELINE, Pass.EXCHANGE, SIZE), 1.0, 0.8));
-        targets.add(new Target("half round trip of 64 bytes with straightPath=off against the older build",
-            cell(Contenders.STRAIGHT_OFF, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
-            cell(Contenders.BASELINE, Pass.EXCHANGE, SIZE), 1.05, 1.0));
         targets.add(new Target("a message of 64 bytes over shm in one thread, against the older build",
             cell(Contenders.ONE_THREAD, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
             cell(Contenders.ONE_THREAD_BASELINE, Pass.EXCHANGE, SIZE), 0.7, 0.55));

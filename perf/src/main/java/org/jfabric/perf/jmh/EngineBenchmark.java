@@ -93,7 +93,7 @@ public class EngineBenchmark {
     @Setup(Level.Trial)
     public void open() {
         engine = new Engine(
-            new EngineSettings(1 << 20, 1 << 18, BATCH, 1, true), List.of(link), LangUtil::rethrowUnchecked);
+            new EngineSettings(1 << 20, 1 << 18, BATCH, 1), List.of(link), LangUtil::rethrowUnchecked);
         session = new EngineSession(1, new Failing());
         long memory = arena.allocate(MEMORY, PAGE).address();
         int region = session.regions().add(new RegisteredRegion(1, GENERATION, memory, MEMORY, () -> { }));

@@ -68,7 +68,7 @@ final class ShmNode implements AutoCloseable {
         DriverConfig config = DriverConfig.builder().directory(base.resolve(name))
             .set(ShmConfig.RING_LENGTH_BYTES, ringLength).set(ShmConfig.SEGMENT_LENGTH_BYTES, ringLength / 8).build();
         link = new ShmLinkProvider().open(services, config);
-        engine = new Engine(new EngineSettings(16 << 20, creditWindow, 64, 16, true), List.of(link), services::onError);
+        engine = new Engine(new EngineSettings(16 << 20, creditWindow, 64, 16), List.of(link), services::onError);
         session = new EngineSession(1, new SessionListener() {
             @Override
             public void onCorruption(long clientId, String reason) {
