@@ -51,7 +51,7 @@ final class SoakClient {
     private final boolean selectiveSends;
     private final boolean selectiveReceives;
     private final SoakQueue common;
-    /** Whether its operations are counted; what is counted does not take the straight path. */
+    /** Whether its operations are counted; what is counted does not take the short path. */
     private final boolean counts;
 
     SoakClient(SoakWorld world, Fabric fabric, Random random) {

@@ -42,8 +42,8 @@ class EngineLateFaultTest {
         var exchange = run.getMethod("exchange", long.class, boolean.class, int.class, int.class);
         int places = assertAtEveryPlace(
             calls -> (String) exchange.invoke(null, level, receivesFirst, length, calls));
-        boolean isStraight = level == 0 && receivesFirst && length == 8;
-        assertEquals(isStraight, places == 1, "the straight path has its fault point right behind the copy");
+        boolean isShort = level == 0 && receivesFirst && length == 8;
+        assertEquals(isShort, places == 1, "the short path has its fault point right behind the copy");
     }
 
     @Test

@@ -9,7 +9,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.junit.jupiter.api.Test;
 
-/** When the straight path has to be left, and what must not be used any more that it has kept. */
+/** When the short path has to be left, and what must not be used any more that it has kept. */
 class ExpectedReceivesTest {
     private static final int LENGTH = 64;
     /** More than keep the queue closed behind its first spill. */

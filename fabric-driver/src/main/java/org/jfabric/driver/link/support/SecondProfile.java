@@ -17,7 +17,7 @@ import org.jfabric.info.TagFormat;
  * <p>Stateless; any thread.
  */
 final class SecondProfile {
-    /** Granted only to applications that ask for them: the one refuses calls, the other costs the straight path. */
+    /** Granted only to applications that ask for them: the one refuses calls, the other costs the short path. */
     static final long ON_REQUEST = Flags.EXACT_DIRECTED_RECV | Flags.TAGGED_MULTI_RECV;
 
     private static final String REMOVED = "Ask without it, or with API version 1.18: libfabric 2.x has it no more";

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests the cases in which one word of a ring is all that the engine has to poll, and those in which there is more. */
-class ShmStraightPathTest extends ThreeShmNodes {
+class ShmShortPathTest extends ThreeShmNodes {
     private static final int LENGTH = 64;
 
     private long gammaToBeta;
@@ -63,7 +63,7 @@ class ShmStraightPathTest extends ThreeShmNodes {
 
     /** No link has anything to do for it. */
     @Test
-    void shouldStayOnTheStraightPathWhenCellsAreGivenBack() {
+    void shouldStayOnTheShortPathWhenCellsAreGivenBack() {
         beta.engine.findQuick();
         assertTrue(beta.engine.isQuick());
         assertEquals(0, beta.endpoint.giveBack(new long[0], 0));
