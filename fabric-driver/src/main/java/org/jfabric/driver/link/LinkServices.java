@@ -87,7 +87,7 @@ public abstract class LinkServices {
     public abstract void unwatch(int fd);
 
     /**
-     * Stops watching a descriptor, if it is watched, and closes it.
+     * Stops watching a socket of this host, if it is watched, and closes it: the peer sees the end at once.
      *
      * @param fd open.
      */

@@ -19,6 +19,7 @@ import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFiles;
 import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.MetricLabel;
@@ -174,6 +175,8 @@ public final class DriverLinkServices extends LinkServices {
     @Override
     public void unwatchAndClose(int fd) {
         watcher.unwatch(fd);
+        // a process that is being started has a copy of the descriptor for a moment: the peer is not to wait for that
+        UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
         Libc.close(fd);
     }
 

@@ -194,6 +194,8 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
     public void unwatchAndClose(int fd) {
         unwatch(fd);
         if (!closedByDeath.remove(fd)) {
+            // as the driver does
+            UnixSocket.shutdown(fd, UnixSocket.SHUT_RDWR);
             Libc.close(fd);
         }
     }
