@@ -75,8 +75,8 @@ public final class RecordProducer {
     @FunctionalInterface
     public interface Growth {
         /**
-         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}. It is not called again
-         * before.
+         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}, which may be called inside
+         * of this call. It is not called again before.
          *
          * @param lengthBytes from the start of the ring, a power of two, more than could be used so far.
          */
@@ -303,7 +303,7 @@ public final class RecordProducer {
             long least = Long.highestOneBit(Math.max(offset + needed, LEAST_RECORDS * (long) needed) - 1) << 1;
             growth.wanted((int) Math.min(capacity, Math.max(4L * smallLength, least)));
         }
-        return -FabricErrno.EAGAIN;
+        return isGrowing ? -FabricErrno.EAGAIN : 1;
     }
 
     private int refreshLimit() {

@@ -53,6 +53,8 @@ final class ShmConnection extends PlainMessages {
 
     private static final long FIRST_RETRY_NS = 5_000_000L;
     private static final long MAX_RETRY_NS = 500_000_000L;
+    /** Bytes that the system gives the ring within some ten microseconds, so that no other thread has to do it. */
+    private static final long EXTENDED_AT_ONCE = 256 << 10;
     private static final String CUT = "truncated one of its files while it was mapped here";
     /** Errno (EREMCHG) of an answer that names another progress thread in place of the short number. */
     static final int MOVED = 78;
@@ -257,29 +259,47 @@ final class ShmConnection extends PlainMessages {
         return usableLength;
     }
 
-    /** More of our ring is needed: messages wait until it has memory. */
+    /** More of our ring is needed. */
     void extend(int recordsLength) {
         MappedFile file = files.ownRing();
         long from = ShmRing.usedBytes(usableLength);
+        long to = ShmRing.usedBytes(recordsLength);
+        if (to - from <= EXTENDED_AT_ONCE) {
+            try {
+                file.extend(from, to);
+                extended(recordsLength);
+            } catch (NativeCallException e) {
+                // not inside of the call that wants to write
+                later(() -> notExtended(e));
+            }
+            return;
+        }
         // in the same order as the task that unmaps the file
         services.submit(new ResourceTask() {
             @Override
             protected void execute() {
-                file.extend(from, ShmRing.usedBytes(recordsLength));
+                file.extend(from, to);
             }
 
             @Override
             protected void onDone() {
-                usableLength = recordsLength;
-                producer.grown(recordsLength);
+                extended(recordsLength);
             }
 
             @Override
             protected void onFailed(Throwable cause) {
-                fail(cause instanceof NativeCallException e ? e.errno() : FabricErrno.EIO,
-                    "cannot be sent more: " + cause.getMessage());
+                notExtended(cause);
             }
         });
+    }
+
+    private void extended(int recordsLength) {
+        usableLength = recordsLength;
+        producer.grown(recordsLength);
+    }
+
+    private void notExtended(Throwable cause) {
+        fail(ShmFiles.errnoOf(cause), "cannot be sent more: " + cause.getMessage());
     }
 
     /** Makes one step; 0 if there was nothing to do. */

@@ -12,6 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
+import org.jfabric.driver.kit.ClosedPort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.FabricPair;
@@ -111,25 +112,30 @@ class CompletionFieldsTest {
         try (FabricPair pair = new FabricPair(setup)) {
             String gone = pair.b.endpoint.name();
             pair.b.endpoint.close();
-            for (long context : new long[] {0, 0xE9}) {
-                CompletionQueue queue = pair.a.domain.openCompletionQueue(
-                    new CompletionQueueAttr().size(16).format(CompletionFormat.TAGGED));
-                Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info, context);
-                endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
-                endpoint.bind(pair.a.av);
-                endpoint.enable();
-                assertEquals(0, endpoint.inject(new UnsafeBuffer(new byte[8]), 0, 8, pair.a.av.insert(gone)));
-                CompletionError error = awaitError(pair, queue);
-                assertEquals(context, error.opContext());
-                assertEquals(Flags.SEND | Flags.MSG, error.flags());
-                assertTrue(error.err() > 0);
-                assertEquals(List.of(0L, 0L, 0L, 0L, 0L),
-                    List.of(error.len(), error.buf(), error.data(), error.tag(), error.olen()));
-                assertEquals(-FabricErrno.EAGAIN, queue.read(null, 0, 0), "and no other entry");
-                endpoint.close();
-                queue.close();
-            }
+            ClosedPort.keep(setup, gone, () -> {
+                assertInjectFails(pair, gone, 0);
+                assertInjectFails(pair, gone, 0xE9);
+            });
         }
+    }
+
+    private static void assertInjectFails(FabricPair pair, String gone, long context) {
+        CompletionQueue queue = pair.a.domain.openCompletionQueue(
+            new CompletionQueueAttr().size(16).format(CompletionFormat.TAGGED));
+        Endpoint endpoint = pair.a.domain.openEndpoint(pair.a.info, context);
+        endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(pair.a.av);
+        endpoint.enable();
+        assertEquals(0, endpoint.inject(new UnsafeBuffer(new byte[8]), 0, 8, pair.a.av.insert(gone)));
+        CompletionError error = awaitError(pair, queue);
+        assertEquals(context, error.opContext());
+        assertEquals(Flags.SEND | Flags.MSG, error.flags());
+        assertTrue(error.err() > 0);
+        assertEquals(List.of(0L, 0L, 0L, 0L, 0L),
+            List.of(error.len(), error.buf(), error.data(), error.tag(), error.olen()));
+        assertEquals(-FabricErrno.EAGAIN, queue.read(null, 0, 0), "and no other entry");
+        endpoint.close();
+        queue.close();
     }
 
     @ParameterizedTest(name = "{0}")
