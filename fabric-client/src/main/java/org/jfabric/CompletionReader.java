@@ -117,7 +117,6 @@ class CompletionReader implements Waitable {
         this.heldBackAddress = memory.address() + CompletionQueueDescriptor.HELD_BACK_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
         this.readTimes = memory.address() + CompletionQueueDescriptor.READ_TIMES_OFFSET;
-        UnsafeApi.putIntRelease(null, memory.address() + CompletionQueueDescriptor.TAKES_STAMPS_OFFSET, 1);
     }
 
     /** Whether a handler of the application is being called. It must not read the queue. */

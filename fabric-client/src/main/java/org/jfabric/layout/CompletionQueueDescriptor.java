@@ -7,7 +7,6 @@ package org.jfabric.layout;
  *    0  common file header; parameter 1 = capacity (entries, a power of two),
  *       parameter 2 = client's quota (low 32 bits), driver's quota (high 32 bits)
  *  128  read position, 8 bytes              written by the client: entries read since the start
- *  136  takes stamps, 4 bytes               written by the client: 1 if it knows FLAG_STAMPED
  *  192  read times, 8 words                 written by the client: when it has read entries with FLAG_STAMPED
  *  256  sleepers' words                     see {@link WaitDescriptor}; used only with a wait object
  *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
@@ -41,8 +40,6 @@ package org.jfabric.layout;
 public final class CompletionQueueDescriptor {
     /** Offset of the client's read position. */
     public static final int READ_POSITION_OFFSET = 128;
-    /** Offset of the word by which the client says that it reports when it has read stamped entries. */
-    public static final int TAKES_STAMPS_OFFSET = 136;
     /** Offset of the times at which stamped entries were read, of {@link System#nanoTime()}. */
     public static final int READ_TIMES_OFFSET = 192;
     /** Number of these times: so many entries may be stamped and not read. */

@@ -460,8 +460,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         sampleAt = number + stages.interval();
         limit = Math.min(room, sampleAt);
         collect();
-        if (stamped - collected == READ_TIMES
-            || UnsafeApi.getInt(fileAddress + CompletionQueueDescriptor.TAKES_STAMPS_OFFSET) != 1) {
+        if (stamped - collected == READ_TIMES) {
             return 0;
         }
         int index = (int) stamped & READ_TIMES - 1;
