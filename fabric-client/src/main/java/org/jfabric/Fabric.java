@@ -124,7 +124,7 @@ public final class Fabric implements Fid {
      * @param config where it is, how long to wait, and the listener.
      * @return an open fabric.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
-     *     another user's, {@link FabricErrno#EOPNOTSUPP} for another major version, {@link FabricErrno#ETIMEDOUT} if it
+     *     another user's, {@link FabricErrno#EOPNOTSUPP} for another version, {@link FabricErrno#ETIMEDOUT} if it
      *     does not answer, {@link FabricErrno#EMFILE} without free descriptors,
      *     {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that is not {@link FabricAttr#isOffered
      *     offered}, or why the driver refuses this client.

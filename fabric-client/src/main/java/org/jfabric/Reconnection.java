@@ -27,8 +27,6 @@ final class Reconnection {
     private static final long LONGEST_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     /** After so long an attempt is ended to see whether the fabric was closed. */
     private static final long ATTEMPT_NS = TimeUnit.SECONDS.toNanos(1);
-    /** From this minor version on a driver gives regions the addresses that they have. */
-    private static final int LEAST_MINOR_VERSION = 1;
 
     private final Fabric fabric;
     private final FabricEvents events;
@@ -143,11 +141,6 @@ final class Reconnection {
     }
 
     private void requireSame(DriverConnection next) {
-        if (next.attachment().minorVersion() < LEAST_MINOR_VERSION) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver in " + directory + " speaks minor version "
-                + next.attachment().minorVersion() + ", a client that comes back needs " + LEAST_MINOR_VERSION,
-                "Restart with a driver that is not older than the one before.");
-        }
         if (!next.attachment().driverName().equals(fabric.driverName())) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the driver in " + directory + " is "
                 + next.attachment().driverName() + ", the one before was " + fabric.driverName(),

@@ -17,7 +17,6 @@ import java.nio.file.Path;
  * @param bufferedLimit     default of FI_OPT_BUFFERED_LIMIT, bytes.
  * @param maxBufferedLimit  greatest FI_OPT_BUFFERED_LIMIT, bytes.
  * @param cmDataSize        FI_OPT_CM_DATA_SIZE, bytes; 0 if no link of the driver connects endpoints.
- * @param minorVersion      of the driver; its major version is this library's.
  */
 public record Attachment(
     Path directory,
@@ -29,6 +28,5 @@ public record Attachment(
     int eventRingLength,
     int bufferedLimit,
     int maxBufferedLimit,
-    int cmDataSize,
-    int minorVersion) {
+    int cmDataSize) {
 }

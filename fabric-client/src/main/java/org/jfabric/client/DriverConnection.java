@@ -71,7 +71,7 @@ public final class DriverConnection implements AutoCloseable {
      * @param timeoutNs  how long to wait for a driver that is just starting, and for its answer.
      * @param clientName shown by tools.
      * @param threads    clock and thread of the client.
-     * @return a connection to a driver of that user and of the same major version.
+     * @return a connection to a driver of that user and of this version.
      * @throws FabricException with {@link FabricErrno#ENODEV} if there is no driver, {@link FabricErrno#EACCES} for
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer, or what it answers.
      */

@@ -124,8 +124,7 @@ public final class DriverFiles implements AutoCloseable {
     private int encode(UnsafeBuffer buffer, FileType type, long number) {
         FileHelloEncoder hello = new FileHelloEncoder()
             .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
             .fileType(type.code()).clientId(clientId).fileNumber(number);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
         buffer.putInt(0, length, ByteOrder.LITTLE_ENDIAN);
@@ -137,13 +136,13 @@ public final class DriverFiles implements AutoCloseable {
         int block = MessageHeaderDecoder.ENCODED_LENGTH;
         if (header.schemaId() != FileWelcomeDecoder.SCHEMA_ID
             || header.templateId() != FileWelcomeDecoder.TEMPLATE_ID
-            || header.blockLength() < FileWelcomeDecoder.BLOCK_LENGTH
+            || header.blockLength() != FileWelcomeDecoder.BLOCK_LENGTH
             || header.blockLength() > length - block) {
             throw DriverHello.notAnswering(directory, "schema " + header.schemaId() + ", template "
                 + header.templateId() + ", " + length + " bytes");
         }
         FileWelcomeDecoder welcome = new FileWelcomeDecoder()
-            .wrap(buffer, block, header.blockLength(), header.version());
+            .wrap(buffer, block, FileWelcomeDecoder.BLOCK_LENGTH, FileWelcomeDecoder.SCHEMA_VERSION);
         if (welcome.magic() != FileHeaderDescriptor.MAGIC) {
             throw DriverHello.notAnswering(directory, "magic 0x" + Long.toHexString(welcome.magic()));
         }

@@ -28,6 +28,8 @@ import org.jfabric.layout.OwnerId;
  */
 record DriverHello(Attachment attachment, Doorbell doorbell) {
     private static final int MAX_MESSAGE_LENGTH = 8192;
+    /** Bytes of a welcome up to its version, which are the same in all versions. */
+    private static final int VERSION_END = ClientWelcomeDecoder.versionEncodingOffset() + Integer.BYTES;
     private static final int EPIPE = 32;
     private static final String DESCRIPTORS =
         "Raise this process's limit of open files (ulimit -n), or close some.";
@@ -151,10 +153,8 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         ClientHelloEncoder hello = new ClientHelloEncoder();
         hello.wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
             .magic(FileHeaderDescriptor.MAGIC)
-            .majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
+            .version(FileHeaderDescriptor.VERSION)
             .reserved(0)
-            .features(0)
             .ownerIdHigh(owner.high())
             .ownerIdLow(owner.low())
             .name(clientName);
@@ -168,26 +168,28 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         int block = MessageHeaderDecoder.ENCODED_LENGTH;
         if (header.schemaId() != ClientWelcomeDecoder.SCHEMA_ID
             || header.templateId() != ClientWelcomeDecoder.TEMPLATE_ID
-            || length - block < ClientWelcomeDecoder.BLOCK_LENGTH
-            || header.blockLength() < ClientWelcomeDecoder.BLOCK_LENGTH
-            || header.blockLength() > length - block) {
+            || length - block < VERSION_END) {
             throw notAnswering(directory, "schema " + header.schemaId() + ", template " + header.templateId() + ", "
                 + length + " bytes");
         }
         ClientWelcomeDecoder welcome = new ClientWelcomeDecoder()
-            .wrap(buffer, block, header.blockLength(), header.version());
+            .wrap(buffer, block, ClientWelcomeDecoder.BLOCK_LENGTH, ClientWelcomeDecoder.SCHEMA_VERSION);
         if (welcome.magic() != FileHeaderDescriptor.MAGIC) {
             throw notAnswering(directory, "magic 0x" + Long.toHexString(welcome.magic()));
+        }
+        // before anything that another version may have elsewhere
+        if (welcome.version() != FileHeaderDescriptor.VERSION) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver in " + directory + " speaks version "
+                + welcome.version() + ", this client version " + FileHeaderDescriptor.VERSION,
+                FileHeaderDescriptor.REMEDY);
+        }
+        if (header.blockLength() != ClientWelcomeDecoder.BLOCK_LENGTH
+            || header.blockLength() > length - block) {
+            throw notAnswering(directory, "a welcome of " + header.blockLength() + " bytes in " + length);
         }
         VarDataReader texts = new VarDataReader(buffer, block + header.blockLength(), length);
         String driverName = texts.ascii();
         String reason = texts.utf8();
-        if (welcome.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver in " + directory + " speaks version "
-                + welcome.majorVersion() + '.' + welcome.minorVersion() + ", this client version "
-                + FileHeaderDescriptor.MAJOR_VERSION + '.' + FileHeaderDescriptor.MINOR_VERSION + ". " + reason,
-                "Use the same major version of JFabric on both sides.");
-        }
         if (welcome.errno() != 0) {
             throw new FabricException(
                 welcome.errno(), "the driver in " + directory + " refuses this client: " + reason);
@@ -202,8 +204,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             welcome.eventRingLength(),
             welcome.bufferedLimit(),
             welcome.maxBufferedLimit(),
-            welcome.cmDataSize(),
-            welcome.minorVersion());
+            welcome.cmDataSize());
     }
 
     static void sendAll(Path directory, int fd, long address, int length) {

@@ -170,8 +170,7 @@ public final class WaitChannel implements AutoCloseable {
         UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         WaitChannelHelloEncoder hello = new WaitChannelHelloEncoder()
             .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).reserved(0)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION).reserved(0)
             .clientId(clientId).objectId(objectId).token(token);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
         buffer.putInt(0, length, ByteOrder.LITTLE_ENDIAN);
@@ -232,12 +231,12 @@ public final class WaitChannel implements AutoCloseable {
         int block = MessageHeaderDecoder.ENCODED_LENGTH;
         if (header.schemaId() != WaitChannelWelcomeDecoder.SCHEMA_ID
             || header.templateId() != WaitChannelWelcomeDecoder.TEMPLATE_ID
-            || header.blockLength() < WaitChannelWelcomeDecoder.BLOCK_LENGTH
+            || header.blockLength() != WaitChannelWelcomeDecoder.BLOCK_LENGTH
             || header.blockLength() > message.capacity() - block) {
             throw new IOException("it answered template " + header.templateId() + " of schema " + header.schemaId());
         }
         WaitChannelWelcomeDecoder welcome = new WaitChannelWelcomeDecoder()
-            .wrap(message, block, header.blockLength(), header.version());
+            .wrap(message, block, WaitChannelWelcomeDecoder.BLOCK_LENGTH, WaitChannelWelcomeDecoder.SCHEMA_VERSION);
         String reason = new VarDataReader(message, block + header.blockLength(), message.capacity()).utf8();
         if (welcome.errno() != 0) {
             throw new FabricException(welcome.errno(), "the driver refuses a wait channel: " + reason);

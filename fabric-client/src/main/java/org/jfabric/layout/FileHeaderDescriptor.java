@@ -16,14 +16,14 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  |                                                               |
  *  +---------------------------------------------------------------+
  *  |                           file type                           |
+ *  +---------------------------------------------------------------+
+ *  |                            version                            |
  *  +-------------------------------+-------------------------------+
- *  |             major             |             minor             |
- *  +-------------------------------+-------------------------------+
- *  |           schema id           |         schema version        |
+ *  |           schema id           |            zeroes             |
  *  +-------------------------------+-------------------------------+
  *  |           cipher id           |            key id             |
  *  +-------------------------------+-------------------------------+
- *  |                         feature bits                          |
+ *  |                            zeroes                             |
  *  |                                                               |
  *  +---------------------------------------------------------------+
  *  |               owner id (random, 128 bits)                     |
@@ -46,29 +46,26 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 public final class FileHeaderDescriptor {
     /** The eight characters {@code JFABRIC\0}, read as a little-endian long. */
     public static final long MAGIC = 0x00434952_4241464AL;
-    /** Files and wires of another major version are refused on both sides. */
-    public static final int MAJOR_VERSION = 1;
-    /** A higher minor version only adds fields and values. */
-    public static final int MINOR_VERSION = 1;
+    /**
+     * Of the shared files, and of the messages that clients and drivers of one host exchange. Every change of one of
+     * them gives a new number, and another number than one's own is refused.
+     */
+    public static final int VERSION = 2;
+    /** What to do where two versions meet. */
+    public static final String REMEDY = "Use one version of JFabric on both sides: upgrade the older one.";
 
     /** Offset of the magic, 8 bytes. */
     public static final int MAGIC_OFFSET = 0;
     /** Offset of the file type, 4 bytes, see {@link FileType#code()}. */
     public static final int FILE_TYPE_OFFSET = 8;
-    /** Offset of the major version, 2 bytes. */
-    public static final int MAJOR_OFFSET = 12;
-    /** Offset of the minor version, 2 bytes. */
-    public static final int MINOR_OFFSET = 14;
+    /** Offset of the version, 4 bytes. */
+    public static final int VERSION_OFFSET = 12;
     /** Offset of the SBE schema id of the records, 2 bytes. */
     public static final int SCHEMA_ID_OFFSET = 16;
-    /** Offset of the SBE schema version of the records, 2 bytes. */
-    public static final int SCHEMA_VERSION_OFFSET = 18;
     /** Offset of the cipher id, 2 bytes, 0 = none. */
     public static final int CIPHER_ID_OFFSET = 20;
     /** Offset of the key id, 2 bytes, 0 = none. */
     public static final int KEY_ID_OFFSET = 22;
-    /** Offset of the feature bits, 8 bytes. */
-    public static final int FEATURES_OFFSET = 24;
     /** Offset of the upper half of the owner's random id, 8 bytes. */
     public static final int OWNER_HIGH_OFFSET = 32;
     /** Offset of the lower half of the owner's random id, 8 bytes. */
@@ -90,27 +87,23 @@ public final class FileHeaderDescriptor {
     /**
      * Writes a header; the magic is stored last, so that a partly written file is never taken for a complete one.
      *
-     * @param buffer        start of the file.
-     * @param type          of the file.
-     * @param schemaId      SBE schema of its records, 0 if it has none.
-     * @param schemaVersion version of that schema.
-     * @param owner         random id of the driver that owns the directory.
-     * @param generation    number of this use of the file's number, never 0.
-     * @param dataLength    bytes of the data part.
+     * @param buffer     start of the file.
+     * @param type       of the file.
+     * @param schemaId   SBE schema of its records, 0 if it has none.
+     * @param owner      random id of the driver that owns the directory.
+     * @param generation number of this use of the file's number, never 0.
+     * @param dataLength bytes of the data part.
      */
     public static void write(
         MutableDirectBuffer buffer,
         FileType type,
         int schemaId,
-        int schemaVersion,
         OwnerId owner,
         long generation,
         long dataLength) {
         buffer.putInt(FILE_TYPE_OFFSET, type.code(), LITTLE_ENDIAN);
-        buffer.putShort(MAJOR_OFFSET, (short) MAJOR_VERSION, LITTLE_ENDIAN);
-        buffer.putShort(MINOR_OFFSET, (short) MINOR_VERSION, LITTLE_ENDIAN);
+        buffer.putInt(VERSION_OFFSET, VERSION, LITTLE_ENDIAN);
         buffer.putShort(SCHEMA_ID_OFFSET, (short) schemaId, LITTLE_ENDIAN);
-        buffer.putShort(SCHEMA_VERSION_OFFSET, (short) schemaVersion, LITTLE_ENDIAN);
         buffer.putLong(OWNER_HIGH_OFFSET, owner.high(), LITTLE_ENDIAN);
         buffer.putLong(OWNER_LOW_OFFSET, owner.low(), LITTLE_ENDIAN);
         buffer.putLong(GENERATION_OFFSET, generation, LITTLE_ENDIAN);
@@ -130,11 +123,10 @@ public final class FileHeaderDescriptor {
         if (magic != MAGIC) {
             return "the file does not start with the JFabric magic (seen 0x" + Long.toHexString(magic) + ")";
         }
-        int major = Short.toUnsignedInt(buffer.getShort(MAJOR_OFFSET, LITTLE_ENDIAN));
-        if (major != MAJOR_VERSION) {
-            return "the file has layout version " + major + '.'
-                + Short.toUnsignedInt(buffer.getShort(MINOR_OFFSET, LITTLE_ENDIAN)) + ", this program reads version "
-                + MAJOR_VERSION + ".x; use the same major version of JFabric on both sides";
+        long version = Integer.toUnsignedLong(buffer.getInt(VERSION_OFFSET, LITTLE_ENDIAN));
+        if (version != VERSION) {
+            return "the file has layout version " + version + ", this program reads version " + VERSION
+                + "; use one version of JFabric on both sides: upgrade the older one";
         }
         int code = buffer.getInt(FILE_TYPE_OFFSET, LITTLE_ENDIAN);
         if (code != type.code()) {

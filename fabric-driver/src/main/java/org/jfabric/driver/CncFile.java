@@ -100,7 +100,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         showOptions(config);
         errorLog = new DistinctErrors(errors, clock);
         FileHeaderDescriptor.write(
-            header, FileType.CNC, 0, 0, owner, 1, length - (long) FileHeaderDescriptor.HEADER_LENGTH);
+            header, FileType.CNC, 0, owner, 1, length - (long) FileHeaderDescriptor.HEADER_LENGTH);
         UnsafeApi.fullFence();
     }
 

@@ -14,7 +14,6 @@ import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-import org.jfabric.layout.FileHeaderDescriptor;
 
 /**
  * A driver in INVOKER mode as its embedding client uses it. Owner: the one thread that runs the cycles; once there is a
@@ -67,8 +66,7 @@ final class InvokedDriver extends EmbeddedDriver {
             ringLength,
             wiring.config().queue().bufferedLimitBytes(),
             wiring.config().queue().maxBufferedLimitBytes(),
-            wiring.conductor().cmDataBytes(),
-            FileHeaderDescriptor.MINOR_VERSION);
+            wiring.conductor().cmDataBytes());
     }
 
     @Override

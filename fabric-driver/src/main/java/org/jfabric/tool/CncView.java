@@ -252,8 +252,7 @@ public final class CncView implements AutoCloseable {
     }
 
     String layoutVersion() {
-        return Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MAJOR_OFFSET, LITTLE_ENDIAN)) + "."
-            + Short.toUnsignedInt(header.getShort(FileHeaderDescriptor.MINOR_OFFSET, LITTLE_ENDIAN));
+        return Integer.toUnsignedString(header.getInt(FileHeaderDescriptor.VERSION_OFFSET, LITTLE_ENDIAN));
     }
 
     /**

@@ -38,7 +38,7 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
      * @param sequence    number of the event in its ring, from 1.
      * @param epochNs     time since 1970.
      * @param monotonicNs time by {@link System#nanoTime()} of this host.
-     * @param kind        null if this version does not know it.
+     * @param kind        null if there is none of that number, in a damaged file.
      * @param kindCode    number of the kind.
      * @param client      number of the client, 0 for none.
      * @param object      number of the client's object, 0 for none.

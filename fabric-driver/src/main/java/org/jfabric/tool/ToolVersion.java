@@ -15,7 +15,7 @@ public final class ToolVersion implements IVersionProvider {
         String version = FabricTool.class.getPackage().getImplementationVersion();
         return new String[] {
             "JFabric " + (version == null ? "(not from a jar)" : version),
-            "shared files: layout " + FileHeaderDescriptor.MAJOR_VERSION + '.' + FileHeaderDescriptor.MINOR_VERSION,
+            "shared files: layout " + FileHeaderDescriptor.VERSION,
             "java: " + System.getProperty("java.vm.name") + ' ' + System.getProperty("java.vm.version")
         };
     }

@@ -135,8 +135,8 @@ class ControlChannelTest {
         assertEquals(0, UnixSocket.shutdown(fd, UnixSocket.SHUT_RD));
         ClientHelloEncoder hello = new ClientHelloEncoder()
             .wrapAndApplyHeader(bytes, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION).minorVersion(0)
-            .reserved(0).features(0).ownerIdHigh(0).ownerIdLow(0).name("deaf");
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
+            .reserved(0).ownerIdHigh(0).ownerIdLow(0).name("deaf");
         int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
         bytes.putInt(0, length);
         assertEquals(Integer.BYTES + length,

@@ -59,7 +59,6 @@ import org.jfabric.test.Deadline;
 public final class ControlClient implements AutoCloseable {
     public static final long DEADLINE_NS = Deadline.ns(10);
 
-
     public final Path directory;
     public final int fd;
     public final int dirFd;
@@ -116,10 +115,10 @@ public final class ControlClient implements AutoCloseable {
     }
 
     public ControlClient(Path directory, Runnable idle) {
-        this(directory, idle, FileHeaderDescriptor.MAJOR_VERSION);
+        this(directory, idle, FileHeaderDescriptor.VERSION);
     }
 
-    public ControlClient(Path directory, Runnable idle, int majorVersion) {
+    public ControlClient(Path directory, Runnable idle, int version) {
         this.directory = directory;
         this.idle = idle;
         fd = UnixSocket.connect(directory.resolve(DriverDirectory.SOCKET_NAME), UnixSocket.SOCK_NONBLOCK);
@@ -127,7 +126,7 @@ public final class ControlClient implements AutoCloseable {
             throw new IllegalStateException("connect: " + fd);
         }
         dirFd = Libc.openDirectory(directory);
-        sendHello(majorVersion);
+        sendHello(version);
         UnsafeBuffer message = new UnsafeBuffer(ByteBuffer.allocateDirect(16 * 1024));
         int length = receiveMessage(message);
         ClientWelcomeDecoder welcome =
@@ -157,11 +156,11 @@ public final class ControlClient implements AutoCloseable {
             address + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
     }
 
-    private void sendHello(int majorVersion) {
+    private void sendHello(int version) {
         UnsafeBuffer buffer = new UnsafeBuffer(ByteBuffer.allocateDirect(256));
         ClientHelloEncoder hello = new ClientHelloEncoder()
             .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(majorVersion).minorVersion(0).reserved(0).features(0)
+            .magic(FileHeaderDescriptor.MAGIC).version(version).reserved(0)
             .ownerIdHigh(0).ownerIdLow(0).name("test");
         int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
         buffer.putInt(0, length);

@@ -235,7 +235,7 @@ class DriverDirectoryTest {
 
     @Test
     void shouldCleanWhatAKilledDriverLeftAndKeepItsErrors() throws IOException {
-        leaveDeadDriver("the last words", FileHeaderDescriptor.MAJOR_VERSION);
+        leaveDeadDriver("the last words", FileHeaderDescriptor.VERSION);
         try (DriverDirectory directory = DriverDirectory.open(config)) {
             assertEquals(3, names().size(), () -> names().toString());
             String log = names().stream().filter(name -> name.startsWith("errors-")).findFirst().orElseThrow();
@@ -245,7 +245,7 @@ class DriverDirectoryTest {
         }
         assertEquals(2, names().size(), "the log stays, and the marker with it");
         for (int i = 0; i < 12; i++) {
-            leaveDeadDriver("word " + i, FileHeaderDescriptor.MAJOR_VERSION);
+            leaveDeadDriver("word " + i, FileHeaderDescriptor.VERSION);
             DriverDirectory.open(config).close();
         }
         assertTrue(names().size() <= 9, () -> names().toString());
@@ -394,7 +394,7 @@ class DriverDirectoryTest {
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1, 23, 1 << 20})
     void shouldKeepOfADamagedErrorLogWhatCanBeRead(int length) throws IOException {
-        leaveDeadDriver("the first words", FileHeaderDescriptor.MAJOR_VERSION);
+        leaveDeadDriver("the first words", FileHeaderDescriptor.VERSION);
         Path cnc = path.resolve(CncDescriptor.FILE_NAME);
         byte[] bytes = Files.readAllBytes(cnc);
         // behind length, count and two times
@@ -418,7 +418,7 @@ class DriverDirectoryTest {
             base.toString()) == 0, "only root can mount a file system, and not everywhere");
         try {
             config = DriverConfig.builder().directory(path).set("jfabric.dir.reserveFreeBytes", "0").build();
-            leaveDeadDriver("the last words", FileHeaderDescriptor.MAJOR_VERSION);
+            leaveDeadDriver("the last words", FileHeaderDescriptor.VERSION);
             Files.write(path.resolve("18.mr"), new byte[256 << 10]);
             Path filler = base.resolve("filler");
             byte[] page = new byte[4096];
@@ -449,7 +449,7 @@ class DriverDirectoryTest {
             base.toString()) == 0, "only root can mount a file system, and not everywhere");
         try {
             config = DriverConfig.builder().directory(path).set("jfabric.cnc.errorLogLengthBytes", "4MiB").build();
-            leaveDeadDriver("x".repeat(3 << 20), FileHeaderDescriptor.MAJOR_VERSION);
+            leaveDeadDriver("x".repeat(3 << 20), FileHeaderDescriptor.VERSION);
             Files.writeString(path.resolve(DriverDirectory.MARKER_NAME), MARKER);
             // so that its room does not come back
             Files.createLink(base.resolve("held"), path.resolve(CncDescriptor.FILE_NAME));
@@ -474,7 +474,7 @@ class DriverDirectoryTest {
     @Test
     void shouldDeleteNoLogsButItsOwn() throws IOException {
         List<String> ofTheUser = new ArrayList<>();
-        leaveDeadDriver("words", FileHeaderDescriptor.MAJOR_VERSION);
+        leaveDeadDriver("words", FileHeaderDescriptor.VERSION);
         for (int i = 0; i < 12; i++) {
             ofTheUser.add("errors-2025-" + i + ".log");
             Files.writeString(path.resolve("errors-2025-" + i + ".log"), "of the user");
@@ -558,7 +558,7 @@ class DriverDirectoryTest {
     }
 
     /** Files as a driver leaves them that could not close; nobody holds the lock. */
-    private void leaveDeadDriver(String error, int majorVersion) throws IOException {
+    private void leaveDeadDriver(String error, int version) throws IOException {
         Path saved = temporary.resolve("cnc.saved");
         DriverDirectory directory = DriverDirectory.open(config);
         try (CncFile cnc = new CncFile(directory, OwnerId.random(), config, System.err, Environment.SYSTEM)) {
@@ -575,7 +575,7 @@ class DriverDirectoryTest {
         Files.createFile(path.resolve(DriverDirectory.LOCK_NAME));
         int fd = Libc.openDirectory(path);
         try (MappedFile cnc = MappedFile.open(fd, CncDescriptor.FILE_NAME, false, 1)) {
-            cnc.buffer(0, 128).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) majorVersion);
+            cnc.buffer(0, 128).putInt(FileHeaderDescriptor.VERSION_OFFSET, version);
         }
         Libc.close(fd);
     }

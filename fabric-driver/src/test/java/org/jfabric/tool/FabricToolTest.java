@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,7 +158,7 @@ class FabricToolTest {
 
         assertEquals(0, run.status());
         assertTrue(run.out().startsWith("JFabric "), run.out());
-        assertTrue(run.out().contains("layout 1.1"), run.out());
+        assertTrue(run.out().contains("layout " + FileHeaderDescriptor.VERSION), run.out());
     }
 
     @Test

@@ -112,7 +112,7 @@ class WatchingCommandsTest {
             Map<String, Object> object = JsonText.object(line);
             assertEquals(path.toString(), object.get("directory"));
             assertEquals(true, object.get("running"));
-            assertEquals("1.1", object.get("layoutVersion"));
+            assertEquals(String.valueOf(FileHeaderDescriptor.VERSION), object.get("layoutVersion"));
             Map<?, ?> first = (Map<?, ?>) ((List<?>) object.get("counters")).getFirst();
             assertEquals(Map.of("id", 0.0, "type", 0.0, "label", "clients", "value", 0.0), first);
         }
@@ -349,12 +349,13 @@ class WatchingCommandsTest {
     @ValueSource(strings = {"stat", "errors"})
     void shouldRefuseAnotherLayoutVersion(String command) throws IOException {
         Path other = copyOfCnc();
-        poke(other, FileHeaderDescriptor.MAJOR_OFFSET, 7);
+        poke(other, FileHeaderDescriptor.VERSION_OFFSET, 7);
 
         ToolRun run = ToolRun.of(command, "--dir", other.toString());
 
         assertEquals(1, run.status());
-        assertTrue(run.err().contains("layout version 7.1, this program reads version 1.x"), run.err());
+        assertTrue(run.err().contains(
+            "layout version 7, this program reads version " + FileHeaderDescriptor.VERSION), run.err());
     }
 
     @ParameterizedTest

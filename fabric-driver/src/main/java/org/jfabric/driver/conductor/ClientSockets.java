@@ -402,6 +402,13 @@ final class ClientSockets {
         int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
         int body = length - MessageHeaderDecoder.ENCODED_LENGTH;
         int textOffset = ClientHelloDecoder.BLOCK_LENGTH;
+        String wrong = wrong("the client", buffer, bodyOffset, body);
+        if (wrong != null) {
+            refused(new FabricException(FabricErrno.EINVAL, wrong, FileHeaderDescriptor.REMEDY));
+            sendWelcome(socket, 0, null, FabricErrno.EINVAL, wrong);
+            close(socket);
+            return;
+        }
         int text = body < textOffset + Integer.BYTES ? -1 : buffer.getInt(bodyOffset + textOffset);
         if (text < 0 || text > body - textOffset - Integer.BYTES) {
             refused(new FabricException(FabricErrno.EINVAL,
@@ -411,27 +418,29 @@ final class ClientSockets {
         }
         ClientHelloDecoder hello = new ClientHelloDecoder().wrap(
             buffer, bodyOffset, ClientHelloDecoder.BLOCK_LENGTH, ClientHelloDecoder.SCHEMA_VERSION);
-        String wrong = wrong(hello);
-        if (wrong != null) {
-            refused(new FabricException(FabricErrno.EINVAL, wrong, "Use the same major version on both sides."));
-            sendWelcome(socket, 0, null, FabricErrno.EINVAL, wrong);
-            close(socket);
-            return;
-        }
         conductor.onHello(hello.name(), socket.fd(), socket::ring, new Opened(socket));
     }
 
-    private static String wrong(ClientHelloDecoder hello) {
+    /**
+     * Checks magic and version, which lie at the same place in the first messages of all kinds and versions.
+     *
+     * @param whose  message it is, for the text.
+     * @param offset of the message behind its header.
+     * @param length bytes from there on; of a shorter message nothing is checked.
+     * @return null, or what is wrong.
+     */
+    static String wrong(String whose, DirectBuffer buffer, int offset, int length) {
+        if (length < ClientHelloDecoder.versionEncodingOffset() + Integer.BYTES) {
+            return null;
+        }
+        ClientHelloDecoder hello = new ClientHelloDecoder().wrap(
+            buffer, offset, ClientHelloDecoder.BLOCK_LENGTH, ClientHelloDecoder.SCHEMA_VERSION);
         if (hello.magic() != FileHeaderDescriptor.MAGIC) {
-            return "the client's magic is 0x" + Long.toHexString(hello.magic()) + ", needed is 0x"
+            return whose + "'s magic is 0x" + Long.toHexString(hello.magic()) + ", needed is 0x"
                 + Long.toHexString(FileHeaderDescriptor.MAGIC);
         }
-        if (hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
-            return "the client speaks version " + hello.majorVersion() + '.' + hello.minorVersion()
-                + ", this driver version " + FileHeaderDescriptor.MAJOR_VERSION + '.'
-                + FileHeaderDescriptor.MINOR_VERSION;
-        }
-        return null;
+        return hello.version() == FileHeaderDescriptor.VERSION ? null
+            : whose + "'s version is " + hello.version() + ", this driver's is " + FileHeaderDescriptor.VERSION;
     }
 
     private boolean sendWelcome(ClientSocket socket, long clientId, ClientSession session, int errno, String reason) {
@@ -439,8 +448,7 @@ final class ClientSockets {
         int ringLength = (int) context.config().queue().ctlRingBytes();
         ClientWelcomeEncoder encoder = new ClientWelcomeEncoder()
             .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).errno(errno).features(0)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION).errno(errno)
             .ownerIdHigh(owner.high()).ownerIdLow(owner.low()).clientId(clientId)
             .controlFile(session == null ? 0 : session.controlFile().number())
             .commandRingLength(ringLength).eventRingLength(ringLength)

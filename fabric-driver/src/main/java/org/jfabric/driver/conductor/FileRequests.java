@@ -44,19 +44,18 @@ final class FileRequests {
     /** A connection's first message requests a file. */
     void onHello(ClientSocket socket, DirectBuffer buffer, int length) {
         int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
+        String wrong = ClientSockets.wrong(
+            "a file request", buffer, bodyOffset, length - MessageHeaderDecoder.ENCODED_LENGTH);
+        if (wrong != null) {
+            refuse(socket, new FabricException(FabricErrno.EINVAL, wrong, FileHeaderDescriptor.REMEDY));
+            return;
+        }
         if (length != MessageHeaderDecoder.ENCODED_LENGTH + FileHelloDecoder.BLOCK_LENGTH) {
             refuse(socket, new FabricException(FabricErrno.EINVAL, "a request for a file has " + length + " bytes"));
             return;
         }
         FileHelloDecoder hello = new FileHelloDecoder().wrap(
             buffer, bodyOffset, FileHelloDecoder.BLOCK_LENGTH, FileHelloDecoder.SCHEMA_VERSION);
-        if (hello.magic() != FileHeaderDescriptor.MAGIC
-            || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
-            refuse(socket, new FabricException(FabricErrno.EINVAL, "a request for a file has magic 0x"
-                + Long.toHexString(hello.magic()) + " and version " + hello.majorVersion() + '.'
-                + hello.minorVersion()));
-            return;
-        }
         if (hello.fileType() == FileType.CNC.code()) {
             pass(socket, new Opening(socket, null));
             return;
@@ -86,8 +85,7 @@ final class FileRequests {
     private boolean sendWelcome(ClientSocket socket, int errno, String reason) {
         FileWelcomeEncoder encoder = new FileWelcomeEncoder()
             .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).errno(errno)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION).errno(errno)
             .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();
         welcome.putInt(0, length);

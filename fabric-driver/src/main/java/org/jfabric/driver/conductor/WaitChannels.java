@@ -60,18 +60,18 @@ final class WaitChannels {
     /** A connection's first message requests a wait channel. */
     void onHello(ClientSocket socket, DirectBuffer buffer, int length) {
         int bodyOffset = Integer.BYTES + MessageHeaderDecoder.ENCODED_LENGTH;
+        String wrong = ClientSockets.wrong(
+            "a wait channel", buffer, bodyOffset, length - MessageHeaderDecoder.ENCODED_LENGTH);
+        if (wrong != null) {
+            refuse(socket, FabricErrno.EINVAL, wrong, FileHeaderDescriptor.REMEDY);
+            return;
+        }
         if (length != MessageHeaderDecoder.ENCODED_LENGTH + WaitChannelHelloDecoder.BLOCK_LENGTH) {
             refuse(socket, FabricErrno.EINVAL, "a wait channel's hello has " + length + " bytes");
             return;
         }
         WaitChannelHelloDecoder hello = new WaitChannelHelloDecoder().wrap(
             buffer, bodyOffset, WaitChannelHelloDecoder.BLOCK_LENGTH, WaitChannelHelloDecoder.SCHEMA_VERSION);
-        if (hello.magic() != FileHeaderDescriptor.MAGIC
-            || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
-            refuse(socket, FabricErrno.EINVAL, "a wait channel's hello has magic 0x" + Long.toHexString(hello.magic())
-                + " and version " + hello.majorVersion() + '.' + hello.minorVersion());
-            return;
-        }
         WaitResource wait = conductor.waitResource(hello.clientId(), hello.objectId(), socket.uid());
         if (wait == null || wait.token() == WaitResource.NO_CHANNEL || wait.token() != hello.token()) {
             // the same answer for all errors, so that a client cannot probe for objects of others
@@ -141,8 +141,12 @@ final class WaitChannels {
     }
 
     private void refuse(ClientSocket socket, int errno, String reason) {
+        refuse(socket, errno, reason, "Connect with a client of JFabric.");
+    }
+
+    private void refuse(ClientSocket socket, int errno, String reason, String remedy) {
         context.counters().add(SystemCounter.CONNECTIONS_REFUSED, 1);
-        context.log().onError(new FabricException(errno, reason, "Connect with a client of JFabric."));
+        context.log().onError(new FabricException(errno, reason, remedy));
         sendWelcome(socket, errno, reason);
         sockets.close(socket);
     }
@@ -151,8 +155,7 @@ final class WaitChannels {
         OwnerId owner = context.files().owner();
         WaitChannelWelcomeEncoder encoder = new WaitChannelWelcomeEncoder()
             .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-            .minorVersion(FileHeaderDescriptor.MINOR_VERSION).errno(errno)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION).errno(errno)
             .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
             .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + encoder.encodedLength();

@@ -68,7 +68,7 @@ public enum EventKind {
     /**
      * Finds a kind.
      *
-     * @param code in a file, which may be of another version.
+     * @param code in a file, which may be damaged.
      * @return null if there is none.
      */
     public static EventKind of(int code) {

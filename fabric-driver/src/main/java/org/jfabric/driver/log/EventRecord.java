@@ -60,7 +60,7 @@ public final class EventRecord implements AutoCloseable {
         header.putInt(EventRecordDescriptor.RINGS_OFFSET, rings, LITTLE_ENDIAN);
         header.putInt(EventRecordDescriptor.EVENTS_OFFSET, events, LITTLE_ENDIAN);
         FileHeaderDescriptor.write(
-            header, FileType.RECORD, 0, 0, owner, 1, length - FileHeaderDescriptor.HEADER_LENGTH);
+            header, FileType.RECORD, 0, owner, 1, length - FileHeaderDescriptor.HEADER_LENGTH);
         UnsafeApi.fullFence();
         return new EventRecord(file, recorder, events);
     }

@@ -229,7 +229,7 @@ public final class SharedFiles {
         var header = mapping.buffer(0, FileHeaderDescriptor.HEADER_LENGTH);
         header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, parameter1);
         header.putLong(FileHeaderDescriptor.PARAMETER_2_OFFSET, parameter2);
-        FileHeaderDescriptor.write(header, type, schemaId, 0, owner, generation, dataLength);
+        FileHeaderDescriptor.write(header, type, schemaId, owner, generation, dataLength);
         SharedFile file = new SharedFile(this, clientId, number, generation, type, mapping);
         fileByNumber.put(number, file);
         counters.add(SystemCounter.MAPPED_BYTES, mapping.lengthBytes());

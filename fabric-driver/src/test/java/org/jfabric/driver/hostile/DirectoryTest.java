@@ -126,11 +126,11 @@ class DirectoryTest {
         try (DriverProcess driver = DriverProcess.start(directory)) {
             int fd = Libc.openDirectory(directory);
             try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
-                cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
+                cnc.buffer(0, 4096).putInt(FileHeaderDescriptor.VERSION_OFFSET, 5);
                 FabricException refused = assertThrows(FabricException.class,
                     () -> Fabric.connect(new FabricConfig().directory(directory)));
-                assertContains(refused.getMessage(), directory.resolve("cnc").toString(), "version 5.1",
-                    "version " + FileHeaderDescriptor.MAJOR_VERSION, "same major version");
+                assertContains(refused.getMessage(), directory.resolve("cnc").toString(), "version 5",
+                    "version " + FileHeaderDescriptor.VERSION, "upgrade the older one");
             } finally {
                 Libc.close(fd);
             }
@@ -144,7 +144,7 @@ class DirectoryTest {
         driver.kill();
         int fd = Libc.openDirectory(directory);
         try (MappedFile cnc = MappedFile.open(fd, "cnc", false, 1)) {
-            cnc.buffer(0, 4096).putShort(FileHeaderDescriptor.MAJOR_OFFSET, (short) 5);
+            cnc.buffer(0, 4096).putInt(FileHeaderDescriptor.VERSION_OFFSET, 5);
         } finally {
             Libc.close(fd);
         }

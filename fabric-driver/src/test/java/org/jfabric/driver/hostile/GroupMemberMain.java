@@ -290,8 +290,7 @@ final class GroupMemberMain {
             UnsafeBuffer buffer = new UnsafeBuffer(memory.address(), 2048);
             FileHelloEncoder hello = new FileHelloEncoder()
                 .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-                .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-                .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
+                .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
                 .fileType(type.code()).clientId(client).fileNumber(number);
             int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
             buffer.putInt(0, length, ByteOrder.LITTLE_ENDIAN);

@@ -140,7 +140,7 @@ class PeerDriverTest {
                 case 1 -> other[FileHeaderDescriptor.OWNER_LOW_OFFSET] ^= 1;
                 case 2 -> other[FileHeaderDescriptor.FILE_TYPE_OFFSET] ^= 1;
                 case 3 -> other[FileHeaderDescriptor.MAGIC_OFFSET] ^= 1;
-                case 4 -> other[FileHeaderDescriptor.MAJOR_OFFSET] ^= 2;
+                case 4 -> other[FileHeaderDescriptor.VERSION_OFFSET] ^= 2;
                 default -> other = new byte[100];
             }
             java.util.Arrays.fill(other, Math.min(4096, other.length), other.length, (byte) 9);

@@ -70,7 +70,7 @@ class WaitChannelCloseTest {
     private void hello(int fd, long clientId, WaitSet set) {
         WaitChannelHelloEncoder hello = new WaitChannelHelloEncoder()
             .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION).minorVersion(0)
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
             .reserved(0).clientId(clientId).objectId(set.id).token(set.token);
         int length = Integer.BYTES + MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength();
         buffer.putInt(0, length - Integer.BYTES);

@@ -99,10 +99,10 @@ class WaitChannelTest {
         return fd;
     }
 
-    private int hello(int fd, long magic, int major, long clientId, long objectId, long token, int extra) {
+    private int hello(int fd, long magic, int version, long clientId, long objectId, long token, int extra) {
         WaitChannelHelloEncoder hello = new WaitChannelHelloEncoder()
             .wrapAndApplyHeader(buffer, Integer.BYTES, new MessageHeaderEncoder())
-            .magic(magic).majorVersion(major).minorVersion(0).reserved(0)
+            .magic(magic).version(version).reserved(0)
             .clientId(clientId).objectId(objectId).token(token);
         int length = MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength() + extra;
         buffer.putInt(0, length);
@@ -111,7 +111,7 @@ class WaitChannelTest {
 
     private int attach(Queue queue) {
         int fd = connect();
-        hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.MAJOR_VERSION, queue.client.clientId, queue.id,
+        hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.VERSION, queue.client.clientId, queue.id,
             queue.token, 0);
         return fd;
     }
@@ -162,7 +162,7 @@ class WaitChannelTest {
         };
         for (long[] each : wrong) {
             int fd = connect();
-            hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.MAJOR_VERSION, each[0], each[1], each[2], 0);
+            hello(fd, FileHeaderDescriptor.MAGIC, FileHeaderDescriptor.VERSION, each[0], each[1], each[2], 0);
             assertEquals(FabricErrno.EACCES, answer(fd));
             awaitClosed(fd);
         }
@@ -176,19 +176,20 @@ class WaitChannelTest {
     @Test
     void shouldTurnAwayGarbage() {
         Queue queue = open(DRIVER.client(), FD);
-        int major = FileHeaderDescriptor.MAJOR_VERSION;
+        int version = FileHeaderDescriptor.VERSION;
         int fd = connect();
-        hello(fd, 0x1234, major, queue.client.clientId, queue.id, queue.token, 0);
+        hello(fd, 0x1234, version, queue.client.clientId, queue.id, queue.token, 0);
         assertEquals(FabricErrno.EINVAL, answer(fd));
         awaitClosed(fd);
         fd = connect();
         hello(fd, FileHeaderDescriptor.MAGIC, 9, queue.client.clientId, queue.id, queue.token, 0);
         assertEquals(FabricErrno.EINVAL, answer(fd));
         awaitClosed(fd);
-        DRIVER.assertLogged("a wait channel's hello has magic");
+        DRIVER.assertLogged("a wait channel's magic is 0x1234");
+        DRIVER.assertLogged("a wait channel's version is 9, this driver's is " + version, FileHeaderDescriptor.REMEDY);
         for (int extra : new int[] {-8, 1, 100}) {
             fd = connect();
-            hello(fd, FileHeaderDescriptor.MAGIC, major, queue.client.clientId, queue.id, queue.token, extra);
+            hello(fd, FileHeaderDescriptor.MAGIC, version, queue.client.clientId, queue.id, queue.token, extra);
             assertEquals(FabricErrno.EINVAL, answer(fd));
             awaitClosed(fd);
         }
@@ -199,7 +200,7 @@ class WaitChannelTest {
         for (int i = 0; i < 200; i++) {
             fd = connect();
             hello(fd, random.nextInt(4) == 0 ? random.nextLong() : FileHeaderDescriptor.MAGIC,
-                random.nextInt(4) == 0 ? random.nextInt(65536) : major,
+                random.nextInt(4) == 0 ? random.nextInt(65536) : version,
                 random.nextBoolean() ? random.nextLong() : queue.client.clientId,
                 random.nextBoolean() ? random.nextLong() : queue.id,
                 random.nextLong(), random.nextInt(3));

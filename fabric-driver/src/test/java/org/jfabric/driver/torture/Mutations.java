@@ -228,16 +228,16 @@ final class Mutations implements AutoCloseable {
 
     private byte[] fabricHello() {
         ClientHelloEncoder hello = new ClientHelloEncoder().wrapAndApplyHeader(buffer, 0, new MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION).minorVersion(0)
-            .reserved(0).features(0).ownerIdHigh(0).ownerIdLow(0).name("mutation");
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
+            .reserved(0).ownerIdHigh(0).ownerIdLow(0).name("mutation");
         return taken(MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength());
     }
 
     private byte[] shmHello() {
         HelloEncoder hello = new HelloEncoder()
             .wrapAndApplyHeader(buffer, 0, new org.jfabric.codec.wire.MessageHeaderEncoder())
-            .magic(FileHeaderDescriptor.MAGIC).majorVersion(FileHeaderDescriptor.MAJOR_VERSION).minorVersion(0)
-            .cipherId(0).keyId(0).features(random.nextInt(4)).ownerIdHigh(random.nextLong())
+            .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION)
+            .cipherId(0).keyId(0).settings(random.nextInt(4)).ownerIdHigh(random.nextLong())
             .ownerIdLow(random.nextLong()).ringNumber(1 + random.nextInt(3)).ringLength(1 << 20).errno(0)
             .threads(random.nextInt(3)).driverName("mutation").reason("");
         return taken(MessageHeaderEncoder.ENCODED_LENGTH + hello.encodedLength());

@@ -282,9 +282,6 @@ final class ShmChannel extends SegmentChannel {
     }
 
     private int sendToAcknowledge(TransmitOperation operation, int grant) {
-        if (!connection.peerAcknowledges()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
         int payload = (int) operation.length;
         int length = EAGER_TO_ACKNOWLEDGE_HEADER + payload;
         int offset = producer.claim(length);
@@ -304,10 +301,7 @@ final class ShmChannel extends SegmentChannel {
 
     @Override
     public int announce(TransmitOperation operation, int grant) {
-        if (operation.awaitedOfPeer() != 0 && !connection.peerAcknowledges()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-        if (operation.pieces != null && connection.peerTakesVectors() && ShmVectorFrames.isReachable(operation)) {
+        if (operation.pieces != null && ShmVectorFrames.isReachable(operation)) {
             return announceVector(operation, grant);
         }
         int length = WORD_LENGTH + AnnounceEncoder.BLOCK_LENGTH;

@@ -158,54 +158,9 @@ final class ShmConnection extends PlainMessages {
         return regions;
     }
 
-    /** Whether the peer's driver supports the frames of completion levels. */
-    boolean peerAcknowledges() {
-        return (files.peerFeatures() & ShmHello.FEATURE_ACKNOWLEDGES) != 0;
-    }
-
-    /** Whether the peer's driver supports announcements of several pieces. */
-    boolean peerTakesVectors() {
-        return (files.peerFeatures() & ShmHello.FEATURE_VECTORS) != 0;
-    }
-
-    /** Whether the peer's driver supports the frames of connection-oriented endpoints. */
-    boolean peerConnects() {
-        return (files.peerFeatures() & ShmHello.FEATURE_CONNECTS) != 0;
-    }
-
-    /** Whether the peer's driver knows the frames of remote memory access. */
-    boolean peerTakesRemoteAccess() {
-        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_ACCESS) != 0;
-    }
-
-    /** Whether the peer's driver copies the bytes of announced writes. */
-    boolean peerTakesAnnouncedWrites() {
-        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_ANNOUNCE) != 0;
-    }
-
-    /** Whether the peer's driver knows grants of regions. */
-    boolean peerTakesGrants() {
-        return (files.peerFeatures() & ShmHello.FEATURE_REMOTE_GRANT) != 0;
-    }
-
-    /** Whether the peer's driver takes short writes. */
-    boolean peerTakesShortWrites() {
-        return (files.peerFeatures() & ShmHello.FEATURE_SHORT_WRITES) != 0;
-    }
-
-    /** Whether the peer's driver has groups. */
-    boolean peerHasGroups() {
-        return (files.peerFeatures() & ShmHello.FEATURE_GROUPS) != 0;
-    }
-
     /** Whether the peer has executed everything that was sent to it. */
     boolean isDrained() {
         return producer.isDrained();
-    }
-
-    /** Whether the peer's driver knows FI_COMMIT_COMPLETE in the frames of remote writes. */
-    boolean peerCommits() {
-        return (files.peerFeatures() & ShmHello.FEATURE_COMMITS) != 0;
     }
 
     // ---- life cycle ----
@@ -222,7 +177,7 @@ final class ShmConnection extends PlainMessages {
             theirs + RecordRingDescriptor.CONSUMER_POSITION_OFFSET);
         usableLength = ShmRing.firstLength(producer.capacity());
         producer.beginSmall(usableLength, this::extend);
-        if (services.stages().isOn() && (files.peerFeatures() & ShmHello.FEATURE_STAMPS) != 0) {
+        if (services.stages().isOn() && files.peerWantsStamps()) {
             producer.stampEvery(
                 (long) services.stages().interval() * RecordRingDescriptor.RECORD_ALIGNMENT, ShmFrameReader.STAMP);
         }
@@ -402,8 +357,7 @@ final class ShmConnection extends PlainMessages {
 
     /** This driver may sleep from now on, so that the peer has to ring. */
     void announceParking() {
-        if (state != UP || (files.peerFeatures() & ShmHello.FEATURE_PARKS) == 0) {
-            // a peer that does not know the frame rings whenever the driver could ever sleep
+        if (state != UP) {
             return;
         }
         int length = WORD_LENGTH + ParksEncoder.BLOCK_LENGTH;
@@ -886,17 +840,12 @@ final class ShmConnection extends PlainMessages {
     }
 
     private void refuseOrRedirect(int id, String destAddress) {
-        int thread = redirection(destAddress);
+        int thread = link.otherThread(destAddress);
         if (thread < 0) {
             refuse(id, FabricErrno.ECONNREFUSED);
         } else {
             answer(id, thread, MOVED);
         }
-    }
-
-    /** The progress thread of this driver to which the peer must turn for an address; -1 if there is none. */
-    int redirection(String address) {
-        return (files.peerFeatures() & ShmHello.FEATURE_THREADS) == 0 ? -1 : link.otherThread(address);
     }
 
     private void answer(int id, int shortNumber, int errno) {

@@ -34,7 +34,7 @@ final class ShmFiles {
     private MappedFile ownRing;
     private MappedFile peerRing;
     private int peerRingLength;
-    private long peerFeatures;
+    private boolean peerWantsStamps;
     private MappedFile peerCnc;
 
     ShmFiles(Environment environment, int ownDirectoryFd) {
@@ -75,8 +75,8 @@ final class ShmFiles {
         return peerRing;
     }
 
-    long peerFeatures() {
-        return peerFeatures;
+    boolean peerWantsStamps() {
+        return peerWantsStamps;
     }
 
     int peerRingLength() {
@@ -155,7 +155,7 @@ final class ShmFiles {
         peerOwner = hello.owner();
         peerRing = ShmRing.open(environment, peerDirectoryFd, hello);
         peerRingLength = hello.ringLength();
-        peerFeatures = hello.features();
+        peerWantsStamps = hello.wantsStamps();
         peerCnc = environment.openFile(peerDirectoryFd, CncDescriptor.FILE_NAME, CncDescriptor.METADATA_OFFSET);
         ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
     }

@@ -41,7 +41,7 @@ final class ShmGroupRing {
             directoryFd, FileType.GROUP.fileName(number), GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
         FileHeaderDescriptor.write(
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.GROUP, HelloDecoder.SCHEMA_ID,
-            HelloDecoder.SCHEMA_VERSION, owner, number, capacity);
+            owner, number, capacity);
         file.populate();
         return file;
     }

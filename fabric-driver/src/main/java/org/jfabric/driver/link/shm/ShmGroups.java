@@ -85,7 +85,7 @@ final class ShmGroups {
         } else {
             joins.add(join);
             if (join.connection().state() == ShmConnection.UP) {
-                send(join);
+                join.connection().groups().join(join);
             }
         }
     }
@@ -178,21 +178,11 @@ final class ShmGroups {
 
     // ---- joining groups of other drivers ----
 
-    private void send(ShmGroupJoin join) {
-        if (join.connection().peerHasGroups()) {
-            join.connection().groups().join(join);
-        } else {
-            joins.remove(join);
-            join.failed(FabricErrno.EOPNOTSUPP, "is in a driver of an older version, which has no groups",
-                "Update that driver.");
-        }
-    }
-
     /** A connection is up. */
     void onUp(ShmConnection connection) {
         for (ShmGroupJoin join : List.copyOf(joins)) {
             if (join.connection() == connection) {
-                send(join);
+                join.connection().groups().join(join);
             }
         }
     }

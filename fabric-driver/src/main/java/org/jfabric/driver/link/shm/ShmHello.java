@@ -22,43 +22,23 @@ import org.jfabric.layout.OwnerId;
  *  +-----------------+----------------+-------------------------------------------+
  * </pre>
  *
- * @param owner      random id of the driver.
- * @param driverName name of the driver.
- * @param ringNumber number of the {@code .ring} file that it writes, 0 if it refuses.
- * @param ringLength bytes of that ring.
- * @param features   features beyond the first version of the wire that it supports.
- * @param threads    numbers of the progress threads of both drivers.
- * @param errno      0, or the errno with which the connection is refused.
- * @param reason     text of the refusal.
+ * @param owner       random id of the driver.
+ * @param driverName  name of the driver.
+ * @param ringNumber  number of the {@code .ring} file that it writes, 0 if it refuses.
+ * @param ringLength  bytes of that ring.
+ * @param wantsStamps whether it wants time stamps in the ring of the other one, because it measures stages.
+ * @param threads     numbers of the progress threads of both drivers.
+ * @param errno       0, or the errno with which the connection is refused.
+ * @param reason      text of the refusal.
  */
 record ShmHello(
-    OwnerId owner, String driverName, long ringNumber, int ringLength, long features, int threads, int errno,
+    OwnerId owner, String driverName, long ringNumber, int ringLength, boolean wantsStamps, int threads, int errno,
     String reason) {
-    /** Supports messages that request an acknowledgement. */
-    static final long FEATURE_ACKNOWLEDGES = 1;
-    /** Supports announcements of several pieces. */
-    static final long FEATURE_VECTORS = 2;
-    /** Supports connection-oriented endpoints. */
-    static final long FEATURE_CONNECTS = 4;
-    /** Takes requests for remote memory access, and answers them. */
-    static final long FEATURE_REMOTE_ACCESS = 8;
-    /** Copies the bytes of announced writes. */
-    static final long FEATURE_REMOTE_ANNOUNCE = 16;
-    /** Reads granted regions itself. */
-    static final long FEATURE_REMOTE_GRANT = 32;
-    /** Takes short writes, and answers several at once. */
-    static final long FEATURE_SHORT_WRITES = 64;
-    /** Answers remote writes with FI_COMMIT_COMPLETE when they are on stable storage. */
-    static final long FEATURE_COMMITS = 128;
-    /** Has groups. */
-    static final long FEATURE_GROUPS = 256;
-    /** Takes the frame of a driver that has never slept and may do so from now on. */
-    static final long FEATURE_PARKS = 512;
-    /** The driver may have several progress threads, and knows that of the peer by the numbers of both. */
-    static final long FEATURE_THREADS = 1024;
-    /** Wants time stamps in the ring. */
-    static final long FEATURE_STAMPS = 2048;
-
+    /** Setting: wants time stamps in the ring. */
+    private static final long WANTS_STAMPS = 1;
+    /** Bytes up to the version, which are the same in all versions. */
+    private static final int VERSION_END =
+        MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.versionEncodingOffset() + Integer.BYTES;
     private static final int MAX_LENGTH = 4096;
     private static final int LENGTH_PREFIX = 4;
 
@@ -78,18 +58,12 @@ record ShmHello(
     }
 
     static ShmHello refusal(OwnerId owner, String driverName, int errno, String reason) {
-        return new ShmHello(owner, driverName, 0, 0, 0, 0, errno, reason);
+        return new ShmHello(owner, driverName, 0, 0, false, 0, errno, reason);
     }
 
-    /** The hello of a driver of this version, which wants time stamps if it measures stages. */
     static ShmHello of(
         OwnerId owner, String driverName, long ringNumber, long ringLength, int threads, boolean wantsStamps) {
-        return new ShmHello(
-            owner, driverName, ringNumber, (int) ringLength,
-            FEATURE_ACKNOWLEDGES | FEATURE_VECTORS | FEATURE_CONNECTS | FEATURE_REMOTE_ACCESS
-                | FEATURE_REMOTE_ANNOUNCE | FEATURE_REMOTE_GRANT | FEATURE_SHORT_WRITES | FEATURE_COMMITS
-                | FEATURE_GROUPS | FEATURE_PARKS | FEATURE_THREADS | (wantsStamps ? FEATURE_STAMPS : 0),
-            threads, 0, "");
+        return new ShmHello(owner, driverName, ringNumber, (int) ringLength, wantsStamps, threads, 0, "");
     }
 
     /** Sends the message. It is so short that a socket which does not accept all of it is broken. */
@@ -110,9 +84,8 @@ record ShmHello(
             HelloEncoder encoder = new HelloEncoder()
                 .wrapAndApplyHeader(buffer, LENGTH_PREFIX, new MessageHeaderEncoder());
             encoder.magic(FileHeaderDescriptor.MAGIC)
-                .majorVersion(FileHeaderDescriptor.MAJOR_VERSION)
-                .minorVersion(FileHeaderDescriptor.MINOR_VERSION)
-                .cipherId(0).keyId(0).features(features)
+                .version(FileHeaderDescriptor.VERSION)
+                .cipherId(0).keyId(0).settings(wantsStamps ? WANTS_STAMPS : 0)
                 .ownerIdHigh(owner.high()).ownerIdLow(owner.low())
                 .ringNumber(ringNumber).ringLength(ringLength).errno(errno).threads(threads)
                 .driverName(driverName).reason(reason);
@@ -160,26 +133,31 @@ record ShmHello(
      */
     static ShmHello decode(DirectBuffer buffer, int length) {
         MessageHeaderDecoder header = new MessageHeaderDecoder();
-        int fixed = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.BLOCK_LENGTH;
-        if (length < fixed + 2 * HelloDecoder.driverNameHeaderLength()) {
+        if (length < VERSION_END) {
             throw new FabricException(FabricErrno.EIO, "a peer driver's hello has only " + length + " bytes");
         }
         header.wrap(buffer, 0);
-        if (header.schemaId() != HelloDecoder.SCHEMA_ID || header.templateId() != HelloDecoder.TEMPLATE_ID
-            || header.blockLength() < HelloDecoder.BLOCK_LENGTH) {
+        if (header.schemaId() != HelloDecoder.SCHEMA_ID || header.templateId() != HelloDecoder.TEMPLATE_ID) {
             throw new FabricException(FabricErrno.EIO, "a peer driver's first message is not a hello (schema "
                 + header.schemaId() + ", template " + header.templateId() + ')');
         }
         HelloDecoder hello = new HelloDecoder().wrap(
-            buffer, MessageHeaderDecoder.ENCODED_LENGTH, header.blockLength(), header.version());
-        if (hello.magic() != FileHeaderDescriptor.MAGIC
-            || hello.majorVersion() != FileHeaderDescriptor.MAJOR_VERSION) {
+            buffer, MessageHeaderDecoder.ENCODED_LENGTH, HelloDecoder.BLOCK_LENGTH, HelloDecoder.SCHEMA_VERSION);
+        if (hello.magic() != FileHeaderDescriptor.MAGIC) {
             throw new FabricException(
-                FabricErrno.EIO,
-                "a peer driver uses version " + hello.majorVersion() + '.' + hello.minorVersion()
-                    + " of the wire, this one " + FileHeaderDescriptor.MAJOR_VERSION + '.'
-                    + FileHeaderDescriptor.MINOR_VERSION,
-                "Use the same major version of JFabric on both sides");
+                FabricErrno.EIO, "a peer driver's magic is 0x" + Long.toHexString(hello.magic()));
+        }
+        // before anything that another version may have elsewhere
+        if (hello.version() != FileHeaderDescriptor.VERSION) {
+            throw new FabricException(
+                FabricErrno.EIO, "a peer driver uses version " + hello.version() + " of the wire, this one "
+                + FileHeaderDescriptor.VERSION, FileHeaderDescriptor.REMEDY);
+        }
+        int fixed = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.BLOCK_LENGTH;
+        if (header.blockLength() != HelloDecoder.BLOCK_LENGTH
+            || length < fixed + 2 * HelloDecoder.driverNameHeaderLength()) {
+            throw new FabricException(FabricErrno.EIO, "a peer driver's hello has only " + length + " bytes, "
+                + header.blockLength() + " of them fields");
         }
         if (hello.cipherId() != 0) {
             throw new FabricException(
@@ -188,13 +166,13 @@ record ShmHello(
         OwnerId owner = new OwnerId(hello.ownerIdHigh(), hello.ownerIdLow());
         long ring = hello.ringNumber();
         long ringLength = hello.ringLength();
-        long features = hello.features();
+        boolean wantsStamps = (hello.settings() & WANTS_STAMPS) != 0;
         int threads = hello.threads();
         int errno = hello.errno();
         String name = text(buffer, hello.limit(), length);
         String reason = text(buffer, hello.limit() + HelloDecoder.driverNameHeaderLength() + name.length(), length);
-        return new ShmHello(owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), features, threads, errno,
-            reason);
+        return new ShmHello(
+            owner, name, ring, (int) Math.min(ringLength, Integer.MAX_VALUE), wantsStamps, threads, errno, reason);
     }
 
     private static String text(DirectBuffer buffer, int offset, int end) {

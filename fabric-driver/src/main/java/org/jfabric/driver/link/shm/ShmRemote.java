@@ -88,7 +88,7 @@ final class ShmRemote extends RemoteChannel {
 
     @Override
     public boolean carriesCommits() {
-        return connection.peerCommits();
+        return true;
     }
 
     @Override
@@ -118,7 +118,7 @@ final class ShmRemote extends RemoteChannel {
     @Override
     public int writeShort(TransmitOperation operation, int grant) {
         // the answer is a short record too
-        if (!connection.peerTakesShortWrites() || !channel.hasShortNumbers()) {
+        if (!channel.hasShortNumbers()) {
             return -FabricErrno.EOPNOTSUPP;
         }
         int recordLength = SHORT_WRITE_HEADER + (int) operation.length;
@@ -150,9 +150,9 @@ final class ShmRemote extends RemoteChannel {
 
     @Override
     public boolean canAnnounce(TransmitOperation operation) {
-        return connection.peerTakesAnnouncedWrites() && (operation.pieces != null
+        return operation.pieces != null
             ? ShmVectorFrames.isReachable(operation)
-            : operation.region != null && operation.region.number() != RemotePayload.NO_REGION);
+            : operation.region != null && operation.region.number() != RemotePayload.NO_REGION;
     }
 
     @Override
@@ -250,9 +250,6 @@ final class ShmRemote extends RemoteChannel {
 
     @Override
     public int grantRead(long key, RegisteredRegion region, int grant) {
-        if (!connection.peerTakesGrants()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
         int offset = claim(GRANT_LENGTH);
         if (offset < 0) {
             return offset;
@@ -272,7 +269,7 @@ final class ShmRemote extends RemoteChannel {
         }
         read.wrap(connection.ring(), offset + WORD_LENGTH).channel(channel.remoteId).grant(grant & 0xFFFF_FFFFL)
             .operation(operation.id()).key(operation.key).address(operation.remoteAddress).length(operation.length)
-            .flags(connection.peerTakesGrants() && !granted.containsKey(operation.key) ? ASKS_FOR_GRANT : 0);
+            .flags(granted.containsKey(operation.key) ? 0 : ASKS_FOR_GRANT);
         connection.commit(offset, READ_LENGTH, ShmFrameReader.REMOTE_READ);
         return ShmChannel.DONE;
     }
@@ -320,9 +317,6 @@ final class ShmRemote extends RemoteChannel {
     }
 
     private int claim(int length) {
-        if (!connection.peerTakesRemoteAccess()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
         int offset = connection.claim(length);
         return offset < 0 ? connection.notClaimed(offset) : offset;
     }

@@ -24,8 +24,6 @@ import org.jfabric.info.Flags;
  */
 final class ShmRemoteReader {
     private static final int WRITE_HEADER = WORD_LENGTH + RemoteWriteDecoder.BLOCK_LENGTH;
-    /** Bytes of a read without the flags, which older drivers do not send. */
-    private static final int LEAST_READ_LENGTH = WORD_LENGTH + RemoteReadDecoder.flagsEncodingOffset();
     private static final int READ_LENGTH = WORD_LENGTH + RemoteReadDecoder.BLOCK_LENGTH;
     private static final int ANNOUNCE_HEADER = WORD_LENGTH + RemoteAnnounceDecoder.BLOCK_LENGTH
         + RemoteAnnounceDecoder.PiecesDecoder.sbeHeaderSize();
@@ -170,7 +168,7 @@ final class ShmRemoteReader {
     }
 
     private boolean onRead(int offset, int length) {
-        if (length < LEAST_READ_LENGTH) {
+        if (length < READ_LENGTH) {
             return tooShort("REMOTE_READ", length);
         }
         read.wrap(ring, offset + WORD_LENGTH, RemoteReadDecoder.BLOCK_LENGTH, RemoteReadDecoder.SCHEMA_VERSION);
@@ -183,7 +181,7 @@ final class ShmRemoteReader {
             return notTaken();
         }
         access.set(read.operation(), 0, read.key(), read.address(), read.length(), 0)
-            .asksForGrant(length >= READ_LENGTH && (read.flags() & ShmRemote.ASKS_FOR_GRANT) != 0);
+            .asksForGrant((read.flags() & ShmRemote.ASKS_FOR_GRANT) != 0);
         channel.frameHandler().onGrant((int) read.grant());
         handler.onRead(access);
         return true;

@@ -64,11 +64,6 @@ final class ShmRequests {
         if (connecting == null) {
             return;
         }
-        if (!connection.peerConnects()) {
-            connection.forget(channel);
-            connecting.failed(FabricErrno.EOPNOTSUPP);
-            return;
-        }
         byte[] key = channel.authKey();
         byte[] cmData = connecting.cmData();
         int length = WORD_LENGTH + ConnectEncoder.BLOCK_LENGTH + 4 * ConnectEncoder.cmDataHeaderLength()
@@ -195,7 +190,7 @@ final class ShmRequests {
             return false;
         }
         int refused = FabricErrno.ECONNREFUSED;
-        int thread = connection.redirection(destAddress);
+        int thread = link.otherThread(destAddress);
         if (thread >= 0) {
             redirect(source, thread);
             return true;

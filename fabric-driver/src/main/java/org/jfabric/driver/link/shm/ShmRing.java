@@ -40,7 +40,6 @@ final class ShmRing {
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH),
             FileType.RING,
             HelloDecoder.SCHEMA_ID,
-            HelloDecoder.SCHEMA_VERSION,
             owner,
             number,
             length);

@@ -20,7 +20,6 @@ import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -203,21 +202,6 @@ class ShmConnectionTest extends ThreeShmNodes {
         assertEquals(0, alpha.peersDown.size());
         alpha.engine.removeEndpoint(asking);
         assertConnects(alpha);
-    }
-
-    @Test
-    @Requirement("EP-131")
-    void shouldNotAskADriverThatKnowsNoConnections() {
-        listen(8);
-        alpha.services.featuresOfPeers = ShmHello.FEATURE_ACKNOWLEDGES | ShmHello.FEATURE_VECTORS;
-        // beta connects, so that alpha hears of its features
-        long toAlpha = beta.addresses.insert(ShmNode.address("alpha"));
-        assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(0), 8, toAlpha, 5, 0, 1));
-        assertEquals(1, await(beta).context());
-        ask(alpha);
-        assertEquals("failed " + FabricErrno.EOPNOTSUPP, event(alpha));
-        assertTrue(beta.connectionEvents.isEmpty(), "it was not asked");
-        assertConnects(gamma);
     }
 
     @Test

@@ -14,13 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jfabric.codec.wire.AcknowledgeDecoder;
-import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.EagerToAcknowledgeDecoder;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -88,89 +86,6 @@ class ShmLevelTest extends ThreeShmNodes {
         }
         assertNull(alpha.poll());
         assertEquals(1, await(alpha).context());
-    }
-
-    /**
-     * Of the first version, before any feature was added to the wire: everything that it understands is used, for what
-     * came later there is another way, or it is refused.
-     */
-    @Test
-    @Requirement("EP-131")
-    void shouldTalkToADriverOfTheFirstVersion() throws IOException {
-        alpha.services.featuresOfPeers = 0;
-        long toAlpha = greet();
-        for (long levels : new long[] {0, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
-            assertTalks(levels, toAlpha);
-        }
-        // it cannot say that a message was kept: only what a receive has taken is known to be delivered
-        assertEquals(0, alpha.endpoint.send(DELIVERY, alpha.buf(0), 8, toBeta, 77, 0, 1));
-        ByteBuffer ring = ring("alpha");
-        alpha.step();
-        find(ring, AnnounceDecoder.TEMPLATE_ID, AnnounceDecoder.tagEncodingOffset(), 77);
-        steps(200);
-        assertNull(alpha.poll());
-        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 8, -1, 77, 0, 2));
-        assertEquals(1, await(alpha).context());
-        assertEquals(2, await(beta).context());
-        assertEquals(0, alpha.endpoint.send(MATCH | Flags.FENCE, alpha.buf(0), 8, toBeta, 78, 0, 3));
-        assertEquals(FabricErrno.EOPNOTSUPP, await(alpha).err());
-        assertTalks(Flags.DELIVERY_COMPLETE, toAlpha);
-        assertEquals(0, beta.services.errors.size() + alpha.services.errors.size());
-    }
-
-    /** Of a version that is not written yet: what it says beyond this one's greeting is not used. */
-    @Test
-    @Requirement("EP-131")
-    void shouldTalkToADriverOfALaterVersion() throws IOException {
-        alpha.services.peersAreLater = true;
-        long toAlpha = greet();
-        for (long levels : new long[] {0, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
-            assertTalks(levels, toAlpha);
-        }
-        assertEquals(0, alpha.endpoint.send(DELIVERY, alpha.buf(0), 8, toBeta, 77, 0, 1));
-        assertEquals(1, await(alpha).context());
-        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 8, -1, 77, 0, 2));
-        assertEquals(2, await(beta).context());
-        assertEquals(0, beta.services.errors.size() + alpha.services.errors.size());
-    }
-
-    /** Beta connects, so that alpha hears of its version; alpha in beta's vector. */
-    private long greet() {
-        long toAlpha = beta.addresses.insert(ShmNode.address("alpha"));
-        assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(0), 8, toAlpha, 5, 0, 1));
-        assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(0), 8, -1, 5, 0, 2));
-        assertEquals(1, await(beta).context());
-        assertEquals(2, await(alpha).context());
-        return toAlpha;
-    }
-
-    /** Messages of every length in both directions, where alpha asks for levels. */
-    private void assertTalks(long levels, long toAlpha) {
-        for (int length : new int[] {0, 1, 8, 64, 100, 8192, 8193, 100_000}) {
-            for (boolean isPosted : new boolean[] {false, true}) {
-                alpha.fill(0, length, 9);
-                beta.fill(1 << 20, length, 10);
-                if (isPosted) {
-                    receiveBoth(length);
-                }
-                assertEquals(0, alpha.endpoint.send(
-                    ShmNode.TAGGED | levels, alpha.buf(0), length, toBeta, 7, 0, 1));
-                assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(1 << 20), length, toAlpha, 8, 0, 3));
-                steps(10);
-                if (!isPosted) {
-                    receiveBoth(length);
-                }
-                assertEquals(1 + 4, await(alpha).context() + await(alpha).context());
-                assertEquals(2 + 3, await(beta).context() + await(beta).context());
-                assertTrue(beta.isFilled(0, length, 9));
-                assertTrue(alpha.isFilled(1 << 20, length, 10));
-            }
-        }
-    }
-
-    private void receiveBoth(int length) {
-        assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), length, -1, 7, 0, 2));
-        assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(1 << 20), length, -1, 8, 0, 4));
     }
 
     @ParameterizedTest

@@ -115,7 +115,7 @@ final class ShmNode implements AutoCloseable {
             FileType.MEMORY_REGION.fileName(regionNumber),
             MemoryRegionDescriptor.DATA_OFFSET + (long) MEMORY);
         FileHeaderDescriptor.write(
-            regionFile.buffer(0, 128), FileType.MEMORY_REGION, 0, 0, services.ownerId(), GENERATION, MEMORY);
+            regionFile.buffer(0, 128), FileType.MEMORY_REGION, 0, services.ownerId(), GENERATION, MEMORY);
         memory = regionFile.address() + MemoryRegionDescriptor.DATA_OFFSET;
         region = session.regions().add(new RegisteredRegion(regionNumber, GENERATION, memory, MEMORY, () -> { }));
         UnsafeApi.setMemory(cq, CompletionQueueDescriptor.fileLength(CQ_CAPACITY), (byte) 0);
@@ -136,7 +136,7 @@ final class ShmNode implements AutoCloseable {
         MappedFile file = MappedFile.create(services.directoryFd(), FileType.MEMORY_REGION.fileName(number),
             MemoryRegionDescriptor.DATA_OFFSET + length);
         FileHeaderDescriptor.write(
-            file.buffer(0, 128), FileType.MEMORY_REGION, 0, 0, services.ownerId(), GENERATION, length);
+            file.buffer(0, 128), FileType.MEMORY_REGION, 0, services.ownerId(), GENERATION, length);
         long address = file.address() + MemoryRegionDescriptor.DATA_OFFSET;
         Region added = new Region(file, address,
             session.regions().add(new RegisteredRegion(number, GENERATION, address, length, () -> { })));

@@ -63,7 +63,7 @@ class ShmRegionCacheTest {
             MemoryRegionDescriptor.DATA_OFFSET + (long) LENGTH)) {
             UnsafeBuffer all = file.buffer();
             FileHeaderDescriptor.write(file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.MEMORY_REGION,
-                0, 0, services.ownerId(), generation, LENGTH);
+                0, services.ownerId(), generation, LENGTH);
             for (int i = 0; i < LENGTH; i += 8) {
                 all.putLong(MemoryRegionDescriptor.DATA_OFFSET + i, generation * LENGTH + i);
             }

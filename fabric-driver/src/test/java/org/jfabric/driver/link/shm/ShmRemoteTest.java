@@ -301,7 +301,7 @@ class ShmRemoteTest {
     private MappedFile region(long number, long generation) {
         MappedFile file = MappedFile.create(beta.services.directoryFd(),
             FileType.MEMORY_REGION.fileName(number), MemoryRegionDescriptor.DATA_OFFSET + (long) MEMORY);
-        FileHeaderDescriptor.write(file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.MEMORY_REGION, 0, 0,
+        FileHeaderDescriptor.write(file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.MEMORY_REGION, 0,
             beta.services.ownerId(), generation, MEMORY);
         for (int i = 0; i < MEMORY; i++) {
             file.buffer().putByte(MemoryRegionDescriptor.DATA_OFFSET + i, (byte) (i * 3));
@@ -368,29 +368,9 @@ class ShmRemoteTest {
         }
     }
 
-    @Test
-    void shouldUseNoFrameThatAnOlderPeerDoesNotKnow() {
-        alpha.services.featuresOfPeers = ShmHello.FEATURE_REMOTE_ACCESS;
-        beta.connect(alpha);
-        for (Deadline end = Deadline.usual(); !end.isOver() && (alpha.channel == null || beta.channel == null);) {
-            alpha.step();
-            beta.step();
-        }
-        beta.take();
-        TransmitOperation operation = operation(Flags.WRITE);
-        operation.length = 8;
-        operation.region = new RegisteredRegion(9, 77, memory.address(), MEMORY, () -> { });
-        assertFalse(remote().canAnnounce(operation));
-        assertEquals(-FabricErrno.EOPNOTSUPP, remote().writeShort(operation, 0));
-        assertEquals(-FabricErrno.EOPNOTSUPP, remote().grantRead(KEY, operation.region, 0));
-        steps();
-        assertEquals(List.of(), beta.take());
-        assertEquals(Channel.DONE, remote().write(operation, 8, 0));
-    }
-
     @ParameterizedTest
     @CsvSource({"24, REMOTE_ANNOUNCE, 59", "25, REMOTE_GRANT, 39"})
-    void shouldEndTheConnectionOfAPeerWhoseNewerRecordIsTooShort(int type, String name, int longest) {
+    void shouldEndTheConnectionOfAPeerWhoseAnnouncementOrGrantIsTooShort(int type, String name, int longest) {
         for (int length : new int[] {longest, 8, 0}) {
             connect();
             beta.services.errors.clear();
@@ -410,25 +390,6 @@ class ShmRemoteTest {
         body[RemoteAnnounceEncoder.BLOCK_LENGTH + 3] = (byte) (pieces >> 8);
         writeRecord(RemoteAnnounceEncoder.TEMPLATE_ID, body);
         assertEnded("whose pieces do not fit it");
-    }
-
-    @Test
-    void shouldWriteNothingToAPeerWithoutTheFeature() {
-        // beta dials, so that alpha hears of its features
-        alpha.services.featuresOfPeers =
-            ShmHello.FEATURE_ACKNOWLEDGES | ShmHello.FEATURE_VECTORS | ShmHello.FEATURE_CONNECTS;
-        beta.connect(alpha);
-        for (Deadline end = Deadline.usual(); !end.isOver() && (alpha.channel == null || beta.channel == null);) {
-            alpha.step();
-            beta.step();
-        }
-        beta.take();
-        assertEquals(-FabricErrno.EOPNOTSUPP, remote().write(operation(Flags.WRITE), 8, GRANT));
-        assertEquals(-FabricErrno.EOPNOTSUPP, remote().read(operation(Flags.READ), GRANT));
-        assertEquals(-FabricErrno.EOPNOTSUPP, remote().reply(OPERATION, 0, false, 0, 0, 0, GRANT));
-        steps();
-        assertEquals(List.of(), beta.take());
-        assertEquals(Channel.DONE, beta.channel.remoteMemory().read(operation(Flags.READ), GRANT));
     }
 
     /** Writes a record as the peer may: only its word is certain. */
@@ -466,8 +427,7 @@ class ShmRemoteTest {
     void shouldEndTheConnectionOfAPeerWhoseRecordIsTooShort(int type, String name) {
         int block = switch (type) {
             case RemoteWriteEncoder.TEMPLATE_ID -> RemoteWriteEncoder.BLOCK_LENGTH;
-            // older drivers send no flags
-            case RemoteReadEncoder.TEMPLATE_ID -> RemoteReadEncoder.flagsEncodingOffset();
+            case RemoteReadEncoder.TEMPLATE_ID -> RemoteReadEncoder.BLOCK_LENGTH;
             default -> RemoteReplyEncoder.BLOCK_LENGTH;
         };
         for (int length : new int[] {block - 1, block - 8, 4, 0}) {

@@ -18,7 +18,6 @@ import org.jfabric.codec.wire.AnnounceVectorDecoder;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.BeforeEach;
-import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -120,23 +119,6 @@ class ShmVectorTest extends ThreeShmNodes {
         assertEquals(103, await(beta).context());
         touch(beta, betaRegion, RECEIVED, 3, false);
         assertEquals(2 * TOTAL, beta.services.copiedBytes() - before);
-    }
-
-    @Test
-    @Requirement("EP-131")
-    void shouldServeAnOlderPeerBySegments() {
-        alpha.services.featuresOfPeers = ShmHello.FEATURE_ACKNOWLEDGES;
-        // beta connects, so that alpha hears of its features
-        long toAlpha = beta.addresses.insert(ShmNode.address("alpha"));
-        assertEquals(0, beta.endpoint.send(ShmNode.TAGGED, beta.buf(0), 8, toAlpha, 5, 0, 1));
-        assertEquals(0, alpha.endpoint.receive(ShmNode.TAGGED, alpha.buf(0), 8, -1, 5, 0, 2));
-        await(beta);
-        await(alpha);
-        for (int seed = 1; seed < 4; seed++) {
-            assertTransfers(seed, SENT, RECEIVED, TOTAL);
-            steps(100);
-        }
-        assertEquals(0, beta.services.copiedBytes());
     }
 
     /** If any piece cannot be reached the payload is not copied but arrives in segments. */

@@ -10,9 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.codec.wire.HelloDecoder;
-import org.jfabric.codec.wire.MessageHeaderDecoder;
-import org.jfabric.codec.wire.MessageHeaderEncoder;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
@@ -45,10 +42,6 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
     /** The link does not know of the death and closes them too; by then the numbers may belong to other descriptors. */
     private final Set<Integer> closedByDeath = new HashSet<>();
     private long files = 1;
-    /** Mask of the features of drivers that connect here; fewer features imitate an older version. */
-    long featuresOfPeers = -1L;
-    /** Whether drivers that connect here greet as a later version may: with more of everything. */
-    boolean peersAreLater;
     private long nowNs;
 
     public TestLinkServices(Path base, String name) {
@@ -58,7 +51,7 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
         Libc.close(baseFd);
         directoryFd = Libc.openDirectory(directory);
         cnc = MappedFile.create(directoryFd, CncDescriptor.FILE_NAME, 8192);
-        FileHeaderDescriptor.write(cnc.buffer(0, 128), FileType.CNC, 0, 0, owner, 1, 8192);
+        FileHeaderDescriptor.write(cnc.buffer(0, 128), FileType.CNC, 0, owner, 1, 8192);
         listenFd = UnixSocket.listen(directory.resolve("driver.sock"), 16);
         UnsafeApi.putLong(counter, 0);
     }
@@ -96,28 +89,8 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
         }
         buffer.putBytes(0, new UnsafeBuffer(memory, 4096), 4, Math.max(0, received - 4));
         UnsafeApi.freeMemory(memory);
-        int features = MessageHeaderDecoder.ENCODED_LENGTH + HelloDecoder.featuresEncodingOffset();
-        buffer.putLong(features, buffer.getLong(features) & featuresOfPeers);
-        int length = Math.max(0, received - 4);
-        link.acceptor().onPeer(fd, buffer, peersAreLater ? later(buffer, length) : length);
+        link.acceptor().onPeer(fd, buffer, Math.max(0, received - 4));
         return true;
-    }
-
-    /** A greeting with a further field and a further text, of a later schema and minor version; its length. */
-    private static int later(UnsafeBuffer hello, int length) {
-        int fields = MessageHeaderDecoder.ENCODED_LENGTH;
-        int texts = fields + HelloDecoder.BLOCK_LENGTH;
-        byte[] rest = new byte[length - texts];
-        hello.getBytes(texts, rest);
-        new MessageHeaderEncoder().wrap(hello, 0)
-            .blockLength(HelloDecoder.BLOCK_LENGTH + Long.BYTES).version(HelloDecoder.SCHEMA_VERSION + 1);
-        int minor = fields + HelloDecoder.minorVersionEncodingOffset();
-        hello.putInt(minor, hello.getInt(minor) + 1);
-        int features = fields + HelloDecoder.featuresEncodingOffset();
-        hello.putLong(features, hello.getLong(features) | -1L << 32);
-        hello.putLong(texts, -1L);
-        hello.putBytes(texts + Long.BYTES, rest);
-        return length + Long.BYTES + hello.putStringAscii(length + Long.BYTES, "later");
     }
 
     long copiedBytes() {
