@@ -67,14 +67,9 @@ final class AcknowledgedSends {
                 return true;
             }
             operation.awaited = 0;
-            if (result != -FabricErrno.EOPNOTSUPP) {
-                return sender.failedToBegin(peer, operation, result);
-            }
-            peer.grantNotSent();
-            if (!peer.outbox().canAnnounce()) {
-                return false;
-            }
-        } else if (!peer.outbox().mayAnnounce(peer, operation.length)) {
+            return sender.failedToBegin(peer, operation, result);
+        }
+        if (!peer.outbox().mayAnnounce(peer, operation.length)) {
             return false;
         }
         operation.awaited = fence;

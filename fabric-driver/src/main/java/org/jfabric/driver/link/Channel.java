@@ -110,9 +110,7 @@ public abstract class Channel {
      * @param operation with kind, tag, data, address and length; at most {@link ChannelLimits#eagerLimitBytes()}.
      * @param grant     low 32 bits of the byte credit granted to the peer so far, which the frame carries; wires
      *                  without frames ignore it.
-     * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now;
-     *     {@code -FI_EOPNOTSUPP} from a wire of frames: this peer cannot acknowledge such a message, announce it
-     *     instead).
+     * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
      */
     public abstract int send(TransmitOperation operation, int grant);
 

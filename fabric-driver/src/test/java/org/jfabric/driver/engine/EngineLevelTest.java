@@ -405,25 +405,6 @@ class EngineLevelTest {
         rig.close();
     }
 
-    /** An older peer, without a feature of the wire: what can be done otherwise is, the rest is refused. */
-    @Test
-    @Requirement("EP-131")
-    void shouldAnnounceToAPeerThatCannotAcknowledge() {
-        script.acknowledges = false;
-        connect();
-        send(DELIVERY, 8, 1, 10);
-        send(MATCH, 8, 1, 11);
-        rig.settle();
-        a.assertNoEntry();
-        b.trecv(0, 8, 1, 20);
-        b.trecv(0, 8, 1, 21);
-        assertSuccess(a, 10);
-        assertSuccess(a, 11);
-        send(MATCH | FENCE, 8, 1, 12);
-        assertFailure(a, 12, FabricErrno.EOPNOTSUPP);
-        assertAtRest();
-    }
-
     @Test
     void shouldMakeNoEntryForAnInjectWithALevel() {
         connect();

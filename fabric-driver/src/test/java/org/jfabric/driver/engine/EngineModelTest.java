@@ -47,7 +47,6 @@ class EngineModelTest {
             super(seed, events);
             this.plain = plain;
             script.observer = this;
-            script.acknowledges = new Random(seed).nextInt(4) != 0;
             script.vectors = new Random(seed + 1).nextInt(4) != 0;
             rig.directed = random.nextBoolean();
             rig.eagerLimitBytes = random.nextInt(8) == 0 ? 0 : 64 << random.nextInt(6);
@@ -395,9 +394,6 @@ class EngineModelTest {
                         }
                     }
                 }
-            } else if (entry.errno() == FabricErrno.EOPNOTSUPP) {
-                assertTrue(!script.acknowledges && message.fenced && message.level == Flags.MATCH_COMPLETE, where());
-                assertTrue(!message.arrived, where());
             } else {
                 assertTrue(events == Events.FAILURES || disturbed[message.from][message.to],
                     () -> "failed with " + entry + ", " + where());

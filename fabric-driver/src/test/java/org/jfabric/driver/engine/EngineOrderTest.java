@@ -34,7 +34,6 @@ class EngineOrderTest {
 
     private static void run(long seed) {
         Script script = new Script(seed).randomize();
-        script.acknowledges = new Random(seed).nextBoolean();
         script.maxDelaySteps = script.random().nextInt(8);
         Engines rig = new Engines(script);
         rig.eagerLimitBytes = 64 << script.random().nextInt(6);

@@ -109,12 +109,12 @@ class EngineVectorTest {
 
     /** Each way that bytes come: whole, streamed, stored, by pull, by a slow pull, by segments. */
     @ParameterizedTest
-    @ValueSource(strings = {"whole", "streamed", "pulled", "slowly pulled", "segments", "older peer"})
+    @ValueSource(strings = {"whole", "streamed", "pulled", "slowly pulled", "segments", "pieces without a file"})
     void shouldPlaceTruncateAndStoreInEveryWay(String way) {
         script.streamPercent = way.equals("streamed") ? 100 : 0;
-        script.pullDonePercent = way.equals("pulled") || way.equals("older peer") ? 100 : 0;
+        script.pullDonePercent = way.equals("pulled") || way.equals("pieces without a file") ? 100 : 0;
         script.pullPendingPercent = way.equals("slowly pulled") ? 100 : 0;
-        script.vectors = !way.equals("older peer");
+        script.vectors = !way.equals("pieces without a file");
         start();
         int length = way.equals("whole") || way.equals("streamed") ? EAGER : 20_000;
         int seed = 0;

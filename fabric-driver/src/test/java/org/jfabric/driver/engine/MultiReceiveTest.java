@@ -345,7 +345,6 @@ class MultiReceiveTest {
     @Test
     void shouldTellEachSenderWhatItsMessageReachedWhileOthersAreHeldBack() {
         rig.driverShare = 1;
-        script.acknowledges = true;
         open();
         b.mrecv(4096, 1 << 16, 200, 7);
         long[] levels = {Flags.MATCH_COMPLETE, Flags.DELIVERY_COMPLETE, 0};

@@ -49,11 +49,9 @@ public final class Script {
 
     /** Levels that the links give beyond their default. */
     public long levels = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
-    /** Whether peers know how to acknowledge single messages. */
-    public boolean acknowledges = true;
     /** Whether an end knows what the other one has taken. */
     public boolean tellsTaken = true;
-    /** Whether peers know announcements of several pieces; others take such payloads in segments. */
+    /** Whether peers can reach announced pieces; else they take such payloads in segments. */
     public boolean vectors = true;
 
     /** Sees what happens. */

@@ -191,9 +191,6 @@ public final class ScriptedChannel extends SegmentChannel {
         if (operation.length > limits().eagerLimitBytes()) {
             throw new AssertionError("eager message of " + operation.length + " bytes, seed " + script.seed());
         }
-        if (operation.isAcknowledged() && !script.acknowledges) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
         if (isBlocked()) {
             return -FabricErrno.EAGAIN;
         }
@@ -248,9 +245,6 @@ public final class ScriptedChannel extends SegmentChannel {
 
     @Override
     public int announce(TransmitOperation operation, int grant) {
-        if (operation.awaitedOfPeer() != 0 && !script.acknowledges) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
         if (isBlocked()) {
             return -FabricErrno.EAGAIN;
         }
