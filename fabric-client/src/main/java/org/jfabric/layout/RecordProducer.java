@@ -75,8 +75,8 @@ public final class RecordProducer {
     @FunctionalInterface
     public interface Growth {
         /**
-         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}, which may be called inside
-         * of this call. It is not called again before.
+         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}, which may be called in
+         * this call. It is not called again before.
          *
          * @param lengthBytes from the start of the ring, a power of two, more than could be used so far.
          */
