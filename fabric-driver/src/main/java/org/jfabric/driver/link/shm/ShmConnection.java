@@ -53,8 +53,8 @@ final class ShmConnection extends PlainMessages {
 
     private static final long FIRST_RETRY_NS = 5_000_000L;
     private static final long MAX_RETRY_NS = 500_000_000L;
-    /** Bytes that the system gives the ring within some ten microseconds, so that no other thread has to do it. */
-    private static final long EXTENDED_AT_ONCE = 256 << 10;
+    /** Bytes that the system gives a ring in about 0.1 ms; a resource thread asks for more. */
+    private static final long EXTENDED_AT_ONCE = 1 << 20;
     private static final String CUT = "truncated one of its files while it was mapped here";
     /** Errno (EREMCHG) of an answer that names another progress thread in place of the short number. */
     static final int MOVED = 78;
