@@ -25,19 +25,19 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = {
         "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
-        "Without --full it measures what the table of targets names, in at most twenty minutes. Nothing else should run"
-            + " meanwhile; what was disturbed is marked.",
-        "A round counts for a target only if a cache line came over fast, and as fast before as after it."
+        "Without --full it measures what the table of targets names, in about ten minutes. Nothing else should run"
+            + " meanwhile.",
+        "What is compared is measured in rounds of short slices, one directly after the other. A round counts only if"
+            + " the hand-over of a cache line takes as long before it as after it, and no side waited for its core."
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 22;
-    private static final int MINUTES = 20;
+    private static final int MINUTES = 12;
     private static final int MOST_MINUTES = 10_000;
-    private static final int SLOWEST_HAND_OVER_NS = 1_000_000;
     private static final long NS_PER_MINUTE = 60_000_000_000L;
     private static final int MOST_ROUNDS = 1_000;
     private static final long MOST_MESSAGES = 100_000_000_000L;
-    private static final int LONGEST_PASS_MS = 60_000;
+    private static final int LONGEST_SLICE_MS = 10_000;
     private static final long NS_PER_MS = 1_000_000;
 
     @Spec
@@ -55,39 +55,23 @@ public final class CompareCommand implements ToolCommand {
         names = "--systems",
         paramLabel = "NAMES",
         split = ",",
-        description = "Measure only these, of: jfabric-invoker, jfabric-invoker-all-links, jfabric-baseline,"
-            + " jfabric-invoker-100000-receives, jfabric-zero-copy, jfabric-remote,"
-            + " jfabric-128-receives, jfabric-baseline-128-receives, jfabric-one-thread, jfabric-baseline-one-thread,"
-            + " jfabric-daemon-dedicated, jfabric-daemon-shared, jfabric-daemon-1000-endpoints, aeron-ipc, ucx,"
-            + " ucx-home, libfabric-shm, jfabric-tcp, bare-tcp, libfabric-tcp, ucx-tcp, jfabric-rxm, libfabric-rxm,"
-            + " jfabric-tcp-connection, jfabric-tcp-1000-connections,"
-            + " jfabric-udp, jfabric-packet, bare-udp, jfabric-packet-cable, bare-udp-cable, aeron-udp,"
-            + " jfabric-shared-shm, jfabric-shared-tcp, jfabric-fresh, hand-over, copy.")
+        description = "Measure only these. A name that is not known is refused with the list of all names;"
+            + " docs/performance.md describes them.")
     private List<String> systems = Contenders.IDS;
 
     @Option(
         names = "--rounds",
         paramLabel = "N",
-        defaultValue = "11",
-        description = "Valid rounds that each target should have. There are so many rounds of everything, then, of what"
-            + " has too few valid ones, more, up to three times as many. With fewer than 7 valid rounds a target is"
-            + " not judged. Default: ${DEFAULT-VALUE}.")
+        defaultValue = "24",
+        description = "Valid rounds that the cells of each target should have, in three sittings; each sitting has up"
+            + " to twice its part. With fewer than 15 valid rounds a target is not judged. Default: ${DEFAULT-VALUE}.")
     private int rounds;
 
     @Option(
         names = "--minutes",
         paramLabel = "N",
-        description = "No further round is begun that would not end within so many. Default: 20, with --full no limit.")
+        description = "No further cells are measured after so many. Default: 12, with --full no limit.")
     private Integer minutes;
-
-    @Option(
-        names = "--max-hand-over-ns",
-        paramLabel = "NS",
-        defaultValue = "70",
-        description = "A round is valid only if the hand-over of a cache line took at most this many nanoseconds before"
-            + " and after each of the compared cells, and the values are within a factor of 1.3 of each other. The"
-            + " hand-over rows of the report show what is usual on this machine. Default: ${DEFAULT-VALUE}.")
-    private int maxHandOverNs;
 
     @Option(
         names = "--baseline-jar",
@@ -98,12 +82,12 @@ public final class CompareCommand implements ToolCommand {
     private Path baseline;
 
     @Option(
-        names = "--pass-ms",
+        names = "--slice-ms",
         paramLabel = "MS",
-        defaultValue = "500",
-        description = "A timed pass lasts so long at least, its warm-up and profile in proportion: shorter ones show"
-            + " that everything runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
-    private int passMs;
+        defaultValue = "25",
+        description = "Length of a slice, its warm-up and profile in proportion: shorter ones show that everything"
+            + " runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
+    private int sliceMs;
 
     @Option(names = "--full", description = "Every system with every size, which takes long.")
     private boolean full;
@@ -141,11 +125,11 @@ public final class CompareCommand implements ToolCommand {
         PrintWriter err = spec.commandLine().getErr();
         try (RunDirectory directory = new RunDirectory(LARGEST_BYTES)) {
             RigSettings settings =
-                new RigSettings(directory.path(), passMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning,
+                new RigSettings(directory.path(), sliceMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning,
                     baseline == null ? null : Baseline.of(baseline));
             Comparison run;
             try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
-                run = rig.run(new TreeSet<>(sizes), full, new Rig.Rounds(rounds, limitNs(), maxHandOverNs), messages);
+                run = rig.run(new TreeSet<>(sizes), full, rounds, limitNs(), messages);
             }
             if (report != null) {
                 err.println("The report is " + new ReportFolder(report).write(run) + '.');
@@ -168,8 +152,7 @@ public final class CompareCommand implements ToolCommand {
         if (minutes != null) {
             inRange("--minutes", minutes, 1, MOST_MINUTES);
         }
-        inRange("--max-hand-over-ns", maxHandOverNs, 1, SLOWEST_HAND_OVER_NS);
-        inRange("--pass-ms", passMs, 1, LONGEST_PASS_MS);
+        inRange("--slice-ms", sliceMs, 1, LONGEST_SLICE_MS);
         inRange("--messages", messages, 0, MOST_MESSAGES);
         for (String system : systems) {
             if (!Contenders.IDS.contains(system)) {

@@ -42,7 +42,7 @@ record Comparison(Map<String, String> environment, Map<String, String> titles, R
 
     /** The targets with what became of them. */
     List<Target.Verdict> verdicts() {
-        return Targets.all(Targets.Ucx.of(environment)).stream().map(target -> target.judge(results)).toList();
+        return Targets.all(environment).stream().map(target -> target.judge(results)).toList();
     }
 
     String title(String system) {

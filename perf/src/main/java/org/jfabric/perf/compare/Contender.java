@@ -21,12 +21,27 @@ interface Contender extends AutoCloseable {
     /** Returns true if the contender has this pass for messages of this size. */
     boolean can(Pass pass, int sizeBytes);
 
+    /** Returns true if it runs programs that cannot be stopped between two slices, and are started for each one. */
+    default boolean startsAnew() {
+        return false;
+    }
+
     /**
-     * Measures a cell once: warms up, then runs for as long as was asked for.
+     * Opens a cell and warms it up. It takes no processor time until it is measured.
      *
      * @throws org.jfabric.tool.ToolException if it fails.
      */
-    Reading measure(Pass pass, int sizeBytes) throws InterruptedException;
+    void open(Pass pass, int sizeBytes) throws InterruptedException;
+
+    /**
+     * Measures a slice of the cell that is open, while everything else is stopped.
+     *
+     * @throws org.jfabric.tool.ToolException if it fails.
+     */
+    Reading slice(Pass pass, int sizeBytes) throws InterruptedException;
+
+    /** Closes the cell; processes remain. */
+    void closeCell() throws InterruptedException;
 
     /**
      * Compares contents in a pass of its own; only for JFabric.

@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.PacketSocket;
 
@@ -47,18 +49,29 @@ final class Contenders {
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
     static final String HAND_OVER = "hand-over";
+    /** Of the probe only. */
+    static final String BARE_HAND_OVER = "bare-hand-over";
     static final String COPY = "copy";
 
+    static final String MIXED = "jfabric-mixed";
+    static final String CLIENTS = "jfabric-4-clients";
+    /** How many peers the systems in one thread have. */
+    private static final List<Integer> DESTINATIONS = List.of(2, 8, 64);
+    private static final List<Integer> CONNECTED = List.of(1, 10, 100);
+
     /** All names, for the command line. */
-    static final List<String> IDS = List.of(INVOKER, ALL_LINKS, BASELINE, MANY_RECEIVES, ZERO_COPY, LENT, LENT_READ,
-        ICEORYX, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED, AMONG_MANY,
-        AERON_IPC,
-        UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
+    static final List<String> IDS = Stream.concat(Stream.of(INVOKER, ALL_LINKS, BASELINE, MANY_RECEIVES, ZERO_COPY,
+        LENT, LENT_READ, ICEORYX, REMOTE, POSTED, POSTED_BASELINE, ONE_THREAD, ONE_THREAD_BASELINE, DEDICATED, SHARED,
+        AMONG_MANY, AERON_IPC,
+        UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
         RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, PACKET_CABLE,
-        BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH, HAND_OVER, COPY);
+        BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH, HAND_OVER, COPY),
+        inOneThread("", Long.MAX_VALUE).stream().map(JvmContender.Definition::id)).toList();
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
+    /** Shared memory of two systems with a hundred drivers each. */
+    private static final long IN_ONE_THREAD_BYTES = 1L << 30;
     private static final String NO_PACKET_SOCKETS = " is left out: packet sockets need CAP_NET_RAW.";
     /** Longest message with many receives: each receive has a place of its own when contents are compared. */
     private static final int MANY_RECEIVES_MOST_BYTES = 1024;
@@ -77,6 +90,7 @@ final class Contenders {
         Set<Pass> all = Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED);
         Set<Pass> exchange = Set.of(Pass.EXCHANGE);
         Set<Pass> stream = Set.of(Pass.STREAM);
+        Set<Pass> remote = Set.of(Pass.PUT, Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD);
         List<JvmContender.Definition> definitions = new ArrayList<>(List.of(
             new JvmContender.Definition(INVOKER, "JFabric, embedded INVOKER, shm", jfabric,
                 pair(SideKind.JFABRIC_INVOKER), all, ANY_SIZE, 2, true),
@@ -87,8 +101,7 @@ final class Contenders {
             new JvmContender.Definition(ZERO_COPY, "JFabric, the same with zero-copy receive, untagged", jfabric,
                 pair(SideKind.JFABRIC_ZERO_COPY), stream, ZeroCopySide.MOST_BYTES, 2, true),
             new JvmContender.Definition(REMOTE, "JFabric, embedded INVOKER, shm, remote memory access", jfabric,
-                pair(SideKind.JFABRIC_REMOTE), Set.of(Pass.PUT, Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD), ANY_SIZE,
-                2, true),
+                pair(SideKind.JFABRIC_REMOTE), remote, ANY_SIZE, 2, true),
             new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,
                 self(SideKind.JFABRIC_DEDICATED, SideKind.JFABRIC_SELF), exchange, ANY_SIZE, 1, true),
             new JvmContender.Definition(SHARED, "JFabric, to itself through a daemon, SHARED", jfabric,
@@ -113,19 +126,19 @@ final class Contenders {
                 pair(SideKind.JFABRIC_UDP), Set.of(Pass.EXCHANGE, Pass.STREAM), DatagramPort.MOST_BYTES, 2, true),
             new JvmContender.Definition(AERON_UDP, "Aeron UDP, invoker", AeronVersion.VERSION,
                 pair(SideKind.AERON_UDP), all, ANY_SIZE, 2, false),
-            new JvmContender.Definition(HAND_OVER, "bare hand-over of a cache line", java,
-                Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED),
-                ANY_SIZE, 2, false),
+            new JvmContender.Definition(HAND_OVER, "hand-over of a cache line", java,
+                Map.of(SideRole.PING, SideKind.HAND_OVER), Set.of(Pass.EXCHANGE, Pass.PACED), ANY_SIZE, 2, false),
             new JvmContender.Definition(COPY, "plain copy in memory", java,
                 Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
         definitions.addAll(otherSetups(jfabric, java));
+        definitions.addAll(inOneThread(jfabric, settings.directory().toFile().getUsableSpace()));
         definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
         List<Contender> contenders = new ArrayList<>();
         for (JvmContender.Definition definition : definitions) {
             contenders.add(new JvmContender(definition, settings));
         }
         for (NativeContender.NativeTool tool : List.of(
-            UcxTool.POSIX, UcxTool.POSIX_HOME, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
+            UcxTool.POSIX, UcxTool.TCP, LibfabricTool.SHM, LibfabricTool.TCP, LibfabricTool.RXM)) {
             contenders.add(new NativeContender(tool, settings));
         }
         // the order of the names: what is compared stands together
@@ -175,6 +188,61 @@ final class Contenders {
             new JvmContender.Definition(BARE_UDP_CABLE, "two loops over sockets, udp, over a cable", java,
                 pair(SideKind.BARE_UDP), exchange, BarePort.MOST_DATAGRAM_BYTES, 2, false, Launch.CABLED,
                 noCable == null ? null : BARE_UDP_CABLE + noCable));
+    }
+
+    /** One sender to destinations in turn, as many senders with a receiver each, and the like. */
+    private static List<JvmContender.Definition> inOneThread(String jfabric, long freeBytes) {
+        List<JvmContender.Definition> all = new ArrayList<>();
+        for (int count : DESTINATIONS) {
+            all.add(inOneThread(turn(count), "one sender to " + count + " receivers in turn",
+                SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.TURN, count));
+            all.add(inOneThread(pairs(count), count + " senders, each to its own receiver, in turn",
+                SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.PAIRS, count));
+        }
+        for (int count : CONNECTED) {
+            all.add(inOneThread(first(count), "the first of " + count + " connected senders to one receiver",
+                SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.FIRST, count));
+            all.add(inOneThread(last(count), "the last of " + count + " connected senders to one receiver",
+                SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.LAST, count));
+            all.add(inOneThread(group(count), "the writer of a group and " + count + " readers",
+                SideKind.JFABRIC_GROUP, ManyPeersSide.Pattern.TURN, count));
+        }
+        all.add(inOneThread(MIXED, "48 KiB in one message of 256",
+            SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.MIXED, 1));
+        all.add(inOneThread(CLIENTS, "4 clients, whose requests one server answers",
+            SideKind.JFABRIC_ONE_THREAD, ManyPeersSide.Pattern.REQUESTS, 4));
+        String tooFew = freeBytes >= IN_ONE_THREAD_BYTES ? null : String.format(Locale.ROOT,
+            " is left out: up to 200 drivers need %d MiB of shared memory, and %d are free.",
+            IN_ONE_THREAD_BYTES >> 20, freeBytes >> 20);
+        return all.stream().map(each -> each.as(jfabric, tooFew == null ? null : each.id() + tooFew)).toList();
+    }
+
+    private static JvmContender.Definition inOneThread(String id, String title, SideKind kind,
+        ManyPeersSide.Pattern pattern, int peers) {
+        return new JvmContender.Definition(id, "JFabric, in one thread, shm: " + title, "",
+            Map.of(SideRole.PING, kind), Set.of(Pass.EXCHANGE),
+            kind == SideKind.JFABRIC_GROUP ? GroupSide.MOST_BYTES : ANY_SIZE,
+            pattern == ManyPeersSide.Pattern.REQUESTS ? 2 : 1, false, Launch.peers(pattern, peers), null);
+    }
+
+    static String turn(int destinations) {
+        return "jfabric-turn-" + destinations;
+    }
+
+    static String pairs(int destinations) {
+        return "jfabric-pairs-" + destinations;
+    }
+
+    static String first(int connected) {
+        return "jfabric-first-of-" + connected;
+    }
+
+    static String last(int connected) {
+        return "jfabric-last-of-" + connected;
+    }
+
+    static String group(int readers) {
+        return "jfabric-group-" + readers;
     }
 
     private static List<JvmContender.Definition> throughTwoDaemons(String jfabric) {

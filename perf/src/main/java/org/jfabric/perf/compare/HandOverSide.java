@@ -27,43 +27,46 @@ final class HandOverSide implements Side {
         line.set(WORD, 0);
         PortLoops ping = new PortLoops(new End(line, true));
         PortLoops pong = new PortLoops(new End(line, false));
+        if (pass == Pass.PACED) {
+            beside(settings.otherCpu(), () -> pong.pacedPong(count),
+                () -> distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS, 0));
+            return ping.pacedNs();
+        }
+        return beside(settings.otherCpu(), () -> pong.exchangePong(count), () -> ping.exchangePing(count));
+    }
+
+    /**
+     * Runs two loops at once, and ends with both of them.
+     *
+     * @param otherCpu  processor of the one that answers.
+     * @param answering in a thread of its own.
+     * @param measuring in the calling thread.
+     * @return nanoseconds of the latter.
+     */
+    static long beside(int otherCpu, Runnable answering, Runnable measuring) {
         CountDownLatch ready = new CountDownLatch(1);
-        Thread answering = new Thread(() -> answer(pong, pass, count, ready), "hand-over-pong");
-        answering.start();
+        Thread thread = new Thread(() -> {
+            try {
+                Affinity.bind(otherCpu);
+            } finally {
+                ready.countDown();
+            }
+            answering.run();
+        }, "hand-over-pong");
+        thread.start();
         // the start of the thread is no part of the time, of which it would be most in a short block
         while (ready.getCount() > 0) {
             Thread.onSpinWait();
         }
-        long elapsedNs;
-        if (pass == Pass.PACED) {
-            distribution = ping.pacedPing(count, SideSettings.INTERVAL_NS, 0);
-            elapsedNs = ping.pacedNs();
-        } else {
-            elapsedNs = ping.exchangePing(count);
-        }
-        join(answering);
-        return elapsedNs;
-    }
-
-    private void answer(PortLoops pong, Pass pass, long count, CountDownLatch ready) {
-        try {
-            Affinity.bind(settings.otherCpu());
-        } finally {
-            ready.countDown();
-        }
-        if (pass == Pass.PACED) {
-            pong.pacedPong(count);
-        } else {
-            pong.exchangePong(count);
-        }
-    }
-
-    private static void join(Thread thread) {
+        long begin = System.nanoTime();
+        measuring.run();
+        long elapsedNs = System.nanoTime() - begin;
         try {
             thread.join();
         } catch (InterruptedException ex) {
             throw new IllegalStateException("interrupted while the other thread answered", ex);
         }
+        return elapsedNs;
     }
 
     @Override

@@ -7,17 +7,20 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import org.jfabric.tool.ToolException;
 
 /**
- * A contender whose sides are JVMs. They are started for the first cell and stay for all rounds, so that compiled code
- * is kept; endpoints and memory are made anew for each cell, so that no round inherits the memory placement of another.
+ * A contender whose sides are JVMs. They are started for the first cell and remain until the end of the run, so that
+ * compiled code is kept; endpoints and memory are made again each time a cell is opened, so that the results do not
+ * depend on one placement in memory. Between two slices all its processes are stopped.
  */
 final class JvmContender implements Contender {
     private static final long PASS_TIMEOUT_MS = 120_000;
-    private static final double SAFETY = 1.15;
-    /** A pass that was too short continues for at least one part in this many of its planned time. */
-    private static final long LEAST_PART = 10;
+    /** Slices of a block of the pass that counts garbage collections. */
+    private static final int COLLECTED_SLICES = 20;
+    /** Aeron's media driver takes so much of a core from its clients, which is part of its cost. */
+    private static final double AERON_DRIVER_PART = 0.1;
     private static final String PROGRESS_THREAD = "jfabric-progress";
     private static final long FIRST_BLOCK_BYTES = 16L << 20;
     private static final long FIRST_BLOCK = 2_000;
@@ -32,7 +35,6 @@ final class JvmContender implements Contender {
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final double NS_PER_SECOND = 1e9;
     private static final double MEGABYTE = 1e6;
-    private static final double MS_PER_SECOND = 1e3;
 
     private final Definition definition;
     private final RigSettings settings;
@@ -40,6 +42,8 @@ final class JvmContender implements Contender {
     private final Map<String, Double> nsPerMessage = new HashMap<>();
     private final Set<String> warmed = new HashSet<>();
     private int cells;
+    private boolean isOpen;
+    private long sliceCount;
 
     /**
      * Definition of a contender.
@@ -108,43 +112,44 @@ final class JvmContender implements Contender {
         return definition.passes.contains(pass) && sizeBytes <= definition.most;
     }
 
+    @Override
+    public void open(Pass pass, int sizeBytes) throws InterruptedException {
+        if (pass != Pass.FRESH) {
+            openSides(pass, sizeBytes);
+            sliceCount = warmUp(pass, sizeBytes);
+            sides.forEach(SideClient::stop);
+        }
+    }
+
     /**
      * {@inheritDoc}
      *
-     * <p>The number of messages is fixed before the pass begins, so that the pass reads no clock. If it was too small,
-     * the pass continues and all messages count: a pass that is repeated only when it was fast would report slow
-     * values.
+     * <p>The number of messages is fixed before, so that the pass reads no clock: on a slow host it takes longer.
      */
     @Override
-    public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
+    public Reading slice(Pass pass, int sizeBytes) throws InterruptedException {
         if (pass == Pass.FRESH) {
             return fresh(sizeBytes);
         }
-        open(pass, sizeBytes);
-        long count = warmUp(pass, sizeBytes);
-        Disturbance disturbance = new Disturbance();
-        long driverCpuNs = driverCpuNs();
-        Map<SideRole, SideReport> reports = run(pass, count, false);
-        long elapsedNs = elapsedNs(reports);
-        while (elapsedNs < settings.timedNs()) {
-            long missingNs = Math.max(settings.timedNs() - elapsedNs, settings.timedNs() / LEAST_PART);
-            long more = blockOf((long) (missingNs * SAFETY), (double) elapsedNs / count);
-            run(pass, more, false).forEach((role, report) -> reports.merge(role, report, SideReport::plus));
-            count += more;
-            elapsedNs = elapsedNs(reports);
-        }
-        driverCpuNs = driverCpuNs() - driverCpuNs;
-        nsPerMessage.put(key(pass, sizeBytes), (double) elapsedNs / count);
-        Reading reading = reading(pass, sizeBytes, count, reports, driverCpuNs, disturbance);
-        closeSides();
+        sides.forEach(SideClient::resume);
+        double cpuNs = sum(SideClient::cpuNs);
+        Map<SideRole, SideReport> reports = run(pass, sliceCount, false);
+        Reading reading = reading(pass, sizeBytes, reports, sum(SideClient::cpuNs) - cpuNs);
+        sides.forEach(SideClient::stop);
         return reading;
+    }
+
+    @Override
+    public void closeCell() throws InterruptedException {
+        if (isOpen) {
+            closeSides();
+        }
     }
 
     /** In processes that are new: the messages in question, then many others, then as many of them again. */
     private Reading fresh(int sizeBytes) throws InterruptedException {
         close();
-        open(Pass.FRESH, sizeBytes);
-        Disturbance disturbance = new Disturbance();
+        openSides(Pass.FRESH, sizeBytes);
         double first = median(run(Pass.FRESH, SideSettings.FRESH_MESSAGES, false));
         long spentNs = 0;
         for (long sent = 0; sent < STEADY_AFTER && spentNs < STEADY_AFTER_NS; sent += FIRST_BLOCK) {
@@ -154,7 +159,7 @@ final class JvmContender implements Contender {
         closeSides();
         close();
         return new Reading(Map.of(Metric.FRESH_P50, first, Metric.STEADY_P50, steady,
-            Metric.FRESH_OVER_STEADY, first / steady), disturbance.found(), null);
+            Metric.FRESH_OVER_STEADY, first / steady), null);
     }
 
     private static double median(Map<SideRole, SideReport> reports) {
@@ -172,7 +177,7 @@ final class JvmContender implements Contender {
         }
         Pass comparing = pass == Pass.STREAM ? Pass.VERIFY_STREAM : Pass.VERIFY;
         long count = Math.clamp(VERIFY_BYTES / Math.max(1, sizeBytes), 1, VERIFY_MOST);
-        open(comparing, sizeBytes);
+        openSides(comparing, sizeBytes);
         Map<SideRole, SideReport> reports = run(comparing, count, false);
         closeSides();
         // In an exchange both sides compare what they receive; in a stream the receiver does.
@@ -192,15 +197,15 @@ final class JvmContender implements Contender {
      * @return the messages sent, and what all processes allocated and collected in the blocks.
      */
     Collected collections(long messages, long timeoutNs) throws InterruptedException {
-        open(Pass.STREAM, Targets.SIZE);
-        long block = warmUp(Pass.STREAM, Targets.SIZE);
+        openSides(Pass.STREAM, Targets.SIZE);
+        long block = COLLECTED_SLICES * warmUp(Pass.STREAM, Targets.SIZE);
         for (SideClient side : sides) {
             // garbage of objects that were opened and closed before this pass does not count
             side.call("collect", "collected");
         }
         long begin = System.nanoTime();
         long sent = 0;
-        ThreadLoad load = new ThreadLoad(0, 0, 0, 0, 0);
+        ThreadLoad load = new ThreadLoad(0, 0, 0, 0);
         while (sent < messages && System.nanoTime() - begin < timeoutNs) {
             long count = Math.min(block, messages - sent);
             for (SideReport report : run(Pass.STREAM, count, false).values()) {
@@ -230,8 +235,8 @@ final class JvmContender implements Contender {
      * @return one profile for each side.
      */
     List<Comparison.SideProfile> profile(Pass pass, int sizeBytes, long forNs) throws InterruptedException {
-        open(pass, sizeBytes);
-        long count = (long) ((double) warmUp(pass, sizeBytes) * forNs / settings.timedNs());
+        openSides(pass, sizeBytes);
+        long count = (long) ((double) warmUp(pass, sizeBytes) * forNs / settings.sliceNs(pass));
         SideClient daemon = daemon();
         if (daemon != null) {
             daemon.call("watch " + PROGRESS_THREAD, "watched");
@@ -258,7 +263,7 @@ final class JvmContender implements Contender {
         return null;
     }
 
-    private void open(Pass pass, int sizeBytes) throws InterruptedException {
+    private void openSides(Pass pass, int sizeBytes) throws InterruptedException {
         if (sides.isEmpty()) {
             for (Map.Entry<SideRole, SideKind> each : definition.kinds.entrySet()) {
                 sides.add(new SideClient(id(), each.getKey(), each.getValue(), settings, definition.launch));
@@ -270,7 +275,9 @@ final class JvmContender implements Contender {
                 Cable.lay(sides.getFirst().pid(), sides.getLast().pid());
             }
         }
+        sides.forEach(SideClient::resume);
         cells++;
+        isOpen = true;
         String command = "open " + pass + ' ' + sizeBytes + ' ' + FreePorts.udpPair() + ' '
             + settings.directory().resolve(id() + '-' + cells);
         for (SideClient side : sides) {
@@ -284,17 +291,19 @@ final class JvmContender implements Contender {
     }
 
     private void closeSides() throws InterruptedException {
+        isOpen = false;
+        sides.forEach(SideClient::resume);
         for (int i = sides.size() - 1; i >= 0; i--) {
             sides.get(i).call("close", "closed");
         }
         Folders.delete(settings.directory().resolve(id() + '-' + cells));
+        sides.forEach(SideClient::stop);
     }
 
     /**
-     * Runs the pass until the compiler has had time for it. The fastest of its blocks says how many messages a timed
-     * pass takes: then most last long enough, and those that do not are no matter, see {@link #measure}.
+     * Runs the pass until the compiler has had time for it.
      *
-     * @return the messages of a timed pass.
+     * @return the messages of a slice, by the speed of the fastest block.
      */
     private long warmUp(Pass pass, int sizeBytes) throws InterruptedException {
         long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();
@@ -310,7 +319,8 @@ final class JvmContender implements Contender {
             least = Math.min(least, (double) elapsedNs / block);
             block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), (double) elapsedNs / block);
         } while (spentNs < warmNs);
-        return blockOf((long) (settings.timedNs() * SAFETY), least);
+        nsPerMessage.put(key(pass, sizeBytes), least);
+        return blockOf(settings.sliceNs(pass), least);
     }
 
     private static long blockOf(long wantedNs, double perMessageNs) {
@@ -338,20 +348,11 @@ final class JvmContender implements Contender {
         return reports;
     }
 
-    private Reading reading(Pass pass, int sizeBytes, long count, Map<SideRole, SideReport> reports, long driverCpuNs,
-        Disturbance disturbance) {
+    private Reading reading(Pass pass, int sizeBytes, Map<SideRole, SideReport> reports, double cpuNs) {
+        long count = sliceCount;
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         SideReport ping = reports.get(SideRole.PING);
         double elapsedNs = ping.result();
-        double cpuNs = driverCpuNs;
-        for (SideClient side : sides) {
-            SideReport report = reports.get(side.role());
-            if (report != null) {
-                cpuNs += report.load().cpuNs();
-                disturbance.check(side.title(), report.load().switches(), ownSwitchesPerSecond(pass),
-                    report.load().cpuNs(), ping.result());
-            }
-        }
         switch (pass) {
             case EXCHANGE, PUT -> {
                 double messages = (double) count * definition.returns;
@@ -360,7 +361,7 @@ final class JvmContender implements Contender {
                     values.put(Metric.EXCHANGE_BANDWIDTH, messages * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
                 }
                 values.put(Metric.EXCHANGE_CPU, cpuNs / messages);
-                values.put(Metric.MEMORY, memoryBytes() / BYTES_PER_MIB);
+                values.put(Metric.MEMORY, sum(SideClient::memoryBytes) / BYTES_PER_MIB);
             }
             case GET, FETCH_ADD -> values.put(Metric.OPERATION_TIME, elapsedNs / count);
             case STREAM, PUT_STREAM -> {
@@ -370,7 +371,6 @@ final class JvmContender implements Contender {
                 values.put(Metric.STREAM_CPU, cpuNs / count);
             }
             case PACED -> {
-                disturbance.checkRate(elapsedNs, (double) count * SideSettings.INTERVAL_NS);
                 values.put(Metric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
                 values.put(Metric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
                 values.put(Metric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));
@@ -383,29 +383,13 @@ final class JvmContender implements Contender {
             }
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }
-        return new Reading(values, disturbance.found(), ping.histogram());
+        double waitedNs = reports.values().stream().mapToDouble(report -> report.load().waitedNs()).max().orElse(0);
+        double own = definition.kinds.containsValue(SideKind.AERON_DRIVER) ? AERON_DRIVER_PART : 0;
+        return new Reading(values, ping.histogram(), Math.max(0, waitedNs / elapsedNs - own));
     }
 
-    private double ownSwitchesPerSecond(Pass pass) {
-        return definition.kinds.containsValue(SideKind.AERON_DRIVER)
-            ? MS_PER_SECOND / AeronDriver.sleepMs(pass) : 0;
-    }
-
-    /** A driver that runs beside the sides takes part in no pass, but costs something. */
-    private long driverCpuNs() {
-        long sum = 0;
-        for (SideClient side : sides) {
-            sum += side.role().drives() ? side.cpuNs() : 0;
-        }
-        return sum;
-    }
-
-    private double memoryBytes() {
-        double sum = 0;
-        for (SideClient side : sides) {
-            sum += side.memoryBytes();
-        }
-        return sum;
+    private double sum(ToDoubleFunction<SideClient> value) {
+        return sides.stream().mapToDouble(value).sum();
     }
 
     private static String key(Pass pass, int sizeBytes) {
@@ -414,6 +398,7 @@ final class JvmContender implements Contender {
 
     @Override
     public void close() {
+        isOpen = false;
         warmed.clear();
         for (int i = sides.size() - 1; i >= 0; i--) {
             sides.get(i).close();

@@ -19,6 +19,24 @@ record Launch(List<String> flags, String classPath, boolean bound, boolean cable
     /** Like the rig itself, on two hosts. */
     static final Launch CABLED = new Launch(List.of(), null, true, true);
 
+    private static final String PATTERN = "perf.pattern";
+    private static final String PEERS = "perf.peers";
+
+    /** Like the rig itself, with many peers in one process. */
+    static Launch peers(ManyPeersSide.Pattern pattern, int peers) {
+        return new Launch(List.of("-D" + PATTERN + '=' + pattern, "-D" + PEERS + '=' + peers), null);
+    }
+
+    /** Who sends to whom in this process. */
+    static ManyPeersSide.Pattern pattern() {
+        return ManyPeersSide.Pattern.valueOf(System.getProperty(PATTERN, ManyPeersSide.Pattern.PAIRS.name()));
+    }
+
+    /** How many peers there are in this process. */
+    static int peers() {
+        return Integer.getInteger(PEERS, 1);
+    }
+
     /** Processes on this host, each on its core. */
     Launch(List<String> flags, String classPath) {
         this(flags, classPath, true, false);

@@ -2,10 +2,12 @@ package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** The cells of a run, in the order of a round: cells that are compared with each other are adjacent. */
+/** The cells of a run, in groups of those that are compared with each other. */
 final class Matrix {
     /** Longest message of a paced pass; the rate of longer ones would depend on bandwidth, not on latency. */
     private static final int LARGEST_PACED_BYTES = 4096;
@@ -14,25 +16,41 @@ final class Matrix {
     }
 
     /**
-     * The cells of a run.
+     * The groups of a run.
      *
      * @param contenders that can be run.
      * @param targets    of the run.
      * @param sizes      in bytes.
-     * @param full       every pass of every contender with every size, else what the table of targets names.
+     * @param full       every pass of every contender with every size besides what the targets name.
+     * @return the cells of each target, its own first; then cells by themselves that are in no target.
      */
-    static List<Cell> cells(List<Contender> contenders, List<Target> targets, Set<Integer> sizes, boolean full) {
-        List<Cell> wanted = full ? every(contenders, sizes) : Targets.cells(targets);
+    static List<List<Cell>> groups(List<Contender> contenders, List<Target> targets, Set<Integer> sizes,
+        boolean full) {
         List<String> order = contenders.stream().map(Contender::id).toList();
-        List<Cell> cells = new ArrayList<>();
-        for (Cell cell : wanted) {
-            if (sizes.contains(cell.sizeBytes()) && order.contains(cell.system())) {
-                cells.add(cell);
+        Set<List<Cell>> groups = new LinkedHashSet<>();
+        Set<Cell> compared = new HashSet<>();
+        List<Cell> beside = new ArrayList<>();
+        for (Target target : targets) {
+            List<Cell> cells = target.cells();
+            if (cells.size() > 1 && cells.stream().allMatch(cell -> isWanted(cell, order, sizes))) {
+                groups.add(cells);
+                compared.addAll(cells);
+            }
+            beside.addAll(cells);
+        }
+        beside.addAll(full ? every(contenders, sizes) : Targets.beside());
+        beside.sort(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)
+            .thenComparing(cell -> order.indexOf(cell.system())));
+        for (Cell cell : beside) {
+            if (isWanted(cell, order, sizes) && compared.add(cell)) {
+                groups.add(List.of(cell));
             }
         }
-        cells.sort(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)
-            .thenComparing(cell -> order.indexOf(cell.system())));
-        return cells;
+        return List.copyOf(groups);
+    }
+
+    private static boolean isWanted(Cell cell, List<String> order, Set<Integer> sizes) {
+        return sizes.contains(cell.sizeBytes()) && order.contains(cell.system()) && cell.pass() != Pass.COLLECTED;
     }
 
     private static List<Cell> every(List<Contender> contenders, Set<Integer> sizes) {

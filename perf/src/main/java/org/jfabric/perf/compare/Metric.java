@@ -76,10 +76,13 @@ enum Metric {
         return unit.equals("ns");
     }
 
-    /** Returns true if the metric depends on the time of a cache line's hand-over; plain counts do not. */
+    /**
+     * Returns true if the metric depends on the time of a cache line's hand-over; plain counts and what
+     * compares a process with itself do not.
+     */
     boolean dependsOnHandOver() {
         return switch (this) {
-            case COLLECTIONS, OWN_BYTES, ALL_BYTES, MEMORY -> false;
+            case COLLECTIONS, OWN_BYTES, ALL_BYTES, MEMORY, FRESH_OVER_STEADY -> false;
             default -> true;
         };
     }

@@ -8,15 +8,10 @@ import java.util.Set;
 import org.jfabric.tool.ToolException;
 
 /**
- * A contender whose test program is started anew for each reading; it warms up and times itself. Only its count of
- * messages is chosen here, from the speed of the reading before; for the first one it is run once without counting. A
- * run that turns out too short is followed by another one, and both count.
+ * A contender whose test program is started for each slice; it warms up and times itself. Only its count of messages is
+ * chosen here, from the speed of the slice before; for the first one it is run once without counting.
  */
 final class NativeContender implements Contender {
-    private static final int MOST_RUNS = 20;
-    private static final double SAFETY = 1.15;
-    /** A run that was too short is followed by one for this part of its time at least. */
-    private static final long LEAST_PART = 10;
     private static final long FIRST_COUNT_BYTES = 64L << 20;
     private static final long FIRST_COUNT = 50_000;
     private static final long START_NS = 200_000_000L;
@@ -126,39 +121,35 @@ final class NativeContender implements Contender {
     }
 
     @Override
-    public Reading measure(Pass pass, int sizeBytes) throws InterruptedException {
+    public boolean startsAnew() {
+        return true;
+    }
+
+    @Override
+    public void open(Pass pass, int sizeBytes) throws InterruptedException {
         Cell cell = new Cell(id(), pass, sizeBytes);
         if (!nsPerCount.containsKey(cell)) {
-            run(cell, Math.clamp(FIRST_COUNT_BYTES / sizeBytes, 1, FIRST_COUNT), new Disturbance());
+            run(cell, Math.clamp(FIRST_COUNT_BYTES / sizeBytes, 1, FIRST_COUNT));
         }
-        Disturbance disturbance = new Disturbance();
-        double elapsedNs = 0;
-        double cpuNs = 0;
-        long count = 0;
-        NativePair.Outcome last = null;
-        for (int runs = 0; elapsedNs < settings.timedNs(); runs++) {
-            if (runs == MOST_RUNS) {
-                throw new ToolException(title() + " was never slow enough to last " + settings.timedNs() / 1_000_000
-                    + " ms with " + sizeBytes + " bytes.");
-            }
-            double missingNs = Math.max(settings.timedNs() - elapsedNs, settings.timedNs() / LEAST_PART);
-            long more = (long) (missingNs * SAFETY / nsPerCount.get(cell)) + 1;
-            last = run(cell, more, disturbance);
-            double ns = nsPerCount.get(cell) * more;
-            cpuNs += last.cpuShare() * ns;
-            elapsedNs += ns;
-            count += more;
-        }
-        nsPerCount.put(cell, elapsedNs / count);
-        return reading(pass, sizeBytes, elapsedNs / count / messages(pass), cpuNs / elapsedNs, last.memoryBytes(),
-            disturbance);
+    }
+
+    @Override
+    public Reading slice(Pass pass, int sizeBytes) throws InterruptedException {
+        Cell cell = new Cell(id(), pass, sizeBytes);
+        NativePair.Outcome outcome = run(cell, (long) (settings.startedNs() / nsPerCount.get(cell)) + 1);
+        return reading(pass, sizeBytes, nsPerCount.get(cell) / messages(pass), outcome);
+    }
+
+    @Override
+    public void closeCell() {
+        // Nothing lives longer than a slice.
     }
 
     /** Runs the program once and keeps how long a count took. */
-    private NativePair.Outcome run(Cell cell, long count, Disturbance disturbance) throws InterruptedException {
+    private NativePair.Outcome run(Cell cell, long count) throws InterruptedException {
         int port = FreePorts.tcp();
         NativePair.Outcome outcome = pair.run(command(cell, count, port, true), command(cell, count, port, false), port,
-            START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)), disturbance);
+            START_NS + (long) (count * nsPerCount.getOrDefault(cell, 0.0)));
         nsPerCount.put(cell, tool.nsPerMessage(cell.sizeBytes(), outcome.output()) * messages(cell.pass()));
         return outcome;
     }
@@ -171,10 +162,9 @@ final class NativeContender implements Contender {
         return pass == Pass.EXCHANGE || pass == Pass.PUT ? 2 : 1;
     }
 
-    private static Reading reading(Pass pass, int sizeBytes, double nsPerMessage, double cpuShare, double memoryBytes,
-        Disturbance disturbance) {
+    private static Reading reading(Pass pass, int sizeBytes, double nsPerMessage, NativePair.Outcome outcome) {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
-        double cpuNs = cpuShare * nsPerMessage;
+        double cpuNs = outcome.cpuShare() * nsPerMessage;
         if (pass == Pass.GET || pass == Pass.FETCH_ADD) {
             values.put(Metric.OPERATION_TIME, nsPerMessage);
         } else if (pass == Pass.EXCHANGE || pass == Pass.PUT) {
@@ -183,8 +173,8 @@ final class NativeContender implements Contender {
                 values.put(Metric.EXCHANGE_BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
             }
             values.put(Metric.EXCHANGE_CPU, cpuNs);
-            if (memoryBytes > 0) {
-                values.put(Metric.MEMORY, memoryBytes / BYTES_PER_MIB);
+            if (outcome.memoryBytes() > 0) {
+                values.put(Metric.MEMORY, outcome.memoryBytes() / BYTES_PER_MIB);
             }
         } else {
             values.put(Metric.MESSAGE_RATE, NS_PER_SECOND / nsPerMessage);
@@ -192,11 +182,11 @@ final class NativeContender implements Contender {
             values.put(Metric.BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
             values.put(Metric.STREAM_CPU, cpuNs);
         }
-        return new Reading(values, disturbance.found(), null);
+        return new Reading(values, null);
     }
 
     @Override
     public void close() {
-        // Nothing lives longer than a reading.
+        closeCell();
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -43,12 +42,10 @@ final class NativePair {
     }
 
     /** Resources that a process has used so far. */
-    private record Snapshot(long atNs, long cpuNs, long switches, long memoryBytes) {
+    private record Snapshot(long atNs, long cpuNs, long memoryBytes) {
         static Snapshot of(Process process) {
             return new Snapshot(System.nanoTime(),
-                process.toHandle().info().totalCpuDuration().map(Duration::toNanos).orElse(0L),
-                ThreadLoad.status(Path.of("/proc", Long.toString(process.pid()), "status"),
-                    "nonvoluntary_ctxt_switches"),
+                ThreadLoad.cpuNs(process.pid()),
                 ThreadLoad.memoryBytes(process.pid()));
         }
     }
@@ -62,20 +59,18 @@ final class NativePair {
     /**
      * Runs both to their end.
      *
-     * @param server      command of the one that listens.
-     * @param client      command of the other one.
-     * @param port        that the server listens on.
-     * @param expectedNs  approximate run time of the client in nanoseconds.
-     * @param disturbance collects what was noticed.
+     * @param server     command of the one that listens.
+     * @param client     command of the other one.
+     * @param port       that the server listens on.
+     * @param expectedNs approximate run time of the client in nanoseconds.
      */
-    Outcome run(List<String> server, List<String> client, int port, long expectedNs, Disturbance disturbance)
-        throws InterruptedException {
+    Outcome run(List<String> server, List<String> client, int port, long expectedNs) throws InterruptedException {
         Process listening = start(server, settings.pongCpu());
         try {
             awaitListener(listening, port);
             Process measuring = start(client, settings.pingCpu());
             try {
-                return watch(listening, measuring, expectedNs, disturbance);
+                return watch(listening, measuring, expectedNs);
             } finally {
                 measuring.destroyForcibly().waitFor();
             }
@@ -84,8 +79,7 @@ final class NativePair {
         }
     }
 
-    private Outcome watch(Process server, Process client, long expectedNs, Disturbance disturbance)
-        throws InterruptedException {
+    private Outcome watch(Process server, Process client, long expectedNs) throws InterruptedException {
         CompletableFuture<String> output = read(client);
         CompletableFuture<String> serverOutput = read(server);
         boolean ended = client.waitFor((long) (expectedNs * FIRST_SNAPSHOT), TimeUnit.NANOSECONDS);
@@ -107,18 +101,12 @@ final class NativePair {
         if (!seen) {
             return new Outcome(text, Double.NaN, 0);
         }
-        double share = cpuShare("client", client0, client1, disturbance)
-            + cpuShare("server", server0, server1, disturbance);
-        return new Outcome(text, share, client1.memoryBytes + server1.memoryBytes);
+        return new Outcome(text, cpuShare(client0, client1) + cpuShare(server0, server1),
+            client1.memoryBytes + server1.memoryBytes);
     }
 
-    private double cpuShare(String who, Snapshot from, Snapshot to, Disturbance disturbance) {
-        long elapsedNs = to.atNs - from.atNs;
-        // The kernel counts in steps of 10 ms, of which one more or less is no disturbance.
-        double slackNs = 20e6;
-        disturbance.check(title + ' ' + who, to.switches - from.switches, 0,
-            to.cpuNs - from.cpuNs + slackNs, elapsedNs);
-        return Math.min(1, (double) (to.cpuNs - from.cpuNs) / elapsedNs);
+    private static double cpuShare(Snapshot from, Snapshot to) {
+        return Math.min(1, (double) (to.cpuNs - from.cpuNs) / (to.atNs - from.atNs));
     }
 
     /** The command with what ties it to this process and to a core, as far as these programs are installed. */

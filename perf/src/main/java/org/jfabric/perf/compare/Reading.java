@@ -1,29 +1,42 @@
 package org.jfabric.perf.compare;
 
-import java.util.List;
+import java.util.EnumMap;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * Result of one round in one cell.
+ * What a slice of a cell has found.
  *
- * @param values       of the metrics.
- * @param disturbances events that may have spoilt it, one sentence each; empty if there were none.
- * @param histogram    distribution of a paced pass, or null.
- * @param handOvers    of a cache line around it, or null.
+ * @param values    of the metrics.
+ * @param histogram distribution of a paced pass, or null.
+ * @param waited    part of the time that one of the sides waited for its core, because another program had it.
  */
-record Reading(Map<Metric, Double> values, List<String> disturbances, Histogram histogram, HandOvers handOvers) {
+record Reading(Map<Metric, Double> values, Histogram histogram, double waited) {
+    /** Another program that has the core once has it longer, and a slice without one waits for much less. */
+    private static final double MOST_WAITED = 0.05;
+
     Reading {
         values = Map.copyOf(values);
-        disturbances = List.copyOf(disturbances);
     }
 
-    Reading(Map<Metric, Double> values, List<String> disturbances, Histogram histogram) {
-        this(values, disturbances, histogram, null);
+    Reading(Map<Metric, Double> values, Histogram histogram) {
+        this(values, histogram, 0);
     }
 
-    /** The same with what was measured around it. */
-    Reading with(HandOvers around) {
-        return new Reading(values, disturbances, histogram, around);
+    /** Returns true if the sides had their cores for themselves. */
+    boolean hadCores() {
+        return waited <= MOST_WAITED;
+    }
+
+    /** The value of a metric, not a number if there is none. */
+    double value(Metric metric) {
+        return values.getOrDefault(metric, Double.NaN);
+    }
+
+    /** The means of two slices of one round, which have no distributions. */
+    Reading mean(Reading later) {
+        Map<Metric, Double> means = new EnumMap<>(Metric.class);
+        values.forEach((metric, value) -> means.put(metric, (value + later.value(metric)) / 2));
+        return new Reading(means, null, Math.max(waited, later.waited));
     }
 }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 /** Explains a missed target as far as possible: by the floor of the hand-overs, and by the profile. */
 final class Reason {
-    private static final Cell FLOOR = new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
+    private static final Cell FLOOR = new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
     private static final int PARTS = 4;
 
     private Reason() {
@@ -41,7 +41,7 @@ final class Reason {
     }
 
     /**
-     * The two values of the round that the ratio is of; of a target in hand-overs its time.
+     * The medians of the two values that the ratio is of; of a target in hand-overs its time.
      *
      * @return a sentence, an empty text without such values or if it is not measured.
      */
@@ -54,10 +54,10 @@ final class Reason {
         if (!verdict.measured() || !verdict.target().isRatio()) {
             return "";
         }
-        double factor = verdict.against().factor();
-        return String.format(Locale.ROOT, "%,.0f against %s%,.0f %s of %s.", verdict.own(),
-            factor == 1 ? "" : String.format(Locale.ROOT, "%.2f x ", factor), verdict.other() / factor,
-            verdict.target().metric().unit(), run.title(verdict.against().cell().system()));
+        return String.format(Locale.ROOT, "%,.0f against %,.0f %s of %s.", verdict.own(), verdict.other(),
+            verdict.target().metric().unit(), verdict.target().references().stream()
+                .map(each -> (each.factor() == 1 ? "" : String.format(Locale.ROOT, "%.2f x ", each.factor()))
+                    + run.title(each.cell().system())).collect(Collectors.joining(" or ")));
     }
 
     private static void floor(Comparison run, Target target, double reference, List<String> sentences) {

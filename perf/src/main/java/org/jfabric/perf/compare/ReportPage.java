@@ -49,7 +49,6 @@ final class ReportPage {
         details();
         profiles();
         results();
-        disturbances();
         environment();
         scripts();
         return page.append("</body>\n</html>\n").toString();
@@ -89,25 +88,9 @@ final class ReportPage {
     }
 
     private String readingsSummary() {
-        int readings = 0;
-        int disturbed = 0;
-        int valid = 0;
-        int withHandOvers = 0;
-        for (Cell cell : run.results().cells()) {
-            for (Reading reading : run.results().readings(cell)) {
-                readings += reading == null ? 0 : 1;
-                if (reading != null && reading.handOvers() != null) {
-                    withHandOvers++;
-                    RoundState state = RoundState.of(run.results().maxHandOverNs(), reading.handOvers());
-                    valid += state == RoundState.VALID ? 1 : 0;
-                }
-            }
-            disturbed += run.results().disturbedRounds(cell);
-        }
-        return (withHandOvers == 0 ? "" : String.format(Locale.ROOT, "%d of %d readings are valid: the hand-overs of a"
-            + " cache line around them take at most %.0f ns and are alike. ", valid, withHandOvers,
-            run.results().maxHandOverNs())) + (disturbed == 0 ? "No reading was disturbed." : String.format(Locale.ROOT,
-            "<span class=\"missed\">%d of %d were disturbed.</span>", disturbed, readings));
+        return String.format(Locale.ROOT, "%d of them are valid: the hand-overs of a cache line before and after are"
+            + " alike, and no side waited for its core.",
+            run.results().validRounds());
     }
 
     private void verdicts() {
@@ -141,17 +124,6 @@ final class ReportPage {
         return String.format(Locale.ROOT, ratio == 0 || ratio >= WHOLE_RATIOS ? "%.0f" : "%.3f", ratio);
     }
 
-    private static String rounds(Map<RoundState, Spread> states) {
-        return states.entrySet().stream()
-            .map(each -> each.getValue().rounds() + " " + each.getKey().text()).collect(Collectors.joining(", "));
-    }
-
-    private static String ratios(Map<RoundState, Spread> states) {
-        return states.entrySet().stream().map(each -> String.format(Locale.ROOT, "%d %s: %.3f (%.3f to %.3f)",
-            each.getValue().rounds(), each.getKey().text(), each.getValue().median(), each.getValue().min(),
-            each.getValue().max())).collect(Collectors.joining("; "));
-    }
-
     private void details() {
         List<String> notes = new ArrayList<>(run.missing());
         notes.addAll(run.notes());
@@ -163,16 +135,15 @@ final class ReportPage {
         if (measured.isEmpty()) {
             return;
         }
-        add("<h2>Targets in detail</h2>%n<p>Each ratio is the median of the rounds' own ratios, and the two values"
-            + " are those of the round with that ratio (the means of two rounds, if two are in the middle). Only valid"
-            + " rounds count; the others are given by their state. A target is met when the median meets it and most"
-            + " rounds are within 5 %% of it.</p>%n<table class=\"stacked wide\">%n"
-            + "<tr><th>what</th><th>values</th><th>rounds</th><th>why it is missed</th></tr>%n");
+        add("<h2>Targets in detail</h2>%n<p>Each ratio is the median of the ratios within the valid rounds, with their"
+            + " first and third quartile; the two values are medians too. A target is met if the median meets it.</p>%n"
+            + "<table class=\"stacked wide\">%n"
+            + "<tr><th>what</th><th>values</th><th>rounds</th><th>why it is missed or not judged</th></tr>%n");
         for (Target.Verdict verdict : measured) {
-            add("<tr><td class=\"text\">%s</td><td class=\"text\">%s</td><td class=\"text\">%s; %d within 5 %%</td>"
+            add("<tr><td class=\"text\">%s</td><td class=\"text\">%s</td><td class=\"text\">%s</td>"
                 + "<td class=\"text\">%s</td></tr>%n", escape(verdict.target().what()),
-                escape(Reason.values(run, verdict)), ratios(verdict.states()), verdict.near(),
-                escape(Reason.of(run, verdict)));
+                escape(Reason.values(run, verdict)), ResultText.rounds(verdict),
+                escape(verdict.target().unfit() == null ? Reason.of(run, verdict) : verdict.target().unfit() + "."));
         }
         add("</table>%n");
     }
@@ -209,54 +180,30 @@ final class ReportPage {
 
     private String floor() {
         double floor = run.results().median(
-            new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE), Metric.HALF_ROUND_TRIP);
+            new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE), Metric.HALF_ROUND_TRIP);
         return Double.isNaN(floor) ? "what a bare hand-over takes"
             : String.format(Locale.ROOT, "%.0f ns as a bare hand-over", floor);
     }
 
     private void results() {
         add("<h2>All values</h2>%n<p>%,d messages of JFabric were compared with what was sent, in passes of their"
-            + " own. Median, least and greatest are of the valid rounds, or if none is valid of all.</p>%n",
+            + " own. Median and quartiles are of the valid rounds, or if none is valid of all.</p>%n",
             run.verified());
         add("<table class=\"values wide\">%n<tr><th>system</th><th>metric</th><th class=\"number\">bytes</th>"
-            + "<th class=\"number\">median</th><th class=\"number\">min</th><th class=\"number\">max</th>"
-            + "<th class=\"number\">in hand-overs</th><th>rounds</th></tr>%n");
+            + "<th class=\"number\">median</th><th class=\"number\">1st quartile</th>"
+            + "<th class=\"number\">3rd quartile</th><th class=\"number\">in hand-overs</th>"
+            + "<th>valid rounds</th></tr>%n");
         for (Results.Line line : run.results().lines()) {
-            int disturbed = run.results().disturbedRounds(line.cell());
-            String number = line.median() >= WHOLE_VALUES ? "%,.0f" : "%,.1f";
+            Quartiles values = line.values();
+            String number = values.median() >= WHOLE_VALUES ? "%,.0f" : "%,.1f";
             add("<tr><td>%s</td><td>%s, %s</td><td class=\"number\">%,d</td><td class=\"number\">" + number
                 + "</td><td class=\"number\">" + number + "</td><td class=\"number\">" + number + "</td>"
-                + "<td class=\"number\">%s</td><td>%s%s</td></tr>%n", escape(line.cell().system()),
-                line.metric().key(), line.metric().unit(), line.cell().sizeBytes(), line.median(), line.min(),
-                line.max(), Double.isNaN(line.inHandOvers()) ? ""
-                    : String.format(Locale.ROOT, "%,.2f", line.inHandOvers()), rounds(line.states()),
-                disturbed == 0 ? "" : "; <span class=\"missed\">" + disturbed + " disturbed</span>");
+                + "<td class=\"number\">%s</td><td>%d of %d</td></tr>%n", escape(line.cell().system()),
+                line.metric().key(), line.metric().unit(), line.cell().sizeBytes(), values.median(), values.first(),
+                values.third(), Double.isNaN(line.inHandOvers()) ? ""
+                    : String.format(Locale.ROOT, "%,.2f", line.inHandOvers()), line.valid(), line.rounds().size());
         }
         add("</table>%n");
-    }
-
-    private void disturbances() {
-        StringBuilder rows = new StringBuilder();
-        int count = 0;
-        for (Cell cell : run.results().cells()) {
-            Reading[] readings = run.results().readings(cell);
-            for (int round = 0; round < readings.length; round++) {
-                if (readings[round] != null && !readings[round].disturbances().isEmpty()) {
-                    count++;
-                    rows.append(String.format(Locale.ROOT,
-                        "<tr><td>%s</td><td class=\"number\">%d</td><td class=\"text\">%s</td></tr>%n",
-                        escape(cell.toString()), round + 1,
-                        escape(String.join("; ", readings[round].disturbances()))));
-                }
-            }
-        }
-        if (count > 0) {
-            add("<h2>Disturbances</h2>%n<details>%n<summary>%d readings</summary>%n", count);
-            beginTable("<th>cell</th><th class=\"number\">round</th><th>what was noticed</th>");
-            page.append(rows);
-            endTable();
-            add("</details>%n");
-        }
     }
 
     private void environment() {

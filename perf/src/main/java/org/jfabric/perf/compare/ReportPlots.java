@@ -1,7 +1,6 @@
 package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -21,8 +20,8 @@ import org.jfabric.tool.JsonWriter;
 final class ReportPlots {
     /** A linear axis shows values side by side that are not further apart than this factor. */
     private static final double SAME_AXIS = 8;
-    private static final Set<String> BASELINES =
-        Set.of(Contenders.HAND_OVER, Contenders.COPY, Contenders.BARE_TCP, Contenders.BARE_UDP);
+    private static final Set<String> BASELINES = Set.of(
+        Contenders.HAND_OVER, Contenders.BARE_HAND_OVER, Contenders.COPY, Contenders.BARE_TCP, Contenders.BARE_UDP);
     private static final double NINES_STEP = 0.05;
     private static final int DECIMALS = 4;
 
@@ -101,10 +100,11 @@ final class ReportPlots {
             all.stream().filter(line -> line.cell().sizeBytes() == size).toList());
         List<Box> boxes = new ArrayList<>();
         while (!rest.isEmpty()) {
-            DoubleSummaryStatistics medians = rest.stream().mapToDouble(Results.Line::median).summaryStatistics();
+            DoubleSummaryStatistics medians = rest.stream().mapToDouble(line -> line.values().median())
+                .summaryStatistics();
             List<Results.Line> group = rest.stream().filter(line -> metric.moreIsBetter()
-                ? line.median() * SAME_AXIS >= medians.getMax()
-                : line.median() <= medians.getMin() * SAME_AXIS).toList();
+                ? line.values().median() * SAME_AXIS >= medians.getMax()
+                : line.values().median() <= medians.getMin() * SAME_AXIS).toList();
             boxes.add(new Box(what + " of " + bytes(size) + " by round" + (boxes.isEmpty() ? "" : ", slower systems"),
                 metric, group));
             rest.removeAll(group);
@@ -116,40 +116,31 @@ final class ReportPlots {
         begin("boxes", box.title, box.metric.unit());
         json.name("rows").beginArray();
         for (Results.Line line : box.lines) {
-            RoundState[] states = results.states(line.metric(), line.cell());
-            double[] counted = line.validRounds() > 0 ? Results.only(RoundState.VALID, line.values(), states)
-                : line.values();
+            Metric metric = line.metric();
+            double[] counted = Results.values(
+                Results.counted(metric, line.rounds()), round -> round.value(line.cell(), metric));
             json.beginObject().member("system", systems.indexOf(line.cell().system()))
                 .name("inHandOvers").value(line.inHandOvers(), DECIMALS).name("box").beginArray();
             for (double part : new double[] {0, 0.25, 0.5, 0.75, 1}) {
-                json.value(quantile(counted, part), DECIMALS);
+                json.value(Statistics.quantile(counted, part), DECIMALS);
             }
             json.endArray().name("rounds").beginArray();
-            for (int round = 0; round < states.length; round++) {
-                json.beginObject().name("value").value(line.values()[round], DECIMALS)
-                    .member("state", states[round].text()).endObject();
+            for (Results.Round round : line.rounds()) {
+                json.beginObject().name("value").value(round.value(line.cell(), metric), DECIMALS)
+                    .member("valid", round.isValid(metric)).endObject();
             }
             json.endArray().endObject();
         }
         json.endArray().endObject();
     }
 
-    /** With a straight line between the two values around it, so that half of two values is their mean. */
-    static double quantile(double[] values, double part) {
-        double[] sorted = Statistics.present(values);
-        Arrays.sort(sorted);
-        double at = part * (sorted.length - 1);
-        double below = sorted[(int) at];
-        return below + (sorted[(int) Math.ceil(at)] - below) * (at - (int) at);
-    }
-
     /** Only systems with several sizes; the others are in the plots by round. */
     private void bySize(String title, Metric metric) {
         Map<String, TreeMap<Integer, Double>> bySystem = new LinkedHashMap<>();
         for (Results.Line line : results.lines()) {
-            if (line.metric() == metric && line.median() > 0) {
+            if (line.metric() == metric && line.values().median() > 0) {
                 bySystem.computeIfAbsent(line.cell().system(), any -> new TreeMap<>())
-                    .put(line.cell().sizeBytes(), line.median());
+                    .put(line.cell().sizeBytes(), line.values().median());
             }
         }
         bySystem.values().removeIf(medians -> medians.size() == 1);

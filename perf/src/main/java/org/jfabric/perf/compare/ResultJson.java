@@ -23,11 +23,10 @@ final class ResultJson {
         for (Map.Entry<String, String> each : run.environment().entrySet()) {
             json.member(each.getKey(), each.getValue());
         }
-        json.member("rounds", run.results().rounds()).member("roundsWanted", run.results().wanted())
-            .member("maxHandOverNs", run.results().maxHandOverNs()).endObject();
+        json.member("rounds", run.results().rounds()).endObject();
         json.name("results").beginArray();
         for (Results.Line line : run.results().lines()) {
-            write(json, line, run, readings);
+            write(json, line, readings);
         }
         json.endArray().name("targets").beginArray();
         for (Target.Verdict verdict : run.verdicts()) {
@@ -46,58 +45,31 @@ final class ResultJson {
         return json.endObject().toString();
     }
 
-    private static void write(JsonWriter json, Results.Line line, Comparison run, boolean readings) {
+    private static void write(JsonWriter json, Results.Line line, boolean readings) {
         json.beginObject()
             .member("system", line.cell().system())
             .member("metric", line.metric().key())
             .member("sizeBytes", line.cell().sizeBytes())
-            .member("median", line.median())
-            .member("min", line.min())
-            .member("max", line.max())
+            .member("median", line.values().median())
+            .member("firstQuartile", line.values().first())
+            .member("thirdQuartile", line.values().third())
             .member("unit", line.metric().unit())
             .name("medianInHandOvers").value(line.inHandOvers(), RATIO_DECIMALS)
-            .member("validRounds", line.validRounds());
-        states(json, line.states(), 1);
-        json.member("disturbedRounds", run.results().disturbedRounds(line.cell()));
+            .member("rounds", line.rounds().size())
+            .member("validRounds", line.valid());
         if (readings) {
-            json.name("values").beginArray();
-            for (double value : line.values()) {
-                json.value(value);
-            }
-            json.endArray().name("disturbances").beginArray();
-            for (Reading reading : run.results().readings(line.cell())) {
-                json.value(reading == null ? null : String.join("; ", reading.disturbances()));
+            json.name("readings").beginArray();
+            for (Results.Round round : line.rounds()) {
+                HandOvers around = round.handOvers();
+                json.beginObject().member("value", round.value(line.cell(), line.metric()))
+                    .member("valid", round.isValid(line.metric()))
+                    .member("handOverBeforeNs", around == null ? Double.NaN : around.before().ns())
+                    .member("handOverAfterNs", around == null ? Double.NaN : around.after().ns())
+                    .name("waited").value(round.readings().get(line.cell()).waited(), RATIO_DECIMALS).endObject();
             }
             json.endArray();
-            handOvers(json, line, run.results());
         }
         json.endObject();
-    }
-
-    private static void handOvers(JsonWriter json, Results.Line line, Results results) {
-        json.name("states").beginArray();
-        for (RoundState state : results.states(line.metric(), line.cell())) {
-            json.value(state.text());
-        }
-        json.endArray().name("handOversNs").beginArray();
-        for (Reading reading : results.readings(line.cell())) {
-            HandOvers around = reading == null ? null : reading.handOvers();
-            json.beginArray().value(around == null ? Double.NaN : around.beforeNs())
-                .value(around == null ? Double.NaN : around.afterNs()).endArray();
-        }
-        json.endArray();
-    }
-
-    private static void states(JsonWriter json, Map<RoundState, Spread> states, int decimals) {
-        json.name("byState").beginArray();
-        states.forEach((state, spread) -> json.beginObject()
-            .member("state", state.text())
-            .member("rounds", spread.rounds())
-            .name("median").value(spread.median(), decimals)
-            .name("min").value(spread.min(), decimals)
-            .name("max").value(spread.max(), decimals)
-            .endObject());
-        json.endArray();
     }
 
     private static void write(JsonWriter json, Comparison.SideProfile side) {
@@ -122,20 +94,22 @@ final class ResultJson {
             .member("verdict", verdict.outcome().key())
             .member("measured", verdict.measured())
             .name("ratio").value(verdict.ratio(), RATIO_DECIMALS)
+            .name("firstQuartile").value(verdict.ratios().first(), RATIO_DECIMALS)
+            .name("thirdQuartile").value(verdict.ratios().third(), RATIO_DECIMALS)
             .member("own", verdict.own())
             .member("other", verdict.other())
-            .member("otherSystem", verdict.against() == null ? null : verdict.against().cell().system())
+            .member("otherSystem", target.isRatio() ? target.references().getFirst().cell().system() : null)
             .name("least").value(target.least() > 0 ? target.least() : Double.NaN, RATIO_DECIMALS)
             .name("must").value(target.must() == Target.SHOWN ? Double.NaN : target.must(), RATIO_DECIMALS)
             .name("goal").value(target.goal(), RATIO_DECIMALS)
             .member("met", verdict.met())
             .member("goalMet", verdict.goalMet())
             .name("missedBy").value(verdict.missedBy(), RATIO_DECIMALS)
-            .member("validRounds", verdict.validRounds())
+            .member("rounds", verdict.rounds())
+            .member("validRounds", verdict.valid())
             .member("neededRounds", target.neededRounds())
-            .member("roundsWithin5Percent", verdict.near());
-        states(json, verdict.states(), RATIO_DECIMALS);
-        json.member("reason", reason).endObject();
+            .member("unfit", target.unfit())
+            .member("reason", reason).endObject();
     }
 
     private static void texts(JsonWriter json, String name, List<String> texts) {

@@ -1,42 +1,46 @@
 package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.EnumMap;
-import java.util.LinkedHashMap;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** The readings of all rounds by cell, in the order in which they were first measured. Owner: one thread. */
+/** The rounds of a run. Owner: one thread. */
 final class Results {
-    /** Longest hand-over that is valid, if nothing else is wanted. */
-    static final double MAX_HAND_OVER_NS = 70;
-
-    private final Map<Cell, List<Reading>> byCell = new LinkedHashMap<>();
-    private final int wanted;
-    private final double maxHandOverNs;
-    private int rounds;
+    private final List<Round> rounds = new ArrayList<>();
 
     /**
-     * No readings yet.
+     * Slices of cells that are compared, one directly after the other.
      *
-     * @param wanted rounds that should be valid.
+     * @param handOvers around it; null if there is nothing that depends on them.
+     * @param readings  of the cells.
      */
-    Results(int wanted) {
-        this(wanted, MAX_HAND_OVER_NS);
-    }
+    record Round(HandOvers handOvers, Map<Cell, Reading> readings) {
+        /** The value of a cell, not a number if there is none. */
+        double value(Cell cell, Metric metric) {
+            Reading reading = readings.get(cell);
+            if (reading == null) {
+                return Double.NaN;
+            }
+            Metric time = metric.inHandOversOf();
+            return time == null ? reading.value(metric)
+                : handOvers == null ? Double.NaN : reading.value(time) / handOvers.meanNs();
+        }
 
-    /**
-     * No readings yet.
-     *
-     * @param wanted        rounds that should be valid.
-     * @param maxHandOverNs longest hand-over of a cache line around a cell that is valid.
-     */
-    Results(int wanted, double maxHandOverNs) {
-        this.wanted = wanted;
-        this.maxHandOverNs = maxHandOverNs;
+        /** Returns true if the host did not change its state meanwhile, and all sides had their cores. */
+        boolean isValid() {
+            return handOvers != null && handOvers.alike() && readings.values().stream().allMatch(Reading::hadCores);
+        }
+
+        /** Returns true if the values of a metric count. */
+        boolean isValid(Metric metric) {
+            return !metric.dependsOnHandOver() || isValid();
+        }
     }
 
     /**
@@ -44,176 +48,89 @@ final class Results {
      *
      * @param cell        the cell that was measured.
      * @param metric      of it.
-     * @param median      of the valid rounds, or if none is valid of all.
-     * @param min         of the same rounds.
-     * @param max         of the same rounds.
-     * @param values      by round, of all rounds; not a number where there is none.
-     * @param inHandOvers median of the same rounds in hand-overs of the same cell; not a number if the metric is no
-     *                    time or no hand-over was measured.
-     * @param states      the rounds by state; of a metric that does not depend on the hand-over all are valid.
+     * @param rounds      that have it.
+     * @param values      of the valid rounds, or if none is valid of all.
+     * @param inHandOvers median of the same rounds in their hand-overs; not a number if the metric is no time or no
+     *                    hand-over was measured.
+     * @param valid       number of rounds that are valid.
      */
-    record Line(Cell cell, Metric metric, double median, double min, double max, double[] values,
-        double inHandOvers, Map<RoundState, Spread> states) {
-        /** Rounds that count. */
-        int validRounds() {
-            return states.containsKey(RoundState.VALID) ? states.get(RoundState.VALID).rounds() : 0;
-        }
+    record Line(Cell cell, Metric metric, List<Round> rounds, Quartiles values, double inHandOvers, int valid) {
     }
 
-    void add(Cell cell, int round, Reading reading) {
-        List<Reading> readings = byCell.computeIfAbsent(cell, any -> new ArrayList<>());
-        while (readings.size() <= round) {
-            readings.add(null);
-        }
-        readings.set(round, reading);
-        rounds = Math.max(rounds, round + 1);
+    Round add(HandOvers handOvers, Map<Cell, Reading> readings) {
+        rounds.add(new Round(handOvers, readings));
+        return rounds.getLast();
     }
 
-    /** Rounds begun so far; not every cell is in each of them. */
+    /** All rounds so far. */
     int rounds() {
-        return rounds;
+        return rounds.size();
     }
 
-    /** Valid rounds that each target should have. */
-    int wanted() {
-        return wanted;
+    /** Rounds that are valid. */
+    long validRounds() {
+        return rounds.stream().filter(Round::isValid).count();
     }
 
-    /** Longest hand-over that is valid. */
-    double maxHandOverNs() {
-        return maxHandOverNs;
-    }
-
+    /** The cells by pass and size, those of one kind in the order in which they were first measured. */
     List<Cell> cells() {
-        return List.copyOf(byCell.keySet());
+        Set<Cell> cells = new LinkedHashSet<>();
+        rounds.forEach(round -> cells.addAll(round.readings.keySet()));
+        return cells.stream().sorted(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)).toList();
     }
 
-    /**
-     * The readings of a cell.
-     *
-     * @return by round, with null where there is none.
-     */
-    Reading[] readings(Cell cell) {
-        return byCell.getOrDefault(cell, List.of()).toArray(new Reading[rounds]);
+    /** The rounds that have a value of a metric in each of some cells. */
+    List<Round> rounds(Metric metric, List<Cell> cells) {
+        return rounds.stream()
+            .filter(round -> cells.stream().noneMatch(cell -> Double.isNaN(round.value(cell, metric)))).toList();
     }
 
-    /**
-     * The values of a metric.
-     *
-     * @return by round, not a number where there is none.
-     */
-    double[] values(Cell cell, Metric metric) {
-        return Arrays.stream(readings(cell)).mapToDouble(reading -> value(reading, metric)).toArray();
+    /** The valid ones of some rounds, or if none is valid all. */
+    static List<Round> counted(Metric metric, List<Round> rounds) {
+        List<Round> valid = rounds.stream().filter(round -> round.isValid(metric)).toList();
+        return valid.isEmpty() ? rounds : valid;
     }
 
-    private static double value(Reading reading, Metric metric) {
-        if (reading == null) {
-            return Double.NaN;
-        }
-        if (metric.inHandOversOf() != null) {
-            return reading.handOvers() == null ? Double.NaN
-                : value(reading, metric.inHandOversOf()) / reading.handOvers().meanNs();
-        }
-        return reading.values().getOrDefault(metric, Double.NaN);
+    /** A value of each round. */
+    static double[] values(List<Round> rounds, ToDoubleFunction<Round> value) {
+        return rounds.stream().mapToDouble(value).toArray();
     }
 
-    /** The middle of the rounds that {@link Line} is about, not a number if it was not measured. */
+    /** The median that {@link Line} is about, not a number if it was not measured. */
     double median(Cell cell, Metric metric) {
-        Spread valid = Spread.of(only(RoundState.VALID, values(cell, metric), states(metric, cell)));
-        return valid.rounds() > 0 ? valid.median() : Statistics.median(values(cell, metric));
-    }
-
-    /**
-     * The state of each round, of several cells together.
-     *
-     * @param metric that is compared.
-     * @param cells  all that are compared.
-     * @return by round.
-     */
-    RoundState[] states(Metric metric, Cell... cells) {
-        RoundState[] states = new RoundState[rounds];
-        for (int i = 0; i < rounds; i++) {
-            int round = i;
-            states[round] = !metric.dependsOnHandOver() ? RoundState.VALID
-                : RoundState.of(maxHandOverNs, Stream.of(cells).map(cell -> readings(cell)[round])
-                    .map(reading -> reading == null ? null : reading.handOvers()).toArray(HandOvers[]::new));
-        }
-        return states;
-    }
-
-    /** The values of the rounds of one state; not a number for the others. */
-    static double[] only(RoundState state, double[] values, RoundState[] states) {
-        double[] only = values.clone();
-        for (int round = 0; round < only.length; round++) {
-            only[round] = states[round] == state ? only[round] : Double.NaN;
-        }
-        return only;
-    }
-
-    /** The values by state, without the states that no round has. */
-    static Map<RoundState, Spread> byState(double[] values, RoundState[] states) {
-        Map<RoundState, Spread> spreads = new EnumMap<>(RoundState.class);
-        for (RoundState state : RoundState.values()) {
-            Spread spread = Spread.of(only(state, values, states));
-            if (spread.rounds() > 0) {
-                spreads.put(state, spread);
-            }
-        }
-        return spreads;
+        return Statistics.median(
+            values(counted(metric, rounds(metric, List.of(cell))), round -> round.value(cell, metric)));
     }
 
     /** Everything that was measured. */
     List<Line> lines() {
         List<Line> lines = new ArrayList<>();
-        for (Cell cell : byCell.keySet()) {
+        for (Cell cell : cells()) {
             for (Metric metric : Metric.values()) {
-                double[] values = values(cell, metric);
-                if (metric.inHandOversOf() == null && !Double.isNaN(Statistics.median(values))) {
-                    lines.add(line(cell, metric, values));
+                List<Round> own = metric.inHandOversOf() == null ? rounds(metric, List.of(cell)) : List.of();
+                if (!own.isEmpty()) {
+                    lines.add(line(cell, metric, own));
                 }
             }
         }
         return lines;
     }
 
-    private Line line(Cell cell, Metric metric, double[] values) {
-        RoundState[] states = states(metric, cell);
-        Map<RoundState, Spread> byState = byState(values, states);
-        boolean valid = byState.containsKey(RoundState.VALID);
-        Spread shown = valid ? byState.get(RoundState.VALID) : Spread.of(values);
-        double[] inHandOvers = new double[values.length];
-        Reading[] readings = readings(cell);
-        for (int round = 0; round < values.length; round++) {
-            inHandOvers[round] = metric.isTime() && readings[round] != null && readings[round].handOvers() != null
-                ? values[round] / readings[round].handOvers().meanNs() : Double.NaN;
-        }
-        return new Line(cell, metric, shown.median(), shown.min(), shown.max(), values,
-            Statistics.median(valid ? only(RoundState.VALID, inHandOvers, states) : inHandOvers), byState);
+    private static Line line(Cell cell, Metric metric, List<Round> own) {
+        List<Round> counted = counted(metric, own);
+        double[] inHandOvers = values(counted, round -> metric.isTime() && round.handOvers != null
+            ? round.value(cell, metric) / round.handOvers.meanNs() : Double.NaN);
+        return new Line(cell, metric, own, Quartiles.of(values(counted, round -> round.value(cell, metric))),
+            Statistics.median(inHandOvers), (int) own.stream().filter(round -> round.isValid(metric)).count());
     }
 
     /** The distributions of all rounds of a cell together, or null if it has none. */
     Histogram histogram(Cell cell) {
-        Histogram all = null;
-        for (Reading reading : readings(cell)) {
-            if (reading != null && reading.histogram() != null) {
-                if (all == null) {
-                    all = reading.histogram().copy();
-                } else {
-                    all.add(reading.histogram());
-                }
-            }
-        }
-        return all;
-    }
-
-    /** Rounds of a cell in which something was noticed. */
-    int disturbedRounds(Cell cell) {
-        int disturbed = 0;
-        for (Reading reading : readings(cell)) {
-            if (reading != null && !reading.disturbances().isEmpty()) {
-                disturbed++;
-            }
-        }
-        return disturbed;
+        return rounds.stream().map(round -> round.readings.get(cell)).filter(Objects::nonNull)
+            .map(Reading::histogram).filter(Objects::nonNull).reduce((all, each) -> {
+                Histogram both = all.copy();
+                both.add(each);
+                return both;
+            }).orElse(null);
     }
 }

@@ -2,6 +2,7 @@ package org.jfabric.perf.compare;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -11,18 +12,25 @@ import java.util.Set;
 import org.jfabric.tool.ToolException;
 
 /**
- * Runs the rounds: within a round every cell once, what is compared one after the other, in the next round in the
- * opposite order, so that a drift of the machine falls on all. Owner: the main thread.
+ * Runs the rounds. The cells that are compared are opened together and measured in rounds of short slices, one after
+ * the other while the others are stopped, in every second round in the opposite order. Each group of cells has several
+ * such sittings, spread over the run. Owner: the main thread.
  */
 final class Rig implements AutoCloseable {
-    private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
+    /** The cells of a group are opened so often, so that no result depends on one placement in memory. */
+    static final int SITTINGS = 3;
 
+    private static final long COLLECTIONS_TIMEOUT_NS = 60_000_000_000L;
     private static final double NS_PER_SECOND = 1e9;
     private static final long NS_PER_MINUTE = 60_000_000_000L;
     /** For the profiles, which come behind the rounds. */
-    private static final long PROFILES_NS = 50_000_000_000L;
-    /** Rounds at most, in times of those that should be valid. */
-    private static final int MOST_TIMES = 3;
+    private static final long PROFILES_NS = 20_000_000_000L;
+    /** What no target judges has one round for so many of the others. */
+    private static final int SHOWN_PART = 4;
+    /** Rounds of a sitting at most, in times of those that should be valid. */
+    private static final int MOST_TIMES = 2;
+    private static final Cell HAND_OVER = new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
+    private static final Cell BARE_HAND_OVER = new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
 
     private final PrintWriter progress;
     private final long profileNs;
@@ -32,6 +40,8 @@ final class Rig implements AutoCloseable {
     private final Map<String, String> environment;
     private final List<Target> targets;
     private final HandOverProbe probe;
+    /** The system that is being used. */
+    private String current;
 
     /**
      * Prepares a run; nothing is started yet.
@@ -57,7 +67,7 @@ final class Rig implements AutoCloseable {
             }
         }
         environment = Machine.environment(settings, all);
-        targets = Targets.all(Targets.Ucx.of(environment));
+        targets = Targets.all(environment);
         if (Machine.load() > Runtime.getRuntime().availableProcessors()) {
             notes.add(String.format(Locale.ROOT, "The machine was busy when the run began: load %.1f on %d cores.",
                 Machine.load(), Runtime.getRuntime().availableProcessors()));
@@ -67,18 +77,14 @@ final class Rig implements AutoCloseable {
         }
     }
 
-    /**
-     * Limits for the rounds of a run.
-     *
-     * @param wanted        valid rounds that each target should have; so many rounds of all cells there are at least.
-     * @param limitNs       of the whole run, after which no further round is begun.
-     * @param maxHandOverNs longest hand-over around a cell that is valid.
-     */
-    record Rounds(int wanted, long limitNs, double maxHandOverNs) {
-        /** Rounds at most. With too few for any verdict there is no sense in more. */
-        int most() {
-            return wanted < Target.LEAST_VALID_ROUNDS ? wanted : wanted * MOST_TIMES;
-        }
+    /** Prepares sittings only. */
+    Rig(List<Contender> contenders, HandOverProbe probe) {
+        this.contenders.addAll(contenders);
+        this.probe = probe;
+        progress = null;
+        profileNs = 0;
+        environment = Map.of();
+        targets = List.of();
     }
 
     /**
@@ -86,112 +92,120 @@ final class Rig implements AutoCloseable {
      *
      * @param sizes    of messages, in bytes.
      * @param full     the whole matrix.
-     * @param rounds   of the run.
+     * @param rounds   valid ones that each group should have.
+     * @param limitNs  of the whole run, after which no further sitting is begun.
      * @param messages of the pass that counts garbage collections, 0 for none.
      */
-    Comparison run(Set<Integer> sizes, boolean full, Rounds rounds, long messages) throws InterruptedException {
-        List<Cell> cells = Matrix.cells(contenders, targets, sizes, full);
-        if (cells.isEmpty()) {
+    Comparison run(Set<Integer> sizes, boolean full, int rounds, long limitNs, long messages)
+        throws InterruptedException {
+        List<List<Cell>> groups = new ArrayList<>(Matrix.groups(contenders, targets, sizes, full));
+        if (groups.isEmpty()) {
             throw new ToolException("Nothing is to be measured: none of these systems is compared with these sizes; "
                 + "--full measures each system with each size.");
         }
         long started = System.nanoTime();
-        long verified = verify(cells);
-        Results results = new Results(rounds.wanted, rounds.maxHandOverNs);
-        long reserveNs = PROFILES_NS + (messages > 0 ? COLLECTIONS_TIMEOUT_NS : 0);
-        rounds(cells, rounds, started - reserveNs, results);
+        long verified = verify(groups);
+        Results results = new Results();
+        sittings(groups, rounds,
+            started + limitNs - PROFILES_NS - (messages > 0 ? COLLECTIONS_TIMEOUT_NS : 0), results);
         JvmContender.Collected collected = collections(sizes, messages);
         if (collected.messages() >= Targets.COLLECTED_MESSAGES) {
-            results.add(Targets.COLLECTED, 0, new Reading(Map.of(
+            results.add(null, Map.of(Targets.COLLECTED, new Reading(Map.of(
                 Metric.COLLECTIONS, (double) collected.load().collections(),
                 Metric.OWN_BYTES, (double) collected.load().ownBytes(),
-                Metric.ALL_BYTES, (double) collected.load().allBytes()), List.of(), null));
+                Metric.ALL_BYTES, (double) collected.load().allBytes()), null)));
         }
         return new Comparison(environment, titles(), results, missing, notes, verified, collected.messages(),
             collected.load().collections(), profiles(sizes));
     }
 
-    /** Runs the wanted number of rounds of all cells, then more of those whose targets have too few valid ones. */
-    private void rounds(List<Cell> cells, Rounds rounds, long countedFromNs, Results results)
+    private void sittings(List<List<Cell>> groups, int rounds, long endNs, Results results)
         throws InterruptedException {
-        Set<Cell> failed = new LinkedHashSet<>();
-        // duration of the round before: the first one, with the start of all processes, is longer than the others
-        long lastNs = 0;
-        for (int round = 0; round < rounds.most(); round++) {
-            Set<Cell> lacking = lacking(targets, results, cells, failed);
-            List<Cell> now = new ArrayList<>(round < rounds.wanted ? cells
-                : cells.stream().filter(lacking::contains).toList());
-            now.removeAll(failed);
-            if (now.isEmpty()) {
-                return;
-            }
+        int sittings = Math.min(SITTINGS, rounds);
+        for (int sitting = 0; sitting < sittings; sitting++) {
             long begin = System.nanoTime();
-            if (round > 0 && begin - countedFromNs + lastNs > rounds.limitNs) {
-                notes.add(String.format(Locale.ROOT, "The run ended after round %d, because its %d minutes were over,"
-                    + " without %d valid rounds of each target: the machine is slow, busy or changes its state."
-                    + " --minutes gives it more.", round, rounds.limitNs / NS_PER_MINUTE, rounds.wanted));
-                return;
-            }
-            say("round %d, %d cells%s", round + 1, now.size(), round < rounds.wanted ? " of " + rounds.wanted
-                + " rounds" : ": again what has too few valid rounds");
-            double handOver = probe.read();
-            for (Cell cell : round % 2 == 0 ? now : now.reversed()) {
-                Reading reading = measure(cell, round, failed);
-                double after = probe.read();
-                if (reading != null) {
-                    results.add(cell, round, reading.with(new HandOvers(handOver, after)));
+            say("sitting %d of %d, %d groups of cells", sitting + 1, sittings, groups.size());
+            for (List<Cell> group : List.copyOf(groups)) {
+                if (sitting > 0 && System.nanoTime() - endNs > 0) {
+                    notes.add(String.format(Locale.ROOT, "The run ended in sitting %d of %d, because its minutes were"
+                        + " over: the machine is slow or busy, or changes its state often. --minutes gives it more.",
+                        sitting + 1, sittings));
+                    return;
                 }
-                handOver = after;
+                try {
+                    sitting(group, Math.ceilDiv(isJudged(group) ? rounds : Math.ceilDiv(rounds, SHOWN_PART), sittings),
+                        results);
+                } catch (ToolException ex) {
+                    leaveOut(group, ex);
+                    groups.remove(group);
+                }
             }
-            lastNs = System.nanoTime() - begin;
-            say("  %d cells took %.0f s", now.size(), lastNs / NS_PER_SECOND);
+            say("  it took %.0f s", (System.nanoTime() - begin) / NS_PER_SECOND);
+            Collections.reverse(groups);
         }
     }
 
-    /**
-     * Selects the cells that have to be measured again.
-     *
-     * @param targets of the run.
-     * @param results so far.
-     * @param cells   of the run.
-     * @param failed  those that cannot be measured.
-     * @return the cells of all targets that have fewer valid rounds than are wanted.
-     */
-    static Set<Cell> lacking(List<Target> targets, Results results, List<Cell> cells, Set<Cell> failed) {
-        Set<Cell> lacking = new LinkedHashSet<>();
-        for (Target target : targets) {
-            List<Cell> own = target.cells();
-            if (cells.containsAll(own) && own.stream().noneMatch(failed::contains)
-                && target.judge(results).validRounds() < results.wanted()) {
-                lacking.addAll(own);
-            }
-        }
-        return lacking;
+    private boolean isJudged(List<Cell> group) {
+        return targets.stream().anyMatch(target -> target.cells().equals(group) && target.unfit() == null);
     }
 
-    /**
-     * Measures a cell. Another library's failure is no reason to throw away hours of measurements; our own is.
-     *
-     * @return null if it failed.
-     */
-    private Reading measure(Cell cell, int round, Set<Cell> failed) throws InterruptedException {
-        Contender contender = byId(cell.system());
-        try {
-            return contender.measure(cell.pass(), cell.sizeBytes());
-        } catch (ToolException ex) {
-            if (cell.system().startsWith("jfabric") && !cell.system().startsWith(Contenders.BASELINE)) {
-                throw ex;
+    /** Opens the cells of a group and takes rounds until enough are valid, or twice as many have been taken. */
+    void sitting(List<Cell> group, int wanted, Results results) throws InterruptedException {
+        for (Cell cell : group) {
+            of(cell).open(cell.pass(), cell.sizeBytes());
+        }
+        List<Cell> order = order(group);
+        int most = group.getFirst().pass() == Pass.FRESH ? 1 : wanted * MOST_TIMES;
+        int valid = 0;
+        HandOvers.HandOver before = probe.read();
+        for (int round = 0; round < most && valid < wanted; round++) {
+            Map<Cell, Reading> readings = slices(round % 2 == 0 ? order : order.reversed());
+            HandOvers.HandOver after = probe.read();
+            HandOvers around = new HandOvers(before, after);
+            if (!Double.isNaN(around.meanNs())) {
+                readings.put(HAND_OVER, new Reading(Map.of(Metric.HALF_ROUND_TRIP, around.meanNs()), null));
+                readings.put(BARE_HAND_OVER,
+                    new Reading(Map.of(Metric.HALF_ROUND_TRIP, around.meanBareNs()), null));
             }
-            failed.add(cell);
-            contender.close();
-            notes.add("Not measured any further: " + cell + ", in round " + (round + 1) + ": " + ex.getMessage());
-            say("  %s failed: %s", cell, ex.getMessage());
-            return null;
+            valid += results.add(around, readings).isValid() ? 1 : 0;
+            before = after;
+        }
+        for (Cell cell : group) {
+            of(cell).closeCell();
         }
     }
 
-    private long verify(List<Cell> cells) throws InterruptedException {
+    /** A cell whose program is started for each slice, which takes a while, has the group's own one on both sides. */
+    private List<Cell> order(List<Cell> group) {
+        List<Cell> order = new ArrayList<>(group);
+        if (group.size() > 1 && group.stream().anyMatch(cell -> of(cell).startsAnew())) {
+            order.add(group.getFirst());
+        }
+        return order;
+    }
+
+    private Map<Cell, Reading> slices(List<Cell> order) throws InterruptedException {
+        Map<Cell, Reading> readings = new LinkedHashMap<>();
+        for (Cell cell : order) {
+            readings.merge(cell, of(cell).slice(cell.pass(), cell.sizeBytes()), Reading::mean);
+        }
+        return readings;
+    }
+
+    /** Another library's failure is no reason to throw away a long run; one of JFabric is. */
+    private void leaveOut(List<Cell> group, ToolException failure) {
+        if (current.startsWith("jfabric") && !current.startsWith(Contenders.BASELINE)) {
+            throw failure;
+        }
+        group.forEach(cell -> byId(cell.system()).close());
+        notes.add("Not measured any further: " + group + ": " + failure.getMessage());
+        say("  %s failed: %s", group, failure.getMessage());
+    }
+
+    private long verify(List<List<Cell>> groups) throws InterruptedException {
         say("comparing contents");
+        Set<Cell> cells = new LinkedHashSet<>();
+        groups.forEach(cells::addAll);
         long verified = 0;
         for (Cell cell : cells) {
             if (cell.pass() != Pass.PACED && cell.pass() != Pass.FRESH) {
@@ -204,7 +218,7 @@ final class Rig implements AutoCloseable {
     private JvmContender.Collected collections(Set<Integer> sizes, long messages) throws InterruptedException {
         Contender own = byId(Contenders.INVOKER);
         if (messages == 0 || own == null || !sizes.contains(Targets.SIZE)) {
-            return new JvmContender.Collected(0, new ThreadLoad(0, 0, 0, 0, 0));
+            return new JvmContender.Collected(0, new ThreadLoad(0, 0, 0, 0));
         }
         say("counting garbage collections in %,d messages", messages);
         JvmContender.Collected found = ((JvmContender) own).collections(messages, COLLECTIONS_TIMEOUT_NS);
@@ -230,6 +244,11 @@ final class Rig implements AutoCloseable {
         return profiles;
     }
 
+    private Contender of(Cell cell) {
+        current = cell.system();
+        return byId(current);
+    }
+
     private Contender byId(String id) {
         for (Contender contender : contenders) {
             if (contender.id().equals(id)) {
@@ -244,6 +263,7 @@ final class Rig implements AutoCloseable {
         for (Contender contender : contenders) {
             titles.put(contender.id(), contender.title());
         }
+        titles.put(Contenders.BARE_HAND_OVER, "bare hand-over of a cache line, without the loop of the other systems");
         return titles;
     }
 

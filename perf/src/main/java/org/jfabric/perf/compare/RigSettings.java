@@ -6,32 +6,45 @@ import java.nio.file.Path;
  * Settings that all contenders have in common.
  *
  * @param directory for drivers' files, in shared memory.
- * @param timedNs   least length of a timed pass.
+ * @param sliceNs   approximate length of a slice in nanoseconds.
  * @param pingCpu   processor of the sides that measure.
  * @param pongCpu   processor of the sides that answer, and of drivers.
  * @param spinning  true if these are two different processors.
  * @param baseline  class path of an older build of JFabric, or null.
  */
-record RigSettings(Path directory, long timedNs, int pingCpu, int pongCpu, boolean spinning, Baseline baseline) {
-    private static final long LONGEST_HAND_OVER_NS = 40_000_000;
+record RigSettings(Path directory, long sliceNs, int pingCpu, int pongCpu, boolean spinning, Baseline baseline) {
+    /** The clocks of a paced pass and of one with cold endpoints leave room for few messages. */
+    private static final int CLOCKED_SLICES = 10;
+    /** Of a program that is started for it, which has its own warm-up. */
+    private static final int STARTED_SLICES = 4;
 
-    /** A reading of the bare hand-over. */
-    long handOverNs() {
-        return Math.min(LONGEST_HAND_OVER_NS, timedNs / 4);
+    /** Length of a slice of a pass. */
+    long sliceNs(Pass pass) {
+        return pass == Pass.PACED || pass == Pass.COLD ? CLOCKED_SLICES * sliceNs : sliceNs;
     }
 
-    /** Warm-up of each cell. */
+    /** Length of a slice of a program that is started for it. */
+    long startedNs() {
+        return STARTED_SLICES * sliceNs;
+    }
+
+    /** A measurement of the hand-over by one of its loops. */
+    long handOverNs() {
+        return sliceNs / 3;
+    }
+
+    /** Warm-up of a cell that is opened again. */
     long warmNs() {
-        return timedNs / 5;
+        return 2 * sliceNs;
     }
 
     /** Warm-up of the first cell of a kind in new processes in nanoseconds: until its code is compiled. */
     long firstWarmNs() {
-        return timedNs * 3;
+        return 24 * sliceNs;
     }
 
     /** Approximate duration of a profiled pass in nanoseconds: long enough for enough samples. */
     long profileNs() {
-        return timedNs * 3;
+        return 60 * sliceNs;
     }
 }

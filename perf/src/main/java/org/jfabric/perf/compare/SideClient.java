@@ -1,6 +1,9 @@
 package org.jfabric.perf.compare;
 
-import java.time.Duration;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -9,13 +12,24 @@ import org.jfabric.tool.ChildJvm;
 import org.jfabric.tool.ToolException;
 
 /** The rig's end of a {@link SideProcess}. Owner: the rig's thread. */
+@SuppressWarnings("restricted")
 final class SideClient implements AutoCloseable {
     private static final long START_TIMEOUT_MS = 60_000;
+    /** A process that is stopped when the rig dies continues, notices that, and ends itself. */
+    private static final List<String> TIE = List.of("setpriv", "--pdeathsig", "CONT");
+    private static final int SIGCONT = 18;
+    private static final int SIGSTOP = 19;
+    private static final MethodHandle KILL = Linker.nativeLinker().downcallHandle(
+        Linker.nativeLinker().defaultLookup().findOrThrow("kill"),
+        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
     private final LinkedBlockingQueue<ChildJvm.Line> lines = new LinkedBlockingQueue<>();
     private final SideRole role;
     private final ChildJvm process;
+    /** Knows when the process began, so that no other process of the same number is taken for it. */
+    private final ProcessHandle handle;
     private boolean idle;
+    private boolean stopped;
 
     /**
      * Starts the process, which is of use when it is ready: processes of one contender start at the same time.
@@ -43,8 +57,13 @@ final class SideClient implements AutoCloseable {
         if (launch.cabled()) {
             arguments.addAll(List.of("--interface", Cable.INTERFACE));
         }
-        process = new ChildJvm(contender + ' ' + role.text(), launch.cabled() ? Cable.OWN_HOST : List.of(),
-            launch.flags(), launch.classPath(), arguments, SideProcess.MARK, lines);
+        List<String> prefix = new ArrayList<>(Programs.find(TIE.getFirst()) == null ? List.of() : TIE);
+        if (launch.cabled()) {
+            prefix.addAll(Cable.OWN_HOST);
+        }
+        process = new ChildJvm(contender + ' ' + role.text(), prefix, launch.flags(), launch.classPath(), arguments,
+            SideProcess.MARK, lines);
+        handle = ProcessHandle.of(process.pid()).orElse(null);
     }
 
     /** Waits until the process listens. */
@@ -102,19 +121,42 @@ final class SideClient implements AutoCloseable {
         return line.text().substring(Math.min(line.text().length(), word.length() + 1));
     }
 
+    /** Stops the process with all its threads, so that it takes no processor time while others are measured. */
+    void stop() {
+        stopped = signal(SIGSTOP);
+    }
+
+    /** Lets it run again. */
+    void resume() {
+        if (stopped) {
+            stopped = false;
+            signal(SIGCONT);
+        }
+    }
+
+    private boolean signal(int signal) {
+        if (handle == null || !handle.isAlive()) {
+            return false;
+        }
+        try {
+            return (int) KILL.invokeExact((int) process.pid(), signal) == 0;
+        } catch (Throwable ex) {
+            throw new IllegalStateException("kill() cannot be called", ex);
+        }
+    }
+
     long memoryBytes() {
         return ThreadLoad.memoryBytes(process.pid());
     }
 
-    /** Processor time of the process so far, in steps of the kernel's clock. */
     long cpuNs() {
-        return ProcessHandle.of(process.pid()).flatMap(handle -> handle.info().totalCpuDuration())
-            .map(Duration::toNanos).orElse(0L);
+        return ThreadLoad.cpuNs(process.pid());
     }
 
     /** A side in the middle of a pass does not read commands; its process is killed then. */
     @Override
     public void close() {
+        resume();
         if (!idle) {
             process.kill();
         }

@@ -36,8 +36,10 @@ enum SideKind {
     JFABRIC_SELF_AMONG_MANY,
     /** JFabric in mode INVOKER with many receives posted, over some tags, and two peers. */
     JFABRIC_POSTED,
-    /** JFabric, two drivers in one thread. */
+    /** JFabric, several drivers in one thread. */
     JFABRIC_ONE_THREAD,
+    /** JFabric, a group's writer and its readers in one thread. */
+    JFABRIC_GROUP,
     /** A JFabric daemon in mode SHARED whose threads are bound to no core. */
     JFABRIC_SHARED_UNBOUND,
     /** A client of it that sleeps until a message over shm is there. */
@@ -64,6 +66,8 @@ enum SideKind {
     AERON_UDP,
     /** Two threads and one cache line. */
     HAND_OVER,
+    /** Two threads and a cache line in each direction, without a port. */
+    BARE_HAND_OVER,
     /** A copy in memory. */
     COPY;
 
@@ -93,7 +97,9 @@ enum SideKind {
             case JFABRIC_SELF -> new JFabricSelf(settings, 1);
             case JFABRIC_SELF_AMONG_MANY -> new JFabricSelf(settings, MANY);
             case JFABRIC_POSTED -> new PostedSide(settings);
-            case JFABRIC_ONE_THREAD -> new OneThreadSide(settings);
+            case JFABRIC_ONE_THREAD -> new ManyPeersSide(
+                settings.directory(), Launch.pattern(), Launch.peers(), settings.sizeBytes());
+            case JFABRIC_GROUP -> new GroupSide(settings, Launch.peers());
             case JFABRIC_SHARED_UNBOUND -> new JFabricDaemon(settings, ThreadingMode.SHARED, false);
             case JFABRIC_WAITING_SHM -> new WaitingSide(settings, "shm");
             case JFABRIC_WAITING_TCP -> new WaitingSide(settings, "tcp");
@@ -107,6 +113,7 @@ enum SideKind {
             case AERON_IPC -> AeronSide.ipc(settings);
             case AERON_UDP -> AeronSide.udp(settings);
             case HAND_OVER -> new HandOverSide(settings);
+            case BARE_HAND_OVER -> new BareHandOverSide(settings);
             case COPY -> new CopySide(settings);
         };
     }

@@ -151,8 +151,7 @@ public final class SideProcess implements ToolCommand {
         ThreadLoad.Span span = new ThreadLoad.Span();
         long result = side.run(pass, count);
         ThreadLoad load = span.end();
-        say("done " + new SideReport(result, load, ThreadLoad.memoryBytes(ProcessHandle.current().pid()),
-            side.driverCycles(),
+        say("done " + new SideReport(result, load, side.driverCycles(),
             pass == Pass.PACED || pass == Pass.COLD || pass == Pass.FRESH ? side.distribution() : null,
             profiler == null ? null : profiler.end(base)).format());
     }

@@ -10,21 +10,20 @@ import org.HdrHistogram.Histogram;
  *
  * @param result       nanoseconds, or messages compared.
  * @param load         of the process meanwhile.
- * @param memoryBytes  resident memory of the process afterwards.
  * @param driverCycles duty cycles of a daemon meanwhile, 0 if they are not counted.
  * @param histogram    distribution, or null.
  * @param profile      distribution of the thread's time, or null.
  */
-record SideReport(long result, ThreadLoad load, long memoryBytes, long driverCycles, Histogram histogram,
+record SideReport(long result, ThreadLoad load, long driverCycles, Histogram histogram,
     Profile profile) {
     private static final int LOAD_WORD = 1;
-    private static final int MEMORY_WORD = LOAD_WORD + ThreadLoad.WORDS;
-    private static final int WORDS = MEMORY_WORD + 4;
+    private static final int CYCLES_WORD = LOAD_WORD + ThreadLoad.WORDS;
+    private static final int WORDS = CYCLES_WORD + 3;
     private static final String NONE = "-";
 
     /** The line. */
     String format() {
-        return String.join(" ", Long.toString(result), load.format(), Long.toString(memoryBytes),
+        return String.join(" ", Long.toString(result), load.format(),
             Long.toString(driverCycles), histogram == null ? NONE : encode(histogram),
             profile == null ? NONE : profile.format());
     }
@@ -40,22 +39,11 @@ record SideReport(long result, ThreadLoad load, long memoryBytes, long driverCyc
         if (words.length != WORDS) {
             throw new IllegalArgumentException("not a report of a pass: " + line);
         }
-        String histogram = words[MEMORY_WORD + 2];
-        String profile = words[MEMORY_WORD + 3];
+        String histogram = words[CYCLES_WORD + 1];
+        String profile = words[CYCLES_WORD + 2];
         return new SideReport(Long.parseLong(words[0]), ThreadLoad.parse(words, LOAD_WORD),
-            Long.parseLong(words[MEMORY_WORD]), Long.parseLong(words[MEMORY_WORD + 1]),
+            Long.parseLong(words[CYCLES_WORD]),
             histogram.equals(NONE) ? null : decode(histogram), profile.equals(NONE) ? null : Profile.parse(profile));
-    }
-
-    /** Both as if they were one pass; of profiles and memory the later one. */
-    SideReport plus(SideReport later) {
-        Histogram both = later.histogram;
-        if (histogram != null && both != null) {
-            both = histogram.copy();
-            both.add(later.histogram);
-        }
-        return new SideReport(result + later.result, load.plus(later.load), later.memoryBytes,
-            driverCycles + later.driverCycles, both, later.profile);
     }
 
     private static String encode(Histogram histogram) {

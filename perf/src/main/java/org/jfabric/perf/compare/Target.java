@@ -1,15 +1,13 @@
 package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.stream.Stream;
+import java.util.Objects;
 
 /**
  * A line of the table of targets: a ratio within each round, of one of JFabric's cells to a reference; or a value of
- * its own that needs no reference. Only valid rounds count, see {@link RoundState}.
+ * its own that needs no reference. Only valid rounds count, see {@link Results.Round#isValid}.
  *
  * @param what       for people.
  * @param own        JFabric's cell.
@@ -27,18 +25,23 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     /** A must that is met by any value: the target is shown. */
     static final double SHOWN = Double.POSITIVE_INFINITY;
     /** Fewer valid rounds than that are not judged. */
-    static final int LEAST_VALID_ROUNDS = 7;
-
-    /** A round is near if its ratio misses by no more than this. */
-    private static final double TOLERANCE = 1.05;
+    static final int LEAST_VALID_ROUNDS = 15;
 
     /**
      * Something to be compared with.
      *
      * @param cell   of the other contender, or another one of JFabric's.
      * @param factor of its value.
+     * @param unfit  why the other contender is no peer, so that there is no verdict: a clause; else null.
      */
-    record Reference(Cell cell, double factor) {
+    record Reference(Cell cell, double factor, String unfit) {
+        Reference(Cell cell, double factor) {
+            this(cell, factor, null);
+        }
+
+        private double value(Results.Round round, Metric metric) {
+            return factor * round.value(cell, metric);
+        }
     }
 
     /** Outcome of a target. */
@@ -49,7 +52,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         MET("met", "met"),
         /** The must is not met. */
         MISSED("missed", "missed"),
-        /** Too few rounds are valid, which is no miss. */
+        /** Too few rounds are valid, or the reference is no peer: no miss. */
         NOT_JUDGED("not judged", "notJudged"),
         /** No round has what is compared. */
         NOT_MEASURED("not measured", "notMeasured");
@@ -78,25 +81,22 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
      *
      * @param target   judged.
      * @param outcome  in one word.
-     * @param ratios   of the valid rounds that have both values.
-     * @param ratio    their median; of all rounds if none is valid; not a number if there is none at all.
-     * @param own      JFabric's value in the round with that ratio, or the mean of the two rounds in the middle.
-     * @param other    the value that it was compared with in the same round or rounds, with its factor.
-     * @param against  whose value that is; null without a reference.
-     * @param near     valid rounds within 5 % of the must.
+     * @param ratios   of the valid rounds, or if none is valid of all.
+     * @param own      median of JFabric's values in the same rounds.
+     * @param other    median of the values that they were compared with, with their factor; not a number without.
      * @param missedBy part by which the median misses the must, 0 if it does not or is not judged; of a must of 0 the
      *                 median itself.
-     * @param states   the ratios of all rounds by their state.
+     * @param rounds   that have all values.
+     * @param valid    rounds of them that are valid.
      */
-    record Verdict(
-        Target target, Outcome outcome, double[] ratios, double ratio, double own, double other, Reference against,
-        int near, double missedBy, Map<RoundState, Spread> states) {
+    record Verdict(Target target, Outcome outcome, Quartiles ratios, double own, double other, double missedBy,
+        int rounds, int valid) {
         /** Returns true if any round has both values. */
         boolean measured() {
             return outcome != Outcome.NOT_MEASURED;
         }
 
-        /** Returns true if the median meets the target and most rounds are near it. */
+        /** Returns true if the median meets the target. */
         boolean met() {
             return outcome == Outcome.MET || goalMet();
         }
@@ -106,9 +106,9 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             return outcome == Outcome.GOAL_MET;
         }
 
-        /** Rounds that count. */
-        int validRounds() {
-            return ratios.length;
+        /** The median of the ratios. */
+        double ratio() {
+            return ratios.median();
         }
     }
 
@@ -138,9 +138,14 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         return !references.isEmpty();
     }
 
-    /** Valid rounds without which it is not judged: what is counted once needs one. */
+    /** Valid rounds without which it is not judged: what does not depend on the state of the host needs one. */
     int neededRounds() {
         return metric.dependsOnHandOver() ? LEAST_VALID_ROUNDS : 1;
+    }
+
+    /** Why there is no verdict whatever the values are: a clause; null if there is one. */
+    String unfit() {
+        return references.stream().map(Reference::unfit).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
     /** The must for people. */
@@ -155,84 +160,38 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     }
 
     Verdict judge(Results results) {
-        RoundState[] states = results.states(metric, cells().toArray(Cell[]::new));
-        double[] values = results.values(own, metric);
-        double[] others = isRatio() ? reference(results) : Stream.of(states).mapToDouble(state -> 1).toArray();
-        double[] ratios = Statistics.pairedRatios(values, others);
-        Map<RoundState, Spread> byState = new EnumMap<>(Results.byState(ratios, states));
-        double[] valid = Results.only(RoundState.VALID, ratios, states);
-        boolean anyValid = byState.containsKey(RoundState.VALID);
-        double[] middle = Statistics.middlePair(
-            anyValid ? Results.only(RoundState.VALID, values, states) : values, others);
-        double goalRatio = goalFor == null ? Statistics.median(valid)
-            : Statistics.median(Results.only(
-                RoundState.VALID, Statistics.pairedRatios(values, scaled(results, goalFor)), states));
-        return verdict(Statistics.present(valid), Statistics.median(anyValid ? valid : ratios), goalRatio,
-            isRatio() ? middle : new double[] {Statistics.median(anyValid ? valid : ratios), Double.NaN},
-            against(results, others, middle[1]), byState);
+        List<Results.Round> rounds = results.rounds(metric, cells());
+        List<Results.Round> counted = Results.counted(metric, rounds);
+        int valid = (int) rounds.stream().filter(round -> round.isValid(metric)).count();
+        Quartiles ratios = Quartiles.of(
+            Results.values(counted, round -> round.value(own, metric) / reference(round, references)));
+        double goalRatio = goalFor == null ? ratios.median() : Statistics.median(
+            Results.values(counted, round -> round.value(own, metric) / reference(round, List.of(goalFor))));
+        boolean judged = valid >= neededRounds() && unfit() == null;
+        double missedBy = judged ? missedBy(ratios.median()) : 0;
+        Outcome outcome = rounds.isEmpty() ? Outcome.NOT_MEASURED : !judged ? Outcome.NOT_JUDGED
+            : missedBy > 0 ? Outcome.MISSED : reaches(goalRatio, goal) ? Outcome.GOAL_MET : Outcome.MET;
+        return new Verdict(this, outcome, ratios,
+            Statistics.median(Results.values(counted, round -> round.value(own, metric))),
+            isRatio() ? Statistics.median(Results.values(counted, round -> reference(round, references))) : Double.NaN,
+            missedBy, rounds.size(), valid);
     }
 
-    /** Whose value the one in the middle is. */
-    private Reference against(Results results, double[] others, double value) {
-        Reference against = isRatio() ? references.getFirst() : null;
-        for (Reference each : references) {
-            double[] scaled = scaled(results, each);
-            for (int round = 0; round < others.length; round++) {
-                against = others[round] == value && scaled[round] == value ? each : against;
-            }
-        }
-        return against;
-    }
-
-    private Verdict verdict(double[] ratios, double ratio, double goalRatio, double[] middle, Reference against,
-        Map<RoundState, Spread> states) {
-        int near = 0;
-        for (double each : ratios) {
-            near += reaches(each, must, TOLERANCE) && each * TOLERANCE >= least ? 1 : 0;
-        }
-        Outcome outcome;
-        double missedBy = 0;
-        if (states.isEmpty()) {
-            outcome = Outcome.NOT_MEASURED;
-        } else if (ratios.length < neededRounds()) {
-            outcome = Outcome.NOT_JUDGED;
-        } else {
-            missedBy = missedBy(ratio);
-            outcome = missedBy > 0 || 2 * near <= ratios.length ? Outcome.MISSED
-                : reaches(goalRatio, goal, 1) ? Outcome.GOAL_MET : Outcome.MET;
-        }
-        return new Verdict(this, outcome, ratios, ratio, middle[0], middle[1], against, near, missedBy, states);
+    /** The value of the reference that is easiest to reach, or 1 without any. */
+    private double reference(Results.Round round, List<Reference> those) {
+        return those.stream().mapToDouble(each -> each.value(round, metric))
+            .reduce((one, other) -> metric.moreIsBetter() ? Math.min(one, other) : Math.max(one, other)).orElse(1);
     }
 
     private double missedBy(double ratio) {
         if (ratio < least) {
             return least / ratio - 1;
         }
-        return reaches(ratio, must, 1) ? 0
+        return reaches(ratio, must) ? 0
             : metric.moreIsBetter() ? must / ratio - 1 : must == 0 ? ratio : ratio / must - 1;
     }
 
-    private boolean reaches(double ratio, double wanted, double tolerance) {
-        return metric.moreIsBetter() ? ratio * tolerance >= wanted : ratio <= wanted * tolerance;
-    }
-
-    private double[] reference(Results results) {
-        double[] easiest = scaled(results, references.getFirst());
-        for (Reference reference : references) {
-            double[] values = scaled(results, reference);
-            for (int i = 0; i < easiest.length; i++) {
-                // Of two that are both there; a missing one leaves the round out.
-                easiest[i] = metric.moreIsBetter() ? Math.min(easiest[i], values[i]) : Math.max(easiest[i], values[i]);
-            }
-        }
-        return easiest;
-    }
-
-    private double[] scaled(Results results, Reference reference) {
-        double[] values = results.values(reference.cell, metric);
-        for (int i = 0; i < values.length; i++) {
-            values[i] *= reference.factor;
-        }
-        return values;
+    private boolean reaches(double ratio, double wanted) {
+        return metric.moreIsBetter() ? ratio >= wanted : ratio <= wanted;
     }
 }

@@ -1,10 +1,8 @@
 package org.jfabric.perf.compare;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** The table of targets, and the cells that it takes. */
 final class Targets {
@@ -35,80 +33,31 @@ final class Targets {
     private static final double COPY_FACTOR = 0.9;
     private static final double COLD_CYCLES = 64;
     private static final double FRESH_GOAL = 3;
-    /** Name that stands for a system that this run does not have. */
-    private static final String ABSENT = "absent";
+    /** Systems that are reported beside those of the targets, with one message at a time of 64 bytes. */
+    private static final List<String> BESIDE = List.of(Contenders.SHARED, LibfabricTool.SHM.id(),
+        LibfabricTool.TCP.id(), UcxTool.TCP.id(), Contenders.AERON_UDP, Contenders.BASELINE, Contenders.ICEORYX,
+        Contenders.first(10), Contenders.last(10), Contenders.CLIENTS, Contenders.group(1), Contenders.group(10),
+        Contenders.group(100));
 
-    private final Ucx ucx;
+    /** Why UCX is no peer here, or null. */
+    private final String ucxUnfit;
     private final List<Target> targets = new ArrayList<>();
 
-    /**
-     * Assigns the systems with UCX to the versions.
-     *
-     * @param older the one before 1.22, such as Debian's.
-     * @param newer the one of 1.22 or later.
-     */
-    record Ucx(String older, String newer) {
-        /** The first minor version of UCX 1 that counts as newer. */
-        private static final int NEWER = 22;
-
-        /** The usual systems: Debian's on the path and a newer one in {@code UCX_HOME}. */
-        static final Ucx USUAL = new Ucx(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id());
-
-        /**
-         * Assigns them by the versions.
-         *
-         * @param environment of a run; a version that is not in it is the usual one.
-         */
-        static Ucx of(Map<String, String> environment) {
-            String older = ABSENT;
-            String newer = ABSENT;
-            for (String id : List.of(USUAL.newer, USUAL.older)) {
-                String version = environment.getOrDefault(
-                    Machine.VERSION + id, id.equals(USUAL.newer) ? "1." + NEWER : "1.0");
-                if (isNewer(version)) {
-                    // if both are newer, the one in the variable's folder counts
-                    newer = newer.equals(ABSENT) ? id : newer;
-                } else if (Character.isDigit(version.charAt(0))) {
-                    older = id;
-                }
-            }
-            return new Ucx(older, newer);
-        }
-
-        /** The older one, or the only one. */
-        String any() {
-            return older.equals(ABSENT) ? newer : older;
-        }
-
-        private static boolean isNewer(String version) {
-            String[] numbers = version.split("[^0-9]+");
-            if (numbers.length < 2 || numbers[0].isEmpty()) {
-                return false;
-            }
-            int major = Integer.parseInt(numbers[0]);
-            return major > 1 || major == 1 && Integer.parseInt(numbers[1]) >= NEWER;
-        }
-    }
-
-    private Targets(Ucx ucx) {
-        this.ucx = ucx;
-    }
-
-    /** All targets, of the usual systems. */
-    static List<Target> all() {
-        return all(Ucx.USUAL);
+    private Targets(String ucxUnfit) {
+        this.ucxUnfit = ucxUnfit;
     }
 
     /**
      * All targets.
      *
-     * @param ucx the systems with UCX.
+     * @param environment of a run, by which UCX is a peer or none.
      */
-    static List<Target> all(Ucx ucx) {
-        Targets made = new Targets(ucx);
+    static List<Target> all(Map<String, String> environment) {
+        Targets made = new Targets(UcxTool.unfit(environment.get(Machine.VERSION + UcxTool.POSIX.id())));
         made.latencies();
         made.lent();
         made.streams();
+        made.peers();
         made.remoteAccess();
         made.ofTheProcess();
         made.sockets();
@@ -119,15 +68,15 @@ final class Targets {
 
     private void latencies() {
         targets.add(Target.ofValue("half round trip of 64 bytes, INVOKER over shm, in hand-overs of a cache line",
-            own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5));
-        againstUcx("the same", SIZE, 0.75, 0.6);
-        againstUcx("half round trip of 8 bytes", 8, 0.65, 0.55);
-        againstUcx("half round trip of 1 KiB", 1024, 0.75, 0.65);
-        againstUcx("half round trip of 4 KiB", 4096, 0.75, 0.65);
+            own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.8, 1.5));
+        againstUcx("half round trip of 64 bytes", own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
+        againstUcx("half round trip of 8 bytes", own(Pass.EXCHANGE, 8), Metric.HALF_ROUND_TRIP, 1.25, 1.1);
+        againstUcx("half round trip of 1 KiB", own(Pass.EXCHANGE, 1024), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
+        againstUcx("half round trip of 4 KiB", own(Pass.EXCHANGE, 4096), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
         targets.add(new Target("half round trip of 64 bytes against Aeron IPC", own(Pass.EXCHANGE, SIZE),
-            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.25, 1.0));
+            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.15, 1.0));
         targets.add(Target.ofValue("64 bytes to oneself through a DEDICATED daemon, in hand-overs of a cache line",
-            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.7, 2.3));
+            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.8, 2.5));
     }
 
     /** The time of a message does not depend on its length. */
@@ -139,21 +88,41 @@ final class Targets {
         }
     }
 
-    private void againstUcx(String what, int sizeBytes, double must, double goal) {
-        targets.add(new Target(what + " against UCX before 1.22", own(Pass.EXCHANGE, sizeBytes),
-            Metric.HALF_ROUND_TRIP, cell(ucx.older, Pass.EXCHANGE, sizeBytes), must, goal));
-        targets.add(new Target(what + " against UCX 1.22 or newer", own(Pass.EXCHANGE, sizeBytes),
-            Metric.HALF_ROUND_TRIP, cell(ucx.newer, Pass.EXCHANGE, sizeBytes), 1.1, 0.95));
+    private void againstUcx(String what, Cell own, Metric metric, double must, double goal) {
+        targets.add(new Target(what + " against UCX", own, metric, List.of(ucx(own)), must, goal, null));
+    }
+
+    /** The same cell of UCX. */
+    private Target.Reference ucx(Cell own) {
+        return new Target.Reference(cell(UcxTool.POSIX.id(), own.pass(), own.sizeBytes()), 1, ucxUnfit);
     }
 
     private void streams() {
-        targets.add(new Target("message rate of 64 bytes against UCX before 1.22", own(Pass.STREAM, SIZE),
-            Metric.MESSAGE_RATE, cell(ucx.older, Pass.STREAM, SIZE), 1.1, 1.4));
-        targets.add(new Target("message rate of 64 bytes against UCX 1.22 or newer", own(Pass.STREAM, SIZE),
-            Metric.MESSAGE_RATE, cell(ucx.newer, Pass.STREAM, SIZE), 0.95, 1.2));
+        againstUcx("message rate of 64 bytes", own(Pass.STREAM, SIZE), Metric.MESSAGE_RATE, 0.95, 1.2);
         targets.add(new Target("message rate of 64 bytes with zero-copy receive against Aeron IPC",
             cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), Metric.MESSAGE_RATE,
-            cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.7, 1.0));
+            cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.9, 1.1));
+    }
+
+    /** Several peers in one thread, which has all instructions of a message and no hand-over. */
+    private void peers() {
+        for (int count : new int[] {2, 8}) {
+            inOneThread("one sender to " + count + " receivers in turn against as many pairs",
+                Contenders.turn(count), Contenders.pairs(count), 1.1, 1.05);
+        }
+        inOneThread("one sender to 64 receivers in turn against as many pairs",
+            Contenders.turn(64), Contenders.pairs(64), 1.2, Double.NaN);
+        inOneThread("64 bytes with one message of 48 KiB in 256, against 64 bytes alone",
+            Contenders.MIXED, Contenders.ONE_THREAD, 1.08, Double.NaN);
+        inOneThread("the first of 100 connected senders, the others idle, against one connected",
+            Contenders.first(100), Contenders.first(1), 1.2, 1.05);
+        inOneThread("the last of 100 connected senders against the first",
+            Contenders.last(100), Contenders.first(100), 1.1, Double.NaN);
+    }
+
+    private void inOneThread(String what, String own, String other, double must, double goal) {
+        targets.add(new Target(what, cell(own, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(other, Pass.EXCHANGE, SIZE), must, goal));
     }
 
     /** Remote memory access; UCX reads and changes the memory of the peer process itself, in the caller's thread. */
@@ -166,11 +135,10 @@ final class Targets {
         targets.add(Target.ofValue("fetch-and-add, in hand-overs of a cache line",
             cell(Contenders.REMOTE, Pass.FETCH_ADD, Long.BYTES), Metric.OPERATION_TIME_IN_HAND_OVERS, 3,
             Double.NaN));
-        targets.add(new Target("read of 8 bytes against UCX", cell(Contenders.REMOTE, Pass.GET, Long.BYTES),
-            Metric.OPERATION_TIME, cell(ucx.any(), Pass.GET, Long.BYTES), 1.5, Double.NaN));
-        targets.add(new Target("bandwidth of writes of 1 MiB against UCX",
-            cell(Contenders.REMOTE, Pass.PUT_STREAM, MIB), Metric.BANDWIDTH,
-            cell(ucx.any(), Pass.PUT_STREAM, MIB), 1.0, Double.NaN));
+        againstUcx("read of 8 bytes", cell(Contenders.REMOTE, Pass.GET, Long.BYTES), Metric.OPERATION_TIME, 1.5,
+            Double.NaN);
+        againstUcx("bandwidth of writes of 1 MiB", cell(Contenders.REMOTE, Pass.PUT_STREAM, MIB), Metric.BANDWIDTH,
+            1.0, Double.NaN);
     }
 
     /** Costs of other objects and code in the same process or on a message's way. */
@@ -208,7 +176,7 @@ final class Targets {
     /** Targets that were met before and must stay met. */
     private void asBefore() {
         for (int size : new int[] {65_536, MIB}) {
-            Target.Reference other = new Target.Reference(cell(ucx.any(), Pass.STREAM, size), 1);
+            Target.Reference other = ucx(own(Pass.STREAM, size));
             Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
             targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
                 own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(other, copy), 1.0, 1.0, other));
@@ -242,42 +210,23 @@ final class Targets {
             cell(Contenders.FRESH, Pass.FRESH, SIZE), Metric.FRESH_OVER_STEADY, Target.SHOWN, FRESH_GOAL));
     }
 
-    /** The cells of a round that the usual table names, with the baselines that are reported beside them. */
-    static List<Cell> cells() {
-        return cells(all());
-    }
-
-    /**
-     * The cells of a round that a table names, with those that are reported beside them.
-     *
-     * @param targets of the table.
-     */
-    static List<Cell> cells(List<Target> targets) {
-        Set<Cell> cells = new LinkedHashSet<>();
-        for (Target target : targets) {
-            cells.addAll(target.cells());
-        }
-        cells.remove(COLLECTED);
-        for (String beside : List.of(Contenders.SHARED, LibfabricTool.SHM.id(), LibfabricTool.TCP.id(),
-            UcxTool.TCP.id(), Contenders.AERON_UDP, Contenders.BASELINE, Contenders.HAND_OVER)) {
-            cells.add(cell(beside, Pass.EXCHANGE, SIZE));
-        }
+    /** The cells that are reported beside those of the targets. */
+    static List<Cell> beside() {
+        List<Cell> cells = new ArrayList<>();
+        BESIDE.forEach(system -> cells.add(cell(system, Pass.EXCHANGE, SIZE)));
         for (int size : LENT_SIZES) {
-            for (String beside : List.of(Contenders.LENT_READ, Contenders.ICEORYX, Contenders.INVOKER,
+            for (String system : List.of(Contenders.LENT_READ, Contenders.ICEORYX, Contenders.INVOKER,
                 UcxTool.POSIX.id())) {
-                cells.add(cell(beside, Pass.EXCHANGE, size));
+                cells.add(cell(system, Pass.EXCHANGE, size));
             }
         }
-        cells.add(cell(Contenders.ICEORYX, Pass.EXCHANGE, SIZE));
-        for (String ucx : List.of(UcxTool.POSIX.id(), UcxTool.POSIX_HOME.id())) {
-            cells.add(cell(ucx, Pass.PUT, Long.BYTES));
-            cells.add(cell(ucx, Pass.PUT, SIZE));
-            cells.add(cell(ucx, Pass.FETCH_ADD, Long.BYTES));
-        }
+        cells.add(cell(UcxTool.POSIX.id(), Pass.PUT, Long.BYTES));
+        cells.add(cell(UcxTool.POSIX.id(), Pass.PUT, SIZE));
+        cells.add(cell(UcxTool.POSIX.id(), Pass.FETCH_ADD, Long.BYTES));
         cells.add(cell(Contenders.TCP, Pass.STREAM, SIZE));
         cells.add(cell(UcxTool.TCP.id(), Pass.STREAM, SIZE));
         cells.add(cell(Contenders.HAND_OVER, Pass.PACED, SIZE));
-        return List.copyOf(cells);
+        return cells;
     }
 
     private static Cell own(Pass pass, int sizeBytes) {

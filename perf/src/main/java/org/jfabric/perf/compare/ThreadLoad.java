@@ -7,27 +7,30 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /**
- * Resources that a process has used in a pass.
+ * Resources that a process has used in a pass, and what the kernel knows of processes.
  *
- * @param cpuNs        processor time of all its threads.
- * @param switches     times that the measuring thread lost its core without waiting for anything.
- * @param collections  garbage collections.
- * @param ownBytes     of the heap that the measuring thread has allocated.
- * @param allBytes     the same of all threads.
+ * @param waitedNs    time that the measuring thread waited for a core although it wanted to run.
+ * @param collections garbage collections.
+ * @param ownBytes    that the measuring thread has allocated.
+ * @param allBytes    the same of all threads.
  */
-record ThreadLoad(long cpuNs, long switches, long collections, long ownBytes, long allBytes) {
+record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
     /** Words of {@link #format}. */
-    static final int WORDS = 5;
+    static final int WORDS = 4;
 
     private static final long BYTES_PER_KIB = 1024;
+    private static final int RAN = 0;
+    private static final int WAITED = 1;
     private static final com.sun.management.ThreadMXBean THREADS =
         (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     /** Measures until {@link #end}. A measurement allocates, so bytes are counted last here and first there. */
     static final class Span {
-        private final ThreadLoad begin = sofar(0, 0);
+        private final long begin = collectionsSoFar();
+        private final long waitedNs = ofThread(Path.of("/proc/thread-self"), WAITED);
         private final long allBytes = THREADS.getTotalThreadAllocatedBytes();
         private final long ownBytes = THREADS.getCurrentThreadAllocatedBytes();
 
@@ -35,37 +38,32 @@ record ThreadLoad(long cpuNs, long switches, long collections, long ownBytes, lo
         ThreadLoad end() {
             long own = THREADS.getCurrentThreadAllocatedBytes() - ownBytes;
             long all = THREADS.getTotalThreadAllocatedBytes() - allBytes;
-            ThreadLoad end = sofar(own, all);
-            return new ThreadLoad(end.cpuNs - begin.cpuNs, end.switches - begin.switches,
-                end.collections - begin.collections, own, all);
+            return new ThreadLoad(
+                ofThread(Path.of("/proc/thread-self"), WAITED) - waitedNs, collectionsSoFar() - begin, own, all);
         }
     }
 
-    private static ThreadLoad sofar(long ownBytes, long allBytes) {
+    private static long collectionsSoFar() {
         long collections = 0;
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
             collections += Math.max(0, collector.getCollectionCount());
         }
-        com.sun.management.OperatingSystemMXBean system =
-            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        return new ThreadLoad(system.getProcessCpuTime(),
-            status(Path.of("/proc/thread-self/status"), "nonvoluntary_ctxt_switches"), collections, ownBytes,
-            allBytes);
+        return collections;
     }
 
     ThreadLoad plus(ThreadLoad later) {
-        return new ThreadLoad(cpuNs + later.cpuNs, switches + later.switches, collections + later.collections,
-            ownBytes + later.ownBytes, allBytes + later.allBytes);
+        return new ThreadLoad(waitedNs + later.waitedNs, collections + later.collections, ownBytes + later.ownBytes,
+            allBytes + later.allBytes);
     }
 
     /** {@link #WORDS} words. */
     String format() {
-        return cpuNs + " " + switches + ' ' + collections + ' ' + ownBytes + ' ' + allBytes;
+        return waitedNs + " " + collections + ' ' + ownBytes + ' ' + allBytes;
     }
 
     static ThreadLoad parse(String[] words, int first) {
         return new ThreadLoad(Long.parseLong(words[first]), Long.parseLong(words[first + 1]),
-            Long.parseLong(words[first + 2]), Long.parseLong(words[first + 3]), Long.parseLong(words[first + 4]));
+            Long.parseLong(words[first + 2]), Long.parseLong(words[first + 3]));
     }
 
     /**
@@ -79,13 +77,37 @@ record ThreadLoad(long cpuNs, long switches, long collections, long ownBytes, lo
     }
 
     /**
-     * A value of a process's or thread's status.
+     * Processor time of a process so far, in nanoseconds of the scheduler: that of {@code stat} has steps of 10 ms.
+     *
+     * @param pid of the process.
+     * @return the sum of its threads, 0 if it has ended.
+     */
+    static long cpuNs(long pid) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            return threads.mapToLong(thread -> ofThread(thread, RAN)).sum();
+        } catch (IOException ex) {
+            return 0;
+        }
+    }
+
+    /** A word of the scheduler about a thread, in nanoseconds. */
+    private static long ofThread(Path thread, int word) {
+        try {
+            return Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[word]);
+        } catch (IOException ex) {
+            // a thread that ends while it is read, or a kernel that does not count
+            return 0;
+        }
+    }
+
+    /**
+     * A value of a process's status.
      *
      * @param file of the status.
      * @param name of the value.
      * @return the number behind it, 0 if there is none.
      */
-    static long status(Path file, String name) {
+    private static long status(Path file, String name) {
         try {
             for (String line : Files.readAllLines(file)) {
                 if (line.startsWith(name + ':')) {

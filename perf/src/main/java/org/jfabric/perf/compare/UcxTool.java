@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -14,14 +16,9 @@ import org.jfabric.tool.ToolException;
  * remote memory access.
  */
 final class UcxTool implements NativeContender.NativeTool {
-    static final UcxTool POSIX = new UcxTool(
-        "ucx", "UCX posix", Installation.ofPath(System.getenv()), Map.of("UCX_TLS", "posix,self"));
-    /** A build of one's own, beside the one on the path. */
-    static final UcxTool POSIX_HOME = new UcxTool("ucx-home", "UCX posix of UCX_HOME",
-        Installation.of(UcxTool.VARIABLE, System.getenv()), Map.of("UCX_TLS", "posix,self"));
+    static final UcxTool POSIX = new UcxTool("ucx", "UCX posix", Map.of("UCX_TLS", "posix,self"));
     /** Bound to the loopback interface, or it takes any that leads to this host. */
     static final UcxTool TCP = new UcxTool("ucx-tcp", "UCX tcp",
-        Installation.preferring(UcxTool.VARIABLE, System.getenv()),
         Map.of("UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo"));
 
     /** Names the folder of a build. */
@@ -29,18 +26,23 @@ final class UcxTool implements NativeContender.NativeTool {
     private static final String RATE = "overall_mr";
     private static final Pattern VERSION = Pattern.compile("ersion:? (\\d+[^\\s]*)");
     private static final Pattern REVISION = Pattern.compile("revision (\\w+)");
+    private static final Pattern NUMBERS = Pattern.compile("^(\\d+)\\.(\\d+)");
+    private static final int MAJOR_FACTOR = 1_000;
+    private static final int LEAST_VERSION = 1_022;
+    /** What contrib/configure-release of UCX leaves out. */
+    private static final List<String> RELEASE = List.of("logging", "debug", "assertions", "params-check");
+    private static final String WITH = ", built with ";
     private static final int WARM_PART = 5;
     private static final double NS_PER_SECOND = 1e9;
 
     private final String id;
     private final String title;
-    private final Installation installation;
+    private final Installation installation = Installation.preferring(VARIABLE, System.getenv());
     private final Map<String, String> environment;
 
-    private UcxTool(String id, String title, Installation installation, Map<String, String> environment) {
+    private UcxTool(String id, String title, Map<String, String> environment) {
         this.id = id;
         this.title = title;
-        this.installation = installation;
         this.environment = environment;
     }
 
@@ -61,8 +63,7 @@ final class UcxTool implements NativeContender.NativeTool {
 
     @Override
     public String toGetIt() {
-        return this == POSIX_HOME ? "set UCX_HOME to a build of UCX 1.22 or newer, see docs/performance.md"
-            : "the Debian package ucx-utils brings it";
+        return "set UCX_HOME to a release build of UCX 1.22 or newer, see docs/performance.md";
     }
 
     @Override
@@ -75,12 +76,37 @@ final class UcxTool implements NativeContender.NativeTool {
         return List.of("ucx_info", "-v");
     }
 
-    /** Version and revision; the text of the line has changed with the versions. */
+    /** Version, revision and what the build has besides the release configuration; the text changes with versions. */
     @Override
     public String version(String output) {
         Matcher version = VERSION.matcher(output);
         Matcher revision = REVISION.matcher(output);
-        return version.find() ? version.group(1) + (revision.find() ? ", revision " + revision.group(1) : "") : "";
+        if (!version.find()) {
+            return "";
+        }
+        List<String> more = RELEASE.stream().filter(each -> !output.contains("--disable-" + each)).collect(
+            Collectors.toCollection(ArrayList::new));
+        Stream.of("profiling", "gcov").filter(each -> output.contains("--enable-" + each)).forEach(more::add);
+        return version.group(1) + (revision.find() ? ", revision " + revision.group(1) : "")
+            + (more.isEmpty() ? "" : WITH + String.join(", ", more));
+    }
+
+    /**
+     * Checks that a build is a peer to be compared with.
+     *
+     * @param version as in the environment of a run; null if it is not known.
+     * @return why it is none: a clause; else null.
+     */
+    static String unfit(String version) {
+        if (version == null) {
+            return null;
+        }
+        Matcher numbers = NUMBERS.matcher(version);
+        if (!numbers.find() || MAJOR_FACTOR * Integer.parseInt(numbers.group(1)) + Integer.parseInt(numbers.group(2))
+            < LEAST_VERSION) {
+            return "UCX " + version + " is older than 1.22";
+        }
+        return version.contains(WITH) ? "UCX " + version + " is no release build" : null;
     }
 
     @Override

@@ -134,10 +134,10 @@
         ctx.globalAlpha = 0.2;
         ctx.fillRect(low, middle - half, high - low, 2 * half);
         ctx.globalAlpha = 0.6;
-        for (const {value, state} of row.rounds.filter((round) => round.value !== null)) {
+        for (const {value, valid} of row.rounds) {
             ctx.beginPath();
             ctx.arc(plot.valToPos(value, "y", true), middle, 2 * ratio, 0, 2 * Math.PI);
-            if (state === "valid") {
+            if (valid) {
                 ctx.fill();
             } else {
                 ctx.stroke();
@@ -156,7 +156,7 @@
 
     function boxes(plot, element, width, style) {
         const last = plot.rows.length - 1;
-        const greatest = Math.max(...plot.rows.flatMap(({rounds}) => rounds.map(({value}) => value ?? 0)));
+        const greatest = Math.max(...plot.rows.flatMap(({rounds}) => rounds.map(({value}) => value)));
         return new uPlot({
             width, height: ROW_HEIGHT * plot.rows.length + 46,
             scales: {

@@ -9,6 +9,8 @@ import org.jfabric.ffi.Affinity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The baselines in this process, with few messages. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -31,9 +33,10 @@ class BaselinesTest {
             Math.max(cpu, cpus.nextSetBit(cpu + 1)), true);
     }
 
-    @Test
-    void shouldHandALineOverAndBack() {
-        try (Side side = SideKind.HAND_OVER.open(settings(Pass.EXCHANGE, 64))) {
+    @ParameterizedTest
+    @EnumSource(value = SideKind.class, names = {"HAND_OVER", "BARE_HAND_OVER"})
+    void shouldHandALineOverAndBack(SideKind kind) {
+        try (Side side = kind.open(settings(Pass.EXCHANGE, 64))) {
             assertTrue(side.run(Pass.EXCHANGE, 50) > 0);
             assertTrue(side.run(Pass.EXCHANGE, 65) > 0);
         }

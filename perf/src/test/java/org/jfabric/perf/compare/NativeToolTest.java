@@ -2,6 +2,7 @@ package org.jfabric.perf.compare;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,6 +25,27 @@ class NativeToolTest {
 
     private final UcxTool ucx = UcxTool.POSIX;
     private final LibfabricTool libfabric = LibfabricTool.TCP;
+
+    private static String built(String version, String with) {
+        return "# Library version: " + version + "\n# Library path: /opt/ucx/lib/libucs.so.0\n# API headers version: "
+            + version + "\n# Git branch '', revision abc\n# Configured with: " + with + '\n';
+    }
+
+    @Test
+    void shouldTakeUcxForAPeerOnlyIfItIsNewAndBuiltForRelease() {
+        String release = "--disable-logging --disable-debug --disable-assertions --disable-params-check --prefix=/opt";
+        String peer = ucx.version(built("1.22.0", release));
+        assertEquals("1.22.0, revision abc", peer);
+        assertNull(UcxTool.unfit(peer));
+        assertNull(UcxTool.unfit("2.0.0"));
+        assertNull(UcxTool.unfit(null));
+        assertEquals("UCX 1.21.9 is older than 1.22", UcxTool.unfit("1.21.9"));
+        assertEquals("UCX unknown, /opt is older than 1.22", UcxTool.unfit("unknown, /opt"));
+        assertEquals("UCX 1.23.0, revision abc, built with logging, params-check, profiling is no release build",
+            UcxTool.unfit(ucx.version(
+                built("1.23.0", "--disable-debug --disable-assertions --enable-mt --enable-profiling"))));
+        assertEquals("", ucx.version("ucx_info: command not found"));
+    }
 
     @Test
     void shouldReadTheOverallRateOfUcx() {

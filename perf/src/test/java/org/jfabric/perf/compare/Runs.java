@@ -10,27 +10,46 @@ final class Runs {
     static final Cell OWN = new Cell(Contenders.INVOKER, Pass.EXCHANGE, 64);
     static final Cell UCX = new Cell(UcxTool.POSIX.id(), Pass.EXCHANGE, 64);
 
-    /** Hand-overs of the usual state. */
-    static final HandOvers VALID = new HandOvers(60, 60);
+    /** Hand-overs that are alike. */
+    static final HandOvers VALID = around(60, 60);
 
     private Runs() {
     }
 
-    /** Values of one metric, by round. */
+    /** Hand-overs of so many nanoseconds; the bare ones take half of it. */
+    static HandOvers around(double before, double after) {
+        return new HandOvers(
+            new HandOvers.HandOver(before, before / 2), new HandOvers.HandOver(after, after / 2));
+    }
+
+    private static Reading reading(Metric metric, double value) {
+        return new Reading(Map.of(metric, value), null);
+    }
+
+    /** Rounds with one cell. */
     static void add(Results results, Cell cell, Metric metric, double... values) {
-        for (int round = 0; round < values.length; round++) {
-            if (!Double.isNaN(values[round])) {
-                results.add(cell, round, new Reading(Map.of(metric, values[round]), List.of(), null, VALID));
-            }
+        for (double value : values) {
+            results.add(VALID, Map.of(cell, reading(metric, value)));
+        }
+    }
+
+    /** Rounds with two cells. */
+    static void pairs(Results results, Metric metric, Cell own, double[] values, Cell other, double[] others) {
+        for (int i = 0; i < values.length; i++) {
+            Map<Cell, Reading> readings = new LinkedHashMap<>();
+            readings.put(own, reading(metric, values[i]));
+            readings.put(other, reading(metric, others[i]));
+            results.add(VALID, readings);
         }
     }
 
     /** A small run of everything that a report can show, with text that has to be escaped. */
     static Comparison comparison() {
-        Results results = new Results(3);
+        Results results = new Results();
         for (int size : new int[] {64, 1024}) {
-            add(results, new Cell(Contenders.INVOKER, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, 100, 90, 110);
-            add(results, new Cell(UcxTool.POSIX.id(), Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP, 200, 190, 180);
+            pairs(results, Metric.HALF_ROUND_TRIP,
+                new Cell(Contenders.INVOKER, Pass.EXCHANGE, size), new double[] {100, 90, 110},
+                new Cell(UcxTool.POSIX.id(), Pass.EXCHANGE, size), new double[] {200, 190, 180});
             add(results, new Cell(Contenders.INVOKER, Pass.STREAM, size), Metric.MESSAGE_RATE, 5e6, 6e6, 4e6);
         }
         add(results, new Cell(Contenders.COPY, Pass.STREAM, 65_536), Metric.BANDWIDTH, 12_000, 13_000, 14_000);
@@ -40,8 +59,7 @@ final class Runs {
         }
         Cell paced = new Cell(Contenders.INVOKER, Pass.PACED, 64);
         for (int round = 0; round < 3; round++) {
-            results.add(paced, round, new Reading(Map.of(Metric.PACED_P99, 400.0),
-                round == 1 ? List.of("ping lost its core 50 times a second") : List.of(), histogram, VALID));
+            results.add(VALID, Map.of(paced, new Reading(Map.of(Metric.PACED_P99, 400.0), histogram)));
         }
         Map<String, String> environment = new LinkedHashMap<>();
         environment.put("date", "2026-11-22T01:00:00Z");

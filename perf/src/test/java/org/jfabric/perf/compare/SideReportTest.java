@@ -11,50 +11,33 @@ import org.junit.jupiter.api.Test;
 
 class SideReportTest {
     private static final Profile PROFILE = new Profile(Map.of("poll: link: ring and frames", 7));
-    private static final ThreadLoad LOAD = new ThreadLoad(2, 3, 4, 5, 6);
+    private static final ThreadLoad LOAD = new ThreadLoad(3, 4, 5, 6);
 
     @Test
     void shouldReadWhatItHasWritten() {
         Histogram histogram = new Histogram(100_000_000_000L, 3);
         histogram.recordValueWithCount(1_234, 60_000);
         histogram.recordValue(99_000_000_000L);
-        String line = new SideReport(1, LOAD, 7, 8, histogram, PROFILE).format();
+        String line = new SideReport(1, LOAD, 8, histogram, PROFILE).format();
 
         SideReport read = SideReport.parse(line);
 
         assertFalse(line.contains("\n"));
         assertEquals(histogram, read.histogram());
-        assertEquals(new SideReport(1, LOAD, 7, 8, read.histogram(), PROFILE), read);
+        assertEquals(new SideReport(1, LOAD, 8, read.histogram(), PROFILE), read);
     }
 
     @Test
     void shouldDoWithoutAHistogramAndAProfile() {
-        SideReport read = SideReport.parse(new SideReport(1, LOAD, 7, 8, null, null).format());
+        SideReport read = SideReport.parse(new SideReport(1, LOAD, 8, null, null).format());
         assertNull(read.histogram());
         assertNull(read.profile());
-    }
-
-    /** The continuation of a pass that was too short counts as if it had been one pass. */
-    @Test
-    void shouldAddUpTwoPasses() {
-        Histogram first = new Histogram(3);
-        first.recordValue(10);
-        Histogram second = new Histogram(3);
-        second.recordValueWithCount(20, 2);
-        SideReport both = new SideReport(100, LOAD, 7, 8, first, null)
-            .plus(new SideReport(200, new ThreadLoad(20, 30, 40, 50, 60), 9, 1, second, null));
-        assertEquals(300, both.result());
-        assertEquals(new ThreadLoad(22, 33, 44, 55, 66), both.load());
-        assertEquals(9, both.memoryBytes());
-        assertEquals(9, both.driverCycles());
-        assertEquals(3, both.histogram().getTotalCount());
-        assertEquals(1, first.getTotalCount());
     }
 
     @Test
     void shouldRefuseWhatItDidNotWrite() {
         assertThrows(IllegalArgumentException.class, () -> SideReport.parse("armed"));
-        assertThrows(IllegalArgumentException.class, () -> SideReport.parse("1 2 3 4 5 6 7 eight - -"));
-        assertThrows(IllegalArgumentException.class, () -> SideReport.parse("1 2 3 4 5 6 7 8 - none"));
+        assertThrows(IllegalArgumentException.class, () -> SideReport.parse("1 2 3 4 5 six - -"));
+        assertThrows(IllegalArgumentException.class, () -> SideReport.parse("1 2 3 4 5 6 - none"));
     }
 }

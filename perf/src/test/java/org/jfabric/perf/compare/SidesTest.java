@@ -39,11 +39,19 @@ class SidesTest {
         Exchange.run(SideKind.JFABRIC_POSTED, SIZE, cell);
     }
 
-    @Test
-    void shouldSendFromOneDriverToTheOtherInOneThread() {
-        try (Side side = SideKind.JFABRIC_ONE_THREAD.open(Exchange.settings(SideRole.PING, SIZE, cell))) {
+    @ParameterizedTest
+    @EnumSource
+    void shouldSendBetweenSeveralDriversInOneThread(ManyPeersSide.Pattern pattern) {
+        try (Side side = new ManyPeersSide(cell, pattern, 3, SIZE)) {
             side.connect();
-            side.cycle();
+            assertTrue(side.run(Pass.EXCHANGE, 2 * COUNT) > 0);
+        }
+    }
+
+    @Test
+    void shouldWriteToEachReaderOfAGroup() {
+        try (Side side = new GroupSide(Exchange.settings(SideRole.PING, SIZE, cell), 3)) {
+            side.connect();
             assertTrue(side.run(Pass.EXCHANGE, COUNT) > 0);
         }
     }

@@ -1,0 +1,86 @@
+package org.jfabric.perf.compare;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ResultsTest {
+    private final Results results = new Results();
+
+    private void add(double value, HandOvers handOvers) {
+        results.add(handOvers,
+            Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, value, Metric.MEMORY, 7.0), null)));
+    }
+
+    @Test
+    void shouldTakeHandOversForAlikeWithinAFactor() {
+        assertTrue(Runs.around(56, 70).alike());
+        assertTrue(Runs.around(260, 200).alike());
+        assertFalse(Runs.around(60, 80).alike());
+        assertFalse(Runs.around(250, 60).alike());
+        assertFalse(Runs.around(Double.NaN, 60).alike());
+        assertFalse(Runs.around(60, Double.NaN).alike());
+        assertEquals(63, Runs.around(56, 70).meanNs());
+        assertEquals(31.5, Runs.around(56, 70).meanBareNs());
+    }
+
+    @Test
+    void shouldCountOnlyRoundsInWhichTheHostDidNotChange() {
+        add(90, Runs.around(60, 60));
+        add(120, Runs.around(60, 200));
+        add(400, Runs.around(200, 200));
+        add(100, Runs.around(50, 50));
+        Results.Line time = results.lines().getFirst();
+        assertEquals(new Quartiles(3, 95, 100, 250), time.values());
+        assertEquals(2, time.inHandOvers(), 1e-9);
+        assertEquals(3, time.valid());
+        assertEquals(4, time.rounds().size());
+        assertEquals(4, results.lines().getLast().valid());
+        assertEquals(3, results.validRounds());
+        assertEquals(100, results.median(Runs.OWN, Metric.HALF_ROUND_TRIP));
+        assertArrayEquals(new double[] {1.5, 120 / 130.0, 2, 2}, Results.values(
+            results.rounds(Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, List.of(Runs.OWN)),
+            round -> round.value(Runs.OWN, Metric.HALF_ROUND_TRIP_IN_HAND_OVERS)), 1e-9);
+    }
+
+    @Test
+    void shouldNotCountARoundInWhichASideWaitedForItsCore() {
+        add(90, Runs.VALID);
+        results.add(Runs.VALID, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 500.0), null, 0.06)));
+        results.add(Runs.VALID, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 94.0), null, 0.04)));
+        assertEquals(92, results.median(Runs.OWN, Metric.HALF_ROUND_TRIP));
+        assertEquals(2, results.validRounds());
+    }
+
+    @Test
+    void shouldShowAllRoundsIfNoneIsValid() {
+        add(300, Runs.around(100, 200));
+        add(301, null);
+        Results.Line line = results.lines().getFirst();
+        assertEquals(300.5, line.values().median());
+        assertEquals(0, line.valid());
+        assertEquals(2, line.inHandOvers(), 1e-9);
+    }
+
+    @Test
+    void shouldFindOnlyRoundsThatHaveAllCells() {
+        add(90, Runs.VALID);
+        Runs.pairs(results, Metric.HALF_ROUND_TRIP, Runs.OWN, new double[] {1}, Runs.UCX, new double[] {2});
+        assertEquals(1, results.rounds(Metric.HALF_ROUND_TRIP, List.of(Runs.OWN, Runs.UCX)).size());
+        assertEquals(2, results.rounds(Metric.HALF_ROUND_TRIP, List.of(Runs.OWN)).size());
+        assertEquals(0, results.rounds(Metric.MESSAGE_RATE, List.of(Runs.OWN)).size());
+        assertEquals(Double.NaN, results.median(Runs.UCX, Metric.MEMORY));
+    }
+
+    @Test
+    void shouldTakeTheMeanOfTheSlicesAroundAProgramThatIsStarted() {
+        Reading mean = new Reading(Map.of(Metric.HALF_ROUND_TRIP, 100.0), null)
+            .mean(new Reading(Map.of(Metric.HALF_ROUND_TRIP, 110.0), null));
+        assertEquals(105, mean.value(Metric.HALF_ROUND_TRIP));
+    }
+}
