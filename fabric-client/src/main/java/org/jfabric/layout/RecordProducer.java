@@ -14,9 +14,8 @@ import org.jfabric.info.FabricErrno;
  * <p>Use: {@link #claim(int)}, write the body (later cache lines first: the reader polls the first one), then
  * {@link #commit(int, int, int)}. One claim at a time. A claim that is never committed blocks only this ring.
  *
- * <p>A ring may begin small ({@link #beginSmall}): then only its first bytes are written. Where the consumer has taken
- * everything when they end, padding leads back to the start; otherwise the ring has to grow. So a ring whose consumer
- * keeps up stays small, and records that a consumer keeps for long are never in the way of new ones.
+ * <p>A ring may begin small ({@link #beginSmall}): then only its first bytes are written, and it grows where they end.
+ * If it cannot, padding leads back to the start as soon as the consumer has taken everything.
  *
  * <p>Owner: the producing thread. Addresses are native; the memory must outlive this object.
  */
@@ -48,6 +47,8 @@ public final class RecordProducer {
     private long smallEnd = Long.MAX_VALUE;
     private Growth growth;
     private boolean isGrowing;
+    /** There was no more when it was last wanted. */
+    private boolean isStuck;
     /** The cache lines from the position up to here begin with a zero word. */
     private long cleared = RECORD_ALIGNMENT;
     /** The value of {@link #cleared} once the whole claim is committed. */
@@ -75,12 +76,13 @@ public final class RecordProducer {
     @FunctionalInterface
     public interface Growth {
         /**
-         * More is needed; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown}, which may be called in
-         * this call. It is not called again before.
+         * More is to be used; claims answer {@code -FI_EAGAIN} until {@link RecordProducer#grown} or
+         * {@link RecordProducer#notGrown}, which may be called in this call. It is not called again before.
          *
          * @param lengthBytes from the start of the ring, a power of two, more than could be used so far.
+         * @param isNeeded    whether the record is too long for what can be used so far.
          */
-        void wanted(int lengthBytes);
+        void wanted(int lengthBytes, boolean isNeeded);
     }
 
     /**
@@ -102,6 +104,7 @@ public final class RecordProducer {
      */
     public void grown(int lengthBytes) {
         isGrowing = false;
+        isStuck = false;
         smallLength = Math.min(lengthBytes, capacity);
         smallEnd = smallLength == capacity ? Long.MAX_VALUE : (position & -(long) capacity) + smallLength;
         limit();
@@ -122,6 +125,12 @@ public final class RecordProducer {
         stampType = type;
         stampAt = position + distance;
         limit();
+    }
+
+    /** There is no more of the ring now. */
+    public void notGrown() {
+        isGrowing = false;
+        isStuck = true;
     }
 
     private void limit() {
@@ -289,21 +298,21 @@ public final class RecordProducer {
         return 1;
     }
 
-    /** As {@link #whenBeyondLimit}: goes back to the start, or waits for the ring to grow. */
+    /** As {@link #whenBeyondLimit}: lets the ring grow, or goes back to its start. */
     private int whenSmallEnds(int needed) {
         int offset = (int) position & mask;
-        if (consumerPosition == position && offset != 0 && needed <= smallLength / LEAST_RECORDS) {
+        boolean isNeeded = needed > smallLength / LEAST_RECORDS;
+        if (!isGrowing && (isNeeded || !isStuck)) {
+            isGrowing = true;
+            long least = Long.highestOneBit(Math.max(offset + needed, LEAST_RECORDS * (long) needed) - 1) << 1;
+            growth.wanted((int) Math.min(capacity, Math.max(4L * smallLength, least)), isNeeded);
+        }
+        if (isStuck && !isNeeded && consumerPosition == position && offset != 0) {
             pad(offset, capacity - offset);
             smallEnd = position + smallLength;
             limit();
-            return 1;
         }
-        if (!isGrowing) {
-            isGrowing = true;
-            long least = Long.highestOneBit(Math.max(offset + needed, LEAST_RECORDS * (long) needed) - 1) << 1;
-            growth.wanted((int) Math.min(capacity, Math.max(4L * smallLength, least)));
-        }
-        return isGrowing ? -FabricErrno.EAGAIN : 1;
+        return position + needed <= smallEnd ? 1 : -FabricErrno.EAGAIN;
     }
 
     private int refreshLimit() {

@@ -112,7 +112,14 @@ class RecordRingTest {
         Random random = new Random(seed);
         int[] usable = {16 * LINE};
         int[] wanted = {0};
-        producer.beginSmall(usable[0], length -> wanted[0] = length);
+        boolean[] isFull = {true};
+        producer.beginSmall(usable[0], (length, isNeeded) -> {
+            if (isFull[0] && !isNeeded) {
+                producer.notGrown();
+            } else {
+                wanted[0] = length;
+            }
+        });
         if (seed % 2 == 0) {
             producer.stampEvery(5 * LINE, STAMP_TYPE);
         }
@@ -120,6 +127,7 @@ class RecordRingTest {
         for (int step = 0; step < 20_000; step++) {
             String state = "seed " + seed + " step " + step + " position " + producer.position();
             boolean isQuick = step < 10_000;
+            isFull[0] = isQuick;
             int length = RecordRingDescriptor.WORD_LENGTH + random.nextInt(isQuick ? 2 * LINE : CAPACITY / 4 - LINE);
             if (random.nextInt(8) == 0) {
                 abandon(length);
@@ -130,7 +138,7 @@ class RecordRingTest {
             consumer.release();
             assertEquals(-1, ring.asSlice(usable[0] + RecordProducer.WRITTEN_BEHIND).mismatch(
                 arena.allocate(CAPACITY - usable[0] - RecordProducer.WRITTEN_BEHIND).fill((byte) 0x5A)), state);
-            assertTrue(!isQuick || wanted[0] == 0, () -> "grows although nothing is left in it, " + state);
+            assertTrue(!isQuick || wanted[0] == 0, () -> "needs more although nothing is left in it, " + state);
             if (wanted[0] != 0 && random.nextInt(10) == 0) {
                 assertTrue(wanted[0] >= 4 * usable[0] || wanted[0] == CAPACITY, state);
                 if (wanted[0] == CAPACITY) {

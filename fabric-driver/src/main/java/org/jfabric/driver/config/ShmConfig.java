@@ -12,9 +12,8 @@ public final class ShmConfig {
         .defaultsTo(1L << 20)
         .range(64L << 10, 1L << 30)
         .powerOfTwo()
-        .why("Longest ring of one direction to one peer driver. It begins with 12 KiB of memory and gets more where "
-            + "the peer is slower than the sender. Raise it for bursts of many messages; lower it for many slow peers "
-            + "on a small tmpfs.");
+        .why("Longest ring of one direction to one peer driver. It begins with 12 KiB of memory and gets more with "
+            + "what is sent. Raise it for bursts of many messages; lower it for many peers on a small tmpfs.");
 
     /** {@code jfabric.shm.connectTimeoutNs}. */
     public static final Option<Long> CONNECT_TIMEOUT_NS = Option.durationNs("jfabric.shm.connectTimeoutNs")

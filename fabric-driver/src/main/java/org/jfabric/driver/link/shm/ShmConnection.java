@@ -215,7 +215,7 @@ final class ShmConnection extends PlainMessages {
     }
 
     /** More of our ring is needed. */
-    void extend(int recordsLength) {
+    void extend(int recordsLength, boolean isNeeded) {
         MappedFile file = files.ownRing();
         long from = ShmRing.usedBytes(usableLength);
         long to = ShmRing.usedBytes(recordsLength);
@@ -224,8 +224,7 @@ final class ShmConnection extends PlainMessages {
                 file.extend(from, to);
                 extended(recordsLength);
             } catch (NativeCallException e) {
-                // not inside of the call that wants to write
-                later(() -> notExtended(e));
+                notExtended(e, isNeeded);
             }
             return;
         }
@@ -243,7 +242,7 @@ final class ShmConnection extends PlainMessages {
 
             @Override
             protected void onFailed(Throwable cause) {
-                notExtended(cause);
+                notExtended(cause, isNeeded);
             }
         });
     }
@@ -253,8 +252,17 @@ final class ShmConnection extends PlainMessages {
         producer.grown(recordsLength);
     }
 
-    private void notExtended(Throwable cause) {
-        fail(ShmFiles.errnoOf(cause), "cannot be sent more: " + cause.getMessage());
+    private void notExtended(Throwable cause, boolean isNeeded) {
+        producer.notGrown();
+        if (isNeeded) {
+            // not inside of the call that wants to write
+            later(() -> fail(
+                ShmFiles.errnoOf(cause), "cannot be sent a message of that length: " + cause.getMessage()));
+        } else {
+            services.onError(new FabricException(ShmFiles.errnoOf(cause), "the ring to driver " + peerName
+                + " stays short: " + cause.getMessage(), "Bursts to it wait until it has read what was sent before.",
+                cause));
+        }
     }
 
     /** Makes one step; 0 if there was nothing to do. */

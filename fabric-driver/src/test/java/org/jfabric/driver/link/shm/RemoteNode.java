@@ -58,7 +58,7 @@ final class RemoteNode implements AutoCloseable {
     /** The connection to a peer, whose ring gets all of its memory now: no frame has to wait for it. */
     ShmConnection growRing(String address) {
         ShmConnection connection = link.connection(address);
-        connection.extend(RING);
+        connection.extend(RING, false);
         Deadline.usual().until("the ring", () -> connection.usableLength() == RING, this::step, () -> services.errors);
         return connection;
     }
