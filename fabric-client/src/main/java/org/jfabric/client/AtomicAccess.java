@@ -16,17 +16,12 @@ public final class AtomicAccess {
     public long flags;
     /** One of {@link org.jfabric.layout.AtomicForm}. */
     public int form;
-    /** Code of the datatype. */
     public int datatype;
-    /** Code of the operation. */
     public int operation;
-    /** Elements. */
     public long count;
-    /** The peer. */
     public long destAddr;
     /** Offset in its region. */
     public long remoteAddr;
-    /** Key of its region. */
     public long key;
     /** Returned in the entry. */
     public long context;
@@ -49,11 +44,7 @@ public final class AtomicAccess {
     public AtomicAccess() {
     }
 
-    /**
-     * Takes all arguments of another operation. Injected operands are not copied.
-     *
-     * @param other unchanged.
-     */
+    /** Takes all arguments of another operation. Injected operands are not copied. */
     public void set(AtomicAccess other) {
         flags = other.flags;
         form = other.form;

@@ -7,14 +7,7 @@ import java.nio.file.Path;
 /**
  * The driver's identity and sizes as the client knows them after the hello, over the socket or in the same process.
  *
- * @param directory         the driver's directory.
- * @param driverName        the driver's name.
  * @param driverOwner       the driver's random identity, which stands in the header of every file.
- * @param clientId          the client's number in the driver.
- * @param controlFile       number of the {@code .ctl} file.
- * @param commandRingLength bytes.
- * @param eventRingLength   bytes.
- * @param bufferedLimit     default of FI_OPT_BUFFERED_LIMIT, bytes.
  * @param maxBufferedLimit  greatest FI_OPT_BUFFERED_LIMIT, bytes.
  * @param cmDataSize        FI_OPT_CM_DATA_SIZE, bytes; 0 if no link of the driver connects endpoints.
  */

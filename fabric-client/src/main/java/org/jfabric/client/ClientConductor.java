@@ -34,25 +34,12 @@ public final class ClientConductor implements AutoCloseable {
 
     /** Notified of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
     public interface Listener {
-        /**
-         * A peer is gone.
-         *
-         * @param event endpoint, address and reason.
-         */
         void onPeerDown(DriverEvent.PeerDown event);
 
-        /**
-         * A completion queue has lost an entry.
-         *
-         * @param cqId the queue.
-         */
+        /** A completion queue has lost an entry. */
         void onCompletionQueueOverrun(long cqId);
 
-        /**
-         * The state of a connection has changed; concerns only clients with connection-oriented endpoints.
-         *
-         * @param event the change.
-         */
+        /** The state of a connection has changed; concerns only clients with connection-oriented endpoints. */
         default void onConnectionEvent(DriverEvent.OfConnection event) {
         }
 
@@ -88,19 +75,11 @@ public final class ClientConductor implements AutoCloseable {
             effect.run();
         }
 
-        /**
-         * The driver is gone, and its successor is awaited; only if {@link #reconnects()}.
-         *
-         * @param why reason.
-         */
+        /** The driver is gone, and its successor is awaited; only if {@link #reconnects()}. */
         default void onDriverAway(FabricException why) {
         }
 
-        /**
-         * The driver is gone for good; called once.
-         *
-         * @param why reason.
-         */
+        /** The driver is gone for good; called once. */
         void onDriverGone(FabricException why);
     }
 
@@ -133,10 +112,6 @@ public final class ClientConductor implements AutoCloseable {
     /**
      * A conductor of a fresh connection, which it closes in the end.
      *
-     * @param connection       to the driver.
-     * @param state            set when the driver is gone.
-     * @param listener         notified of events.
-     * @param commandTimeoutNs how long an answer is awaited.
      * @param pauseThresholdNs pauses of this process longer than this are reported.
      */
     public ClientConductor(
@@ -218,11 +193,7 @@ public final class ClientConductor implements AutoCloseable {
         return noted && why != null && state.leave(why) ? why : null;
     }
 
-    /**
-     * Gives up waiting for the next driver.
-     *
-     * @param why reason.
-     */
+    /** Gives up waiting for the next driver. */
     public void giveUp(FabricException why) {
         if (state.end(why)) {
             failPending(why, false);
@@ -230,29 +201,17 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    /**
-     * The duty cycle of an embedded driver.
-     *
-     * @return null for an attached client.
-     */
+    /** The duty cycle of an embedded driver. Returns null for an attached client. */
     public Invoker invoker() {
         return attached.invoker;
     }
 
-    /**
-     * The connection.
-     *
-     * @return as given, or that to the next driver.
-     */
+    /** The connection. Returns as given, or that to the next driver. */
     public DriverConnection connection() {
         return attached.connection;
     }
 
-    /**
-     * The commands of this client.
-     *
-     * @return the same object as long as the driver lives.
-     */
+    /** The commands of this client. Returns the same object as long as the driver lives. */
     public DriverProxy commands() {
         return attached.proxy;
     }
@@ -280,11 +239,7 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    /**
-     * Reads what the driver has written, in place of the thread; for an attached client without one.
-     *
-     * @return whether there was something.
-     */
+    /** Reads what the driver has written, in place of the thread; for an attached client without one. */
     public boolean poll() {
         Attached current = attached;
         return current.watcher != null && !closing && !connection().threads().hasThreads() && current.watcher.poll();
@@ -300,11 +255,7 @@ public final class ClientConductor implements AutoCloseable {
         attached.watcher.join();
     }
 
-    /**
-     * Reads the clock by which control calls wait.
-     *
-     * @return nanoseconds, as of {@link System#nanoTime()}.
-     */
+    /** Reads the clock by which control calls wait. Returns the nanoseconds, as of {@link System#nanoTime()}. */
     public long nanoTime() {
         Invoker invoker = invoker();
         return invoker == null ? connection().threads().nanoTime() : invoker.nanoTime();
@@ -331,11 +282,7 @@ public final class ClientConductor implements AutoCloseable {
         change(List.of(), "closing the fabric", null, true, (answer, failure) -> late.run());
     }
 
-    /**
-     * Whether {@link #disconnect} was called.
-     *
-     * @return true from then on.
-     */
+    /** Whether {@link #disconnect} was called. */
     public boolean isDisconnecting() {
         return disconnecting;
     }

@@ -17,11 +17,7 @@ public class ClientThreads {
     protected ClientThreads() {
     }
 
-    /**
-     * Reads the clock.
-     *
-     * @return nanoseconds since any moment, as of {@link System#nanoTime()}.
-     */
+    /** Reads the clock. Returns the nanoseconds since any moment, as of {@link System#nanoTime()}. */
     public long nanoTime() {
         return System.nanoTime();
     }

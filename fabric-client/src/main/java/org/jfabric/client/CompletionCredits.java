@@ -65,29 +65,20 @@ public final class CompletionCredits {
         this.unsampledLimit = share;
     }
 
-    /**
-     * Guards what is submitted for entries of this queue: one thread at a time.
-     *
-     * @return the guard.
-     */
+    /** Guards what is submitted for entries of this queue: one thread at a time. */
     public UseGuard guard() {
         return guard;
     }
 
     /**
-     * The lock that a thread holds while it submits for entries of this queue.
-     *
-     * @return the lock, or null where one thread at a time submits anyway.
+     * The lock that a thread holds while it submits for entries of this queue. Returns the lock, or null where one
+     * thread at a time submits anyway.
      */
     public UseLock lock() {
         return lock;
     }
 
-    /**
-     * From now on several threads may submit, one after the other. No thread does during this call.
-     *
-     * @param newLock makes them do so.
-     */
+    /** From now on several threads may submit, one after the other. No thread does during this call. */
     public void startLocking(UseLock newLock) {
         lock = newLock;
     }
@@ -110,29 +101,17 @@ public final class CompletionCredits {
         }
     }
 
-    /**
-     * Whether one more operation may be submitted.
-     *
-     * @return true if there is a slot for its entry.
-     */
+    /** Whether one more operation may be submitted. */
     public boolean available() {
         return reserved < limit || refresh();
     }
 
-    /**
-     * As {@link #available()}, and the operation is no sample.
-     *
-     * @return false also for a sample.
-     */
+    /** As {@link #available()}, and the operation is no sample. */
     public boolean availableUnsampled() {
         return reserved < unsampledLimit || refreshUnsampled();
     }
 
-    /**
-     * Makes one of so many operations a sample, if it is a send.
-     *
-     * @param distance of two samples in operations.
-     */
+    /** Makes one of so many operations a sample, if it is a send. */
     public void sampleEvery(long distance) {
         sampleDistance = distance;
         sampleAt = reserved + distance;
@@ -145,11 +124,7 @@ public final class CompletionCredits {
         unsampledLimit = Math.min(limit, sampleAt);
     }
 
-    /**
-     * Whether operations are posted without a check for free slots, so that the queue may overrun.
-     *
-     * @return true if the share is {@link #UNLIMITED}.
-     */
+    /** Whether operations are posted without a check for free slots, so that the queue may overrun. */
     public boolean isUnlimited() {
         return share == UNLIMITED;
     }
@@ -173,8 +148,6 @@ public final class CompletionCredits {
 
     /**
      * Gives back the slots of requests that the driver will never take, because their endpoint was closed. Any thread.
-     *
-     * @param count requests.
      */
     public void giveBack(long count) {
         if (count != 0) {
@@ -183,9 +156,8 @@ public final class CompletionCredits {
     }
 
     /**
-     * Slots that are free now.
-     *
-     * @return 0 to the share; of {@link #UNLIMITED} far more than an endpoint can have outstanding.
+     * Slots that are free now. Returns 0 to the share; of {@link #UNLIMITED} far more than an endpoint can have
+     * outstanding.
      */
     public long left() {
         refresh();
@@ -195,8 +167,6 @@ public final class CompletionCredits {
     /**
      * Operations that have taken a slot and have neither ended without an entry nor an entry that was read. After the
      * end of the driver and of all submissions.
-     *
-     * @return a count.
      */
     public long outstanding() {
         return reserved - shared.getAcquire(RELEASED_INDEX) - shared.getAcquire(GIVEN_BACK_INDEX)

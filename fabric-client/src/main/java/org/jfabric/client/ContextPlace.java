@@ -5,17 +5,11 @@ package org.jfabric.client;
  *
  * @param scalableId the scalable endpoint, 0 for an endpoint that is no context.
  * @param index      of the context, from 0.
- * @param transmits  true of a transmit context, false of a receive context.
  */
 public record ContextPlace(long scalableId, int index, boolean transmits) {
     /** Of an ordinary endpoint. */
     public static final ContextPlace NONE = new ContextPlace(0, 0, false);
 
-    /**
-     * Whether it is a context.
-     *
-     * @return false of an ordinary endpoint.
-     */
     public boolean isContext() {
         return scalableId != 0;
     }

@@ -64,11 +64,7 @@ public final class DefaultDirectory {
         return user.isOwn() ? base() : shared(Long.toString(user.uid()));
     }
 
-    /**
-     * The folder of this user in shared memory, which users of a group can reach too.
-     *
-     * @return absolute path.
-     */
+    /** The folder of this user in shared memory, which users of a group can reach too, absolute path. */
     public static Path shared() {
         return shared(userId());
     }
@@ -95,7 +91,6 @@ public final class DefaultDirectory {
      *
      * @param shared  folder that another user may have made.
      * @param runtime folder of the user in which no other one can make something.
-     * @param uid     of the user.
      * @return {@code shared}, or a folder in {@code runtime}.
      */
     public static Path base(Path shared, Path runtime, long uid) {
@@ -151,11 +146,7 @@ public final class DefaultDirectory {
         }
     }
 
-    /**
-     * The effective user id: it is what the kernel compares when files and sockets are opened.
-     *
-     * @return decimal number.
-     */
+    /** The effective user id: it is what the kernel compares when files and sockets are opened. */
     public static String userId() {
         // often the first native call of a process: say which flag is missing before the linker fails
         NativeAccess.check();

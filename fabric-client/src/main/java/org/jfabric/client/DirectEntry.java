@@ -49,20 +49,12 @@ public final class DirectEntry {
         openAt = CLOSED;
     }
 
-    /**
-     * Whether there is an entry.
-     *
-     * @return true from {@link #put()} to {@link #take()} or {@link #queue()}.
-     */
+    /** Whether there is an entry. */
     public boolean isPending() {
         return isPending;
     }
 
-    /**
-     * Takes the entry.
-     *
-     * @return its address; the next cycle may write there.
-     */
+    /** Takes the entry. Returns its address; the next cycle may write there. */
     public long take() {
         isPending = false;
         return record;
@@ -78,29 +70,18 @@ public final class DirectEntry {
 
     // ---- the cycle ----
 
-    /**
-     * Sets how the entry gets its slot.
-     *
-     * @param newWriter takes the entry.
-     */
+    /** Sets how the entry gets its slot. */
     public void writer(Runnable newWriter) {
         writer = newWriter;
     }
 
-    /**
-     * Whether an entry may be put here now.
-     *
-     * @param written entries that were written to the queue.
-     * @return false if it takes a slot.
-     */
+    /** Whether an entry may be put here now. */
     public boolean isOpen(long written) {
         return openAt == written;
     }
 
     /**
-     * Where the entry is written, in the layout of the queue's records.
-     *
-     * @return native address of a cache line.
+     * Where the entry is written, in the layout of the queue's records. Returns the native address of a cache line.
      */
     public long record() {
         return record;

@@ -18,11 +18,7 @@ public final class Doorbell implements AutoCloseable {
     private final int fd;
     private final AtomicInteger users = new AtomicInteger();
 
-    /**
-     * The doorbell of a connected socket, which it closes in the end.
-     *
-     * @param fd descriptor of the socket.
-     */
+    /** The doorbell of a connected socket, which it closes in the end. */
     public Doorbell(int fd) {
         this.fd = fd;
     }
@@ -41,12 +37,7 @@ public final class Doorbell implements AutoCloseable {
         }
     }
 
-    /**
-     * Wakes the driver by a byte that carries a descriptor.
-     *
-     * @param descriptor open; the driver gets a copy.
-     * @return 0 or a negative errno.
-     */
+    /** Wakes the driver by a byte that carries a descriptor. Returns 0 or a negative errno. */
     int pass(int descriptor) {
         try {
             return users.getAndIncrement() < CLOSED ? UnixSocket.sendDescriptor(fd, descriptor)
@@ -72,11 +63,7 @@ public final class Doorbell implements AutoCloseable {
         }
     }
 
-    /**
-     * The socket, for the thread that sleeps on it.
-     *
-     * @return descriptor.
-     */
+    /** The socket, for the thread that sleeps on it. */
     public int fd() {
         return fd;
     }

@@ -18,7 +18,6 @@ public final class DriverAdmin {
      * last send has ended; the process of the driver ends soon after. If the calling process ends meanwhile the driver
      * continues to serve.
      *
-     * @param directory of the driver.
      * @param timeoutNs how long the driver waits for the sends, in nanoseconds.
      * @param force     whether it ends behind that time too.
      * @throws FabricException {@link FabricErrno#ETIMEDOUT} naming the endpoints whose sends have not ended in time,
@@ -34,7 +33,6 @@ public final class DriverAdmin {
     /**
      * Begins the histogram of the driver's duty cycles anew, and with it the longest time and the number of slow ones.
      *
-     * @param directory of the driver.
      * @param timeoutNs how long to wait for the driver, in nanoseconds.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#ETIMEDOUT} if it
      *     does not answer: in mode INVOKER it does so only while its application runs its cycles.

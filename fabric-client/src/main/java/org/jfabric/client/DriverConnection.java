@@ -66,12 +66,8 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Connects over the socket of the driver in a directory.
      *
-     * @param directory  of the driver.
      * @param user       of the driver; of another one than this process's the files come over the socket.
      * @param timeoutNs  how long to wait for a driver that is just starting, and for its answer.
-     * @param clientName shown by tools.
-     * @param threads    clock and thread of the client.
-     * @return a connection to a driver of that user and of this version.
      * @throws FabricException with {@link FabricErrno#ENODEV} if there is no driver, {@link FabricErrno#EACCES} for
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer, or what it answers.
      */
@@ -97,10 +93,7 @@ public final class DriverConnection implements AutoCloseable {
     }
 
     /**
-     * Attaches to a driver in this process whose duty cycle the client runs.
-     *
-     * @param driver in INVOKER mode.
-     * @return a connection without a socket.
+     * Attaches to a driver in this process whose duty cycle the client runs. Returns a connection without a socket.
      */
     public static DriverConnection embedded(EmbeddedDriver driver) {
         Attachment attachment = driver.attach();
@@ -120,38 +113,22 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    /**
-     * The driver's answer to the hello.
-     *
-     * @return files and identity.
-     */
+    /** The driver's answer to the hello. */
     public Attachment attachment() {
         return attachment;
     }
 
-    /**
-     * The driver in this process.
-     *
-     * @return null if the client is attached by the socket.
-     */
+    /** The driver in this process. Returns null if the client is attached by the socket. */
     public EmbeddedDriver embedded() {
         return embedded;
     }
 
-    /**
-     * The socket.
-     *
-     * @return null with an embedded driver.
-     */
+    /** The socket. Returns null with an embedded driver. */
     public Doorbell doorbell() {
         return doorbell;
     }
 
-    /**
-     * Clock and thread of the client.
-     *
-     * @return those of the system with an embedded driver, which does not use them.
-     */
+    /** Clock and thread of the client, those of the system with an embedded driver, which does not use them. */
     ClientThreads threads() {
         return threads;
     }
@@ -159,7 +136,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Passes a file to the driver, over the socket.
      *
-     * @param descriptor open; the driver gets a copy.
      * @throws FabricException {@link FabricErrno#ENODEV} if the driver is gone, or what else the system answers.
      */
     public void pass(int descriptor) {
@@ -170,11 +146,7 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    /**
-     * Whether the driver has a descriptor of the memory of this process.
-     *
-     * @return true after {@link #passMemory()}.
-     */
+    /** Whether the driver has a descriptor of the memory of this process. */
     public boolean hasPassedMemory() {
         return memoryPassed;
     }
@@ -200,11 +172,6 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    /**
-     * The control file.
-     *
-     * @return the whole mapping.
-     */
     public MemorySegment control() {
         return control;
     }
@@ -212,8 +179,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Signal for the queues of an endpoint.
      *
-     * @param activityIndex index of its activity byte.
-     * @return a new signal.
      * @throws FabricException with {@link FabricErrno#EIO} for an index that cannot be.
      */
     public QueueSignal signal(int activityIndex) {
@@ -226,11 +191,7 @@ public final class DriverConnection implements AutoCloseable {
         return new QueueSignal(activity, parkedAddress(), doorbell);
     }
 
-    /**
-     * Signal for changes of counters, which belong to no endpoint; only {@link QueueSignal#onChange} may be used.
-     *
-     * @return a new signal.
-     */
+    /** Signal for changes of counters, which belong to no endpoint; only {@link QueueSignal#onChange} may be used. */
     public QueueSignal changeSignal() {
         return new QueueSignal(0, parkedAddress(), doorbell);
     }
@@ -242,12 +203,7 @@ public final class DriverConnection implements AutoCloseable {
         return mayPark ? cnc.address() + CncDescriptor.PARKED_OFFSET : 0;
     }
 
-    /**
-     * The mappings that a thread which uses {@link #signal(int)} must keep reachable, with that of its queue.
-     *
-     * @param file the queue's own mapping.
-     * @return an object that refers to all of them.
-     */
+    /** The mappings that a thread which uses {@link #signal(int)} must keep reachable, with that of its queue. */
     public Object memoryOf(MemorySegment file) {
         return new Object[] {file, control, cnc};
     }
@@ -255,8 +211,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Maps a file of the driver and checks whose it is.
      *
-     * @param type           what it holds.
-     * @param number         in its name.
      * @param generation     that stands in its header, or 0 if that does not matter.
      * @param minLengthBytes least length.
      * @return the whole mapping, which lives as long as anything refers to it; for {@link #release}.
@@ -269,8 +223,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Maps a file that only the driver writes, and checks whose it is.
      *
-     * @param type           what it holds.
-     * @param number         in its name.
      * @param minLengthBytes least length.
      * @return the whole mapping, read-only, which lives as long as anything refers to it.
      * @throws FabricException with what was seen and needed.
@@ -308,8 +260,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Ends the use of a driver that is gone, for a client that has connected to the next one: closes socket and
      * directory. What is mapped stays, and is given back with the files of the next connection.
-     *
-     * @param successor takes over what is mapped.
      */
     public void retire(DriverConnection successor) {
         synchronized (this) {
@@ -368,11 +318,7 @@ public final class DriverConnection implements AutoCloseable {
         }
     }
 
-    /**
-     * Memory of closed objects that may be in use.
-     *
-     * @return bytes of the driver's directory that this client keeps.
-     */
+    /** Memory of closed objects that may be in use. */
     public long bytesInUse() {
         synchronized (mapped) {
             inUse.removeIf(MappedFile.Discard::isOver);
@@ -383,8 +329,6 @@ public final class DriverConnection implements AutoCloseable {
     /**
      * Opens a file of a driver of this process's user once more.
      *
-     * @param type   what it holds.
-     * @param number in its name.
      * @return descriptor for reading and writing, which the caller closes.
      * @throws FabricException with what the system answers.
      */

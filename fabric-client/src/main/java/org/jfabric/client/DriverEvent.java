@@ -41,21 +41,13 @@ public sealed interface DriverEvent {
     /** Greatest type of a record in the event ring. */
     int MAX_TYPE = DriverDrainingDecoder.TEMPLATE_ID;
 
-    /**
-     * Id of the command that this answers.
-     *
-     * @return the id, 0 for an event that answers none.
-     */
+    /** Id of the command that this answers. Returns the id, 0 for an event that answers none. */
     long correlationId();
 
     /**
      * Decodes a record of the event ring. Nothing is read beyond it, whatever it contains.
      *
-     * @param type   template id.
-     * @param buffer holds the record.
-     * @param block  index of its block.
      * @param end    index behind the record.
-     * @return the event.
      * @throws FabricException with {@link FabricErrno#EINVAL} if it cannot be an event.
      */
     static DriverEvent decode(int type, DirectBuffer buffer, int block, int end) {
@@ -93,8 +85,6 @@ public sealed interface DriverEvent {
     /**
      * A record that is not decoded yet.
      *
-     * @param buffer holds the record.
-     * @param block  index of its block.
      * @param end    index behind the record.
      */
     record Encoded(DirectBuffer buffer, int block, int end) {
@@ -110,25 +100,15 @@ public sealed interface DriverEvent {
 
     /** An object is open that the client has to close. */
     sealed interface Opened extends DriverEvent {
-        /**
-         * Its kind.
-         *
-         * @return kind for closing it.
-         */
         ObjectKind kind();
 
-        /**
-         * Which one.
-         *
-         * @return its id, of a region its index; 0 if nothing was opened.
-         */
+        /** Which one. Returns its id, of a region its index; 0 if nothing was opened. */
         long objectId();
     }
 
     /**
      * A command was refused, and nothing changed.
      *
-     * @param correlationId of the command.
      * @param errno         positive fabric errno.
      * @param message       what was seen, needed, and what to do.
      */
@@ -144,13 +124,8 @@ public sealed interface DriverEvent {
     /**
      * A completion queue is open.
      *
-     * @param correlationId of the command.
-     * @param cqId          its id.
-     * @param fileNumber    of its file.
      * @param capacity      entries of the ring, a power of two.
-     * @param clientShare   slots for operations of the client.
      * @param driverShare   slots for entries without one.
-     * @param format        concrete format.
      * @param waitToken     for the wait channel, 0 if there is none.
      */
     record CompletionQueueReady(
@@ -192,9 +167,6 @@ public sealed interface DriverEvent {
     /**
      * A counter is open.
      *
-     * @param correlationId of the command.
-     * @param counterId     its id.
-     * @param fileNumber    of its file.
      * @param waitToken     for the wait channel, 0 if there is none.
      */
     record CounterReady(long correlationId, long counterId, long fileNumber, long waitToken) implements Opened {
@@ -220,9 +192,6 @@ public sealed interface DriverEvent {
     /**
      * A wait set is open.
      *
-     * @param correlationId of the command.
-     * @param waitSetId     its id.
-     * @param fileNumber    of its file.
      * @param waitToken     for the wait channel, 0 if there is none.
      */
     record WaitSetReady(long correlationId, long waitSetId, long fileNumber, long waitToken) implements Opened {
@@ -248,10 +217,7 @@ public sealed interface DriverEvent {
     /**
      * The driver writes what it sees in the queues of an endpoint into a file.
      *
-     * @param correlationId of the command.
      * @param viewId        its id; 0 if there is no such endpoint.
-     * @param fileNumber    of its file.
-     * @param endpointId    endpoint of the snapshot.
      */
     record ViewReady(long correlationId, long viewId, long fileNumber, long endpointId) implements Opened {
         static ViewReady decode(Encoded message) {
@@ -273,12 +239,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * An address vector is open.
-     *
-     * @param correlationId of the command.
-     * @param avId          its id.
-     */
+    /** An address vector is open. */
     record AddressVectorReady(long correlationId, long avId) implements Opened {
         static AddressVectorReady decode(Encoded message) {
             message.texts(AddressVectorReadyDecoder.BLOCK_LENGTH);
@@ -302,9 +263,7 @@ public sealed interface DriverEvent {
     /**
      * An address is in the vector, or is that of a passive endpoint.
      *
-     * @param correlationId of the command.
      * @param fiAddr        its number in the vector, 0 if there is none.
-     * @param address       as the driver writes it.
      */
     record AddressReady(long correlationId, long fiAddr, String address) implements DriverEvent {
         static AddressReady decode(Encoded message) {
@@ -318,10 +277,8 @@ public sealed interface DriverEvent {
     /**
      * Memory is registered.
      *
-     * @param correlationId of the command.
      * @param fileNumber    of its file, 0 if it has none.
      * @param generation    all 64 bits.
-     * @param length        bytes.
      * @param regionIndex   index in the client, from 1.
      */
     record RegionReady(long correlationId, long fileNumber, long generation, long length, int regionIndex)
@@ -349,8 +306,6 @@ public sealed interface DriverEvent {
     /**
      * A region is registered with a card.
      *
-     * @param correlationId of the command.
-     * @param key           the card's key.
      * @param address       of the region's first byte under that key.
      */
     record CardKeyReady(long correlationId, long key, long address) implements DriverEvent {
@@ -365,22 +320,14 @@ public sealed interface DriverEvent {
     /**
      * An endpoint is enabled.
      *
-     * @param correlationId       of the command.
-     * @param endpointId          its id.
      * @param transmitQueueFile   number of the {@code .tq} file, 0 if it has none.
      * @param receiveQueueFile    number of the {@code .rq} file, 0 if it has none.
-     * @param transmitQueueLength bytes of its ring.
-     * @param receiveQueueLength  bytes of its ring.
-     * @param activityIndex       index of its activity byte.
      * @param txSize              sends outstanding at most.
      * @param rxSize              receives outstanding at most.
      * @param injectSize          bytes of an inject at most.
      * @param maxMsgSize          bytes of a message at most.
      * @param rxCqIndex           which entries of its receive completion queue are its own.
      * @param slabFile            number of the {@code .slab} file, 0 if it has none.
-     * @param slabCells           cells in it.
-     * @param slabCellLength      bytes of a cell.
-     * @param address             its own.
      */
     record EndpointReady(
         long correlationId,
@@ -433,11 +380,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A command was carried out.
-     *
-     * @param correlationId of the command.
-     */
+    /** A command was carried out. */
     record Done(long correlationId) implements DriverEvent {
         static Done decode(Encoded message) {
             message.texts(DoneDecoder.BLOCK_LENGTH);
@@ -447,12 +390,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * One match of a query; more follow.
-     *
-     * @param correlationId of the command.
-     * @param info          the match.
-     */
+    /** One match of a query; more follow. */
     record InfoMatch(long correlationId, Info info) implements DriverEvent {
         static InfoMatch decode(Encoded message) {
             VarDataReader texts = message.texts(InfoMatchDecoder.BLOCK_LENGTH);
@@ -464,12 +402,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * The verdict on one link in a query, or on a peer's path; more follow.
-     *
-     * @param correlationId of the command.
-     * @param verdict       decision and reasons.
-     */
+    /** The verdict on one link in a query, or on a peer's path; more follow. */
     record InfoVerdict(long correlationId, Verdict verdict) implements DriverEvent {
         static InfoVerdict decode(Encoded message) {
             VarDataReader texts = message.texts(InfoVerdictDecoder.BLOCK_LENGTH);
@@ -483,7 +416,6 @@ public sealed interface DriverEvent {
     /**
      * A query is answered.
      *
-     * @param correlationId of the command.
      * @param errno         0, or positive fabric errno.
      */
     record InfoEnd(long correlationId, int errno) implements DriverEvent {
@@ -498,10 +430,8 @@ public sealed interface DriverEvent {
     /**
      * How a peer is reached; the verdicts on the links came before.
      *
-     * @param correlationId of the command.
      * @param state         see {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
      * @param linkName      empty for none.
-     * @param remoteAddress of the peer.
      */
     record PathReady(long correlationId, int state, String linkName, String remoteAddress) implements DriverEvent {
         static PathReady decode(Encoded message) {
@@ -515,11 +445,9 @@ public sealed interface DriverEvent {
     /**
      * A peer of an endpoint is gone.
      *
-     * @param endpointId the endpoint.
      * @param fiAddr     number of the peer in its address vector, -1 if it has none.
      * @param errno      positive fabric errno.
      * @param provErrno  what the link says besides, else the errno again.
-     * @param address    of the peer.
      */
     record PeerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) implements DriverEvent {
         static PeerDown decode(Encoded message) {
@@ -564,13 +492,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A scalable endpoint is open.
-     *
-     * @param correlationId of the command.
-     * @param scalableId    its id.
-     * @param address       of all its contexts.
-     */
+    /** A scalable endpoint is open. */
     record ScalableEndpointReady(long correlationId, long scalableId, String address) implements Opened {
         static ScalableEndpointReady decode(Encoded message) {
             VarDataReader texts = message.texts(ScalableEndpointReadyDecoder.BLOCK_LENGTH);
@@ -591,13 +513,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A passive endpoint is open.
-     *
-     * @param correlationId of the command.
-     * @param passiveId     its id.
-     * @param address       under which peers connect.
-     */
+    /** A passive endpoint is open. */
     record PassiveEndpointReady(long correlationId, long passiveId, String address) implements Opened {
         static PassiveEndpointReady decode(Encoded message) {
             VarDataReader texts = message.texts(PassiveEndpointReadyDecoder.BLOCK_LENGTH);
@@ -618,15 +534,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A peer asks for a connection.
-     *
-     * @param passiveId   the passive endpoint.
-     * @param requestId   to answer it by.
-     * @param linkName    link by which it came.
-     * @param peerAddress address of the peer that asks.
-     * @param cmData      private data.
-     */
+    /** A peer asks for a connection. */
     record ConnectionRequested(long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData)
         implements OfConnection {
         static ConnectionRequested decode(Encoded message) {
@@ -639,14 +547,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A connection is made.
-     *
-     * @param endpointId   the endpoint.
-     * @param localAddress of this end.
-     * @param peerAddress  of the other end.
-     * @param cmData       private data of the answer.
-     */
+    /** A connection is made. */
     record ConnectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData)
         implements OfConnection {
         static ConnectionMade decode(Encoded message) {
@@ -663,7 +564,6 @@ public sealed interface DriverEvent {
      *
      * @param objectId endpoint or passive endpoint.
      * @param errno    positive fabric errno.
-     * @param cmData   private data of the refusal.
      */
     record ConnectionFailed(long objectId, int errno, byte[] cmData) implements OfConnection {
         static ConnectionFailed decode(Encoded message) {
@@ -678,7 +578,6 @@ public sealed interface DriverEvent {
     /**
      * The peer of a connected endpoint has ended the connection, or is lost.
      *
-     * @param endpointId the endpoint.
      * @param errno      0 for an orderly end, else why it was lost.
      */
     record ConnectionEnded(long endpointId, int errno) implements OfConnection {
@@ -691,11 +590,7 @@ public sealed interface DriverEvent {
         }
     }
 
-    /**
-     * A completion queue has lost an entry: it reports nothing any more.
-     *
-     * @param cqId the queue.
-     */
+    /** A completion queue has lost an entry: it reports nothing any more. */
     record CompletionQueueOverrun(long cqId) implements DriverEvent {
         static CompletionQueueOverrun decode(Encoded message) {
             message.texts(CompletionQueueOverrunDecoder.BLOCK_LENGTH);
@@ -715,7 +610,6 @@ public sealed interface DriverEvent {
      * The driver ends this client.
      *
      * @param errno  positive fabric errno.
-     * @param reason what the client did wrong.
      */
     record ClientEnded(int errno, String reason) implements DriverEvent {
         static ClientEnded decode(Encoded message) {

@@ -15,12 +15,6 @@ public final class DriverEventsAdapter {
     private final RecordConsumer consumer;
     private final DirectBuffer ring;
 
-    /**
-     * An adapter of a ring.
-     *
-     * @param consumer reading end.
-     * @param ring     the same memory, from the first record on.
-     */
     public DriverEventsAdapter(RecordConsumer consumer, DirectBuffer ring) {
         this.consumer = consumer;
         this.ring = ring;

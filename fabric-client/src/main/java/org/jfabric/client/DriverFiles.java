@@ -43,7 +43,6 @@ public final class DriverFiles implements AutoCloseable {
         this.timeoutNs = timeoutNs;
     }
 
-    /** Files of a driver of this user. */
     static DriverFiles named(Path directory) {
         int fd = Libc.openDirectory(directory);
         if (fd < 0) {
@@ -52,7 +51,6 @@ public final class DriverFiles implements AutoCloseable {
         return new DriverFiles(directory, fd, DriverUser.own(), 0, 0);
     }
 
-    /** Files of a driver of another user. */
     static DriverFiles passed(Path directory, DriverUser user, long clientId, long timeoutNs) {
         return new DriverFiles(directory, NO_DIRECTORY, user, clientId, timeoutNs);
     }
@@ -60,9 +58,6 @@ public final class DriverFiles implements AutoCloseable {
     /**
      * Maps the {@code cnc} file of a running driver of another user, for a tool that is no client.
      *
-     * @param directory of the driver.
-     * @param user      of the driver.
-     * @param timeoutNs how long to wait for its answer.
      * @return the mapping, read-only.
      * @throws FabricException {@link FabricErrno#EACCES} if the driver is not that user's, or does not serve the user
      *     of this process; {@link FabricErrno#ENODEV}, {@link FabricErrno#ETIMEDOUT}.

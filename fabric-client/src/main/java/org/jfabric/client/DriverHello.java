@@ -22,9 +22,6 @@ import org.jfabric.layout.OwnerId;
 
 /**
  * The first messages of a client over the driver's socket, with a refusal in words for each way in which they can fail.
- *
- * @param attachment the driver's answer.
- * @param doorbell   the connected socket.
  */
 record DriverHello(Attachment attachment, Doorbell doorbell) {
     private static final int MAX_MESSAGE_LENGTH = 8192;
@@ -81,11 +78,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
         return errno == FabricErrno.EMFILE ? DESCRIPTORS : otherwise;
     }
 
-    /**
-     * Connects to a driver that may be starting.
-     *
-     * @return a non-blocking socket of the user's driver.
-     */
+    /** Connects to a driver that may be starting. Returns a non-blocking socket of the user's driver. */
     static int connect(Path directory, DriverUser user, long deadlineNs, ClientThreads threads) {
         int fd = connectToAny(directory, user, deadlineNs, threads);
         boolean done = false;

@@ -70,11 +70,9 @@ public final class DriverProxy {
         /**
          * Sends a command and awaits its answer.
          *
-         * @param what    is done, for messages.
          * @param encoder writes the command with the correlation id that it is given; returns 0, or
          *                {@code -FI_EAGAIN} while the ring is full, and is then called again.
          * @param undo    takes an answer that came after the call had ended, and reverts what the command has done.
-         * @return the answered command.
          * @throws FabricException if it was refused or is not answered.
          */
         PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo);
@@ -83,12 +81,8 @@ public final class DriverProxy {
          * Sends a command that cannot be reverted and awaits its answer; if the same one was sent and is not answered,
          * awaits that answer.
          *
-         * @param key     the command, and what it changes.
-         * @param what    as for {@link #call}.
-         * @param encoder as for {@link #call}.
          * @param closes  whether the end of the driver has the same effect.
          * @param late    notified of an answer that came after the call had ended, in order with control calls.
-         * @return the answered command.
          * @throws FabricException if it was refused or is not answered.
          */
         PendingCommand change(
@@ -97,8 +91,6 @@ public final class DriverProxy {
         /**
          * Sends a command.
          *
-         * @param what    is done, for messages.
-         * @param encoder as for {@link #call}.
          * @param handler notified of the answer, once; not after an exception; or null.
          */
         void issue(String what, LongToIntFunction encoder, AnswerHandler handler);
@@ -117,10 +109,7 @@ public final class DriverProxy {
     /**
      * A proxy of a ring.
      *
-     * @param producer writing end.
-     * @param ring     the same memory, from the first record on.
      * @param doorbell rung after each command, or null with an embedded driver.
-     * @param caller   awaits the answers.
      */
     DriverProxy(RecordProducer producer, UnsafeBuffer ring, Doorbell doorbell, Caller caller) {
         this.producer = producer;
@@ -129,12 +118,6 @@ public final class DriverProxy {
         this.caller = caller;
     }
 
-    /**
-     * Opens a completion queue.
-     *
-     * @param attr every member reaches the driver unchanged.
-     * @return the answer.
-     */
     public DriverEvent.CompletionQueueReady openCompletionQueue(CompletionQueueAttr attr) {
         return call(DriverEvent.CompletionQueueReady.class, "opening a completion queue", id -> {
             new OpenCompletionQueueEncoder().wrap(body, 0)
@@ -150,12 +133,6 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Opens a counter.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
     public DriverEvent.CounterReady openCounter(CounterAttr attr) {
         return call(DriverEvent.CounterReady.class, "opening a counter", id -> {
             new OpenCounterEncoder().wrap(body, 0)
@@ -166,12 +143,6 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Opens a wait set.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
     public DriverEvent.WaitSetReady openWaitSet(WaitSetAttr attr) {
         return call(DriverEvent.WaitSetReady.class, "opening a wait set", id -> {
             new OpenWaitSetEncoder().wrap(body, 0).correlationId(id).flags(attr.flags());
@@ -184,7 +155,6 @@ public final class DriverProxy {
      * Has the driver write a snapshot of the queues of an endpoint, of this client or of another.
      *
      * @param afterEndpointId the endpoint with the next greater id is taken; 0 for the first.
-     * @return the answer.
      */
     public DriverEvent.ViewReady openView(long afterEndpointId) {
         return call(DriverEvent.ViewReady.class, "a snapshot of queues", id -> {
@@ -216,12 +186,6 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Opens an address vector.
-     *
-     * @param attr attributes.
-     * @return the answer.
-     */
     public DriverEvent.AddressVectorReady openAddressVector(AddressVectorAttr attr) {
         return call(DriverEvent.AddressVectorReady.class, "opening an address vector", id -> {
             new OpenAddressVectorEncoder().wrap(body, 0)
@@ -239,10 +203,7 @@ public final class DriverProxy {
     /**
      * Inserts an address.
      *
-     * @param avId    address vector.
-     * @param address to be inserted.
      * @param isKnown whether the client has an address of that number anyway: what was inserted too late is removed.
-     * @return the answer.
      */
     public DriverEvent.AddressReady insertAddress(long avId, String address, LongPredicate isKnown) {
         // not by call(): the same address inserted again has the same number
@@ -258,8 +219,6 @@ public final class DriverProxy {
     /**
      * Inserts an address without waiting for the answer.
      *
-     * @param avId    address vector.
-     * @param address to be inserted.
      * @param handler notified once, by the thread that reads events or the one that closes; not after an exception.
      */
     public void insertAddress(long avId, String address, AnswerHandler handler) {
@@ -275,8 +234,6 @@ public final class DriverProxy {
     /**
      * Removes an address.
      *
-     * @param avId   address vector.
-     * @param fiAddr number of the address.
      * @param effect run once it is removed, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
     public void removeAddress(long avId, long fiAddr, Runnable effect) {
@@ -292,30 +249,15 @@ public final class DriverProxy {
     /**
      * Registers memory, or lets the driver make it.
      *
-     * @param domain        number of the domain in which the key is unique.
-     * @param length        bytes.
-     * @param access        access flags.
      * @param requestedKey  by which peers name the region, if the rights allow them anything.
      * @param flags         {@code Flags.RMA_EVENT} for a region that is to be enabled, or 0.
      * @param nativeAddress memory of this process, 0 for a new file.
-     * @return the answer.
      */
     public DriverEvent.RegionReady registerRegion(
         long domain, long length, long access, long requestedKey, long flags, long nativeAddress) {
         return register(domain, length, access, requestedKey, flags, nativeAddress, 0, 0);
     }
 
-    /**
-     * Registers a file that was passed to the driver.
-     *
-     * @param domain       as for {@link #registerRegion}.
-     * @param length       as for {@link #registerRegion}.
-     * @param access       as for {@link #registerRegion}.
-     * @param requestedKey as for {@link #registerRegion}.
-     * @param flags        with {@code Flags.RMA_PMEM}.
-     * @param descriptor   of the file, for a driver in this process.
-     * @return the answer.
-     */
     public DriverEvent.RegionReady registerFile(
         long domain, long length, long access, long requestedKey, long flags, int descriptor) {
         return register(domain, length, access, requestedKey, flags, 0, descriptor, 0);
@@ -324,14 +266,8 @@ public final class DriverProxy {
     /**
      * Registers a region with the next driver that was registered with one before, under the same addresses.
      *
-     * @param domain        as for {@link #registerRegion}.
-     * @param length        as for {@link #registerRegion}.
-     * @param access        as for {@link #registerRegion}.
-     * @param requestedKey  as for {@link #registerRegion}.
-     * @param flags         as for {@link #registerRegion}.
      * @param nativeAddress memory of this process, 0 for a region whose file was passed to the driver.
      * @param place         index and generation of the addresses: their upper 24 bits.
-     * @return the answer, with that place.
      */
     public DriverEvent.RegionReady registerAgain(
         long domain, long length, long access, long requestedKey, long flags, long nativeAddress, int place) {
@@ -373,7 +309,6 @@ public final class DriverProxy {
     /**
      * Enables a region: bind and enable in one.
      *
-     * @param regionIndex    the region.
      * @param readCounterId  counter of reads by peers, 0 for none.
      * @param writeCounterId counter of writes by peers, 0 for none.
      * @param effect         run once it is enabled, as for {@link #removeAddress}.
@@ -395,14 +330,7 @@ public final class DriverProxy {
         }, effect);
     }
 
-    /**
-     * Registers a region with a card, so that peers can access it.
-     *
-     * @param regionIndex of the region, open.
-     * @param access      rights of peers.
-     * @param info        of the domain: its link, and the addresses that decide on the card.
-     * @return the answer.
-     */
+    /** Registers a region with a card, so that peers can access it. */
     public DriverEvent.CardKeyReady registerWithCard(int regionIndex, long access, Info info) {
         return call(DriverEvent.CardKeyReady.class, "registering a region with a card", id -> {
             new RegisterWithCardEncoder().wrap(body, 0).correlationId(id).regionIndex(regionIndex).reserved(0)
@@ -414,13 +342,7 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Enables an endpoint: open, bind and enable in one.
-     *
-     * @param request what it is bound to.
-     * @param info    what it was opened with.
-     * @return the answer.
-     */
+    /** Enables an endpoint: open, bind and enable in one. */
     public DriverEvent.EndpointReady enableEndpoint(EnableRequest request, Info info) {
         return call(DriverEvent.EndpointReady.class, "enabling an endpoint", id -> {
             new EnableEndpointEncoder().wrap(body, 0)
@@ -458,8 +380,6 @@ public final class DriverProxy {
     /**
      * Publishes a further name of an endpoint.
      *
-     * @param endpointId the endpoint.
-     * @param service    name.
      * @param effect     run once it is published, as for {@link #removeAddress}.
      */
     public void publishService(long endpointId, String service, Runnable effect) {
@@ -473,8 +393,6 @@ public final class DriverProxy {
     /**
      * Closes an object. A driver that ends closes it, too. From the effect on it accesses no memory through the object.
      *
-     * @param kind     what it is.
-     * @param objectId its id; of a region its index.
      * @param effect   run once it is closed, as for {@link #removeAddress}.
      */
     public void closeObject(ObjectKind kind, long objectId, Runnable effect) {
@@ -491,11 +409,8 @@ public final class DriverProxy {
     /**
      * Asks what the fabric offers.
      *
-     * @param hints   what is needed.
-     * @param flags   query flags.
      * @param node    where to, or null.
      * @param service where to, or null.
-     * @return matches and verdicts.
      */
     public InfoResult queryInfo(Info hints, long flags, String node, String service) {
         PendingCommand command = caller.call("asking for fabrics", id -> {
@@ -522,14 +437,7 @@ public final class DriverProxy {
         return new InfoResult(matches, verdicts(command));
     }
 
-    /**
-     * Asks how a peer is reached.
-     *
-     * @param endpointId the endpoint, enabled.
-     * @param address    of the endpoint, for the answer.
-     * @param fiAddr     of the peer.
-     * @return the path with all verdicts.
-     */
+    /** Asks how a peer is reached. */
     public PeerPath path(long endpointId, String address, long fiAddr) {
         PendingCommand command = caller.call("explaining a path", id -> {
             new ExplainPathEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).fiAddr(fiAddr);
@@ -550,7 +458,6 @@ public final class DriverProxy {
      * @param address  wanted, or null.
      * @param linkName of the link, or null for all.
      * @param authKey  that requests must show.
-     * @return number and address.
      */
     public DriverEvent.PassiveEndpointReady openPassiveEndpoint(String address, String linkName, byte[] authKey) {
         return call(DriverEvent.PassiveEndpointReady.class, "opening a passive endpoint", id -> {
@@ -565,11 +472,7 @@ public final class DriverProxy {
     /**
      * Opens a scalable endpoint.
      *
-     * @param caps         its capabilities.
-     * @param txCtxCnt     transmit contexts.
-     * @param rxCtxCnt     receive contexts.
      * @param endpointName name wanted within the driver, or null.
-     * @return number and address.
      */
     public DriverEvent.ScalableEndpointReady openScalableEndpoint(
         long caps, int txCtxCnt, int rxCtxCnt, String endpointName) {
@@ -584,8 +487,6 @@ public final class DriverProxy {
     /**
      * Gives a passive endpoint another address.
      *
-     * @param passiveId the passive endpoint.
-     * @param address   wanted.
      * @param effect    gets its address, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
     public void namePassiveEndpoint(long passiveId, String address, Consumer<String> effect) {
@@ -600,7 +501,6 @@ public final class DriverProxy {
     /**
      * Lets a passive endpoint listen.
      *
-     * @param passiveId the passive endpoint.
      * @param backlog   requests that may wait; negative: as the driver is configured.
      * @param effect    gets its address, completed by the link, as for {@link #namePassiveEndpoint}.
      */
@@ -614,13 +514,8 @@ public final class DriverProxy {
     /**
      * Queues a change of a counter that starts when another counter has reached a threshold.
      *
-     * @param domain    number of the domain.
-     * @param workId    names the work.
-     * @param counterId the triggering counter.
      * @param threshold that its value and error value together have to reach.
-     * @param targetId  the counter that changes.
      * @param value     added, or the new value.
-     * @param isSet     whether the value replaces that of the counter.
      */
     public void queueCounterWork(
         long domain, long workId, long counterId, long threshold, long targetId, long value, boolean isSet) {
@@ -636,9 +531,6 @@ public final class DriverProxy {
     /**
      * Cancels queued work, or checks that none uses a counter.
      *
-     * @param domain    number of the domain.
-     * @param action    what to do.
-     * @param workId    work to cancel.
      * @param counterId counter whose work is flushed or checked; 0 to flush that of all counters of the domain.
      */
     public void controlWork(long domain, WorkAction action, long workId, long counterId) {
@@ -655,9 +547,7 @@ public final class DriverProxy {
     /**
      * Begins a connection.
      *
-     * @param endpointId the endpoint, enabled.
      * @param address    where a passive endpoint listens.
-     * @param cmData     private data.
      * @param onRefused  run if it is refused, also after this call has ended with {@link FabricErrno#ETIMEDOUT}.
      */
     public void connect(long endpointId, String address, byte[] cmData, Runnable onRefused) {
@@ -669,14 +559,6 @@ public final class DriverProxy {
         }, onRefused);
     }
 
-    /**
-     * Accepts a request.
-     *
-     * @param endpointId the endpoint, enabled.
-     * @param requestId  of the event that announced it.
-     * @param cmData     private data.
-     * @param onRefused  as for {@link #connect}.
-     */
     public void accept(long endpointId, long requestId, byte[] cmData, Runnable onRefused) {
         begin(List.of(AcceptConnectionEncoder.TEMPLATE_ID, endpointId), "accepting a connection", id -> {
             AcceptConnectionEncoder encoder = new AcceptConnectionEncoder().wrap(body, 0).correlationId(id)
@@ -685,12 +567,6 @@ public final class DriverProxy {
         }, onRefused);
     }
 
-    /**
-     * Rejects a request.
-     *
-     * @param requestId of the event that announced it.
-     * @param cmData    private data.
-     */
     public void reject(long requestId, byte[] cmData) {
         call(DriverEvent.Done.class, "rejecting a connection", id -> {
             RejectConnectionEncoder encoder = new RejectConnectionEncoder().wrap(body, 0).correlationId(id)
@@ -699,11 +575,7 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Ends a connection.
-     *
-     * @param endpointId the endpoint.
-     */
+    /** Ends a connection. */
     public void shutdown(long endpointId) {
         call(DriverEvent.Done.class, "shutting down", id -> {
             new ShutdownEndpointEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId);
@@ -711,14 +583,7 @@ public final class DriverProxy {
         });
     }
 
-    /**
-     * Joins a multicast group.
-     *
-     * @param endpointId the endpoint, enabled.
-     * @param flags      of the call.
-     * @param address    of the group.
-     * @return its number and its address with a port.
-     */
+    /** Joins a multicast group. */
     public DriverEvent.AddressReady join(long endpointId, long flags, String address) {
         PendingCommand command = caller.call("joining " + address, id -> {
             new JoinGroupEncoder().wrap(body, 0).correlationId(id).endpointId(endpointId).flags(flags);
@@ -732,8 +597,6 @@ public final class DriverProxy {
     /**
      * Leaves a multicast group.
      *
-     * @param endpointId the endpoint.
-     * @param fiAddr     number of the group.
      * @param effect     run once it has left, as for {@link #closeObject}.
      */
     public void leave(long endpointId, long fiAddr, Runnable effect) {

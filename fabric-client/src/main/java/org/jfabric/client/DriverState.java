@@ -16,7 +16,6 @@ public final class DriverState {
     private volatile boolean away;
     private volatile FabricException reason;
 
-    /** A driver that lives. */
     public DriverState() {
     }
 
@@ -29,39 +28,22 @@ public final class DriverState {
         return gone;
     }
 
-    /**
-     * Whether the driver is gone and the client waits for the next one.
-     *
-     * @return false while a driver lives, and after the end.
-     */
+    /** Whether the driver is gone and the client waits for the next one. */
     public boolean isAway() {
         return away;
     }
 
-    /**
-     * Whether the driver is gone for good.
-     *
-     * @return true for ever after the end.
-     */
+    /** Whether the driver is gone for good. */
     public boolean isLost() {
         return gone && !away;
     }
 
-    /**
-     * Why the driver is gone.
-     *
-     * @return the reason, or null while it lives.
-     */
+    /** Why the driver is gone. Returns the reason, or null while it lives. */
     public FabricException reason() {
         return reason;
     }
 
-    /**
-     * Notes the end, once.
-     *
-     * @param why what happened and what to do.
-     * @return true for the one call that noted it.
-     */
+    /** Notes the end, once. */
     public boolean end(FabricException why) {
         synchronized (this) {
             if (reason != null && !away) {
@@ -75,12 +57,7 @@ public final class DriverState {
         return true;
     }
 
-    /**
-     * Notes the end of a driver whose successor the client awaits.
-     *
-     * @param why what happened.
-     * @return true for the one call that noted it.
-     */
+    /** Notes the end of a driver whose successor the client awaits. */
     public boolean leave(FabricException why) {
         synchronized (this) {
             if (reason != null) {
@@ -93,11 +70,7 @@ public final class DriverState {
         return true;
     }
 
-    /**
-     * Notes that the client is connected to the next driver.
-     *
-     * @return false if the end was noted meanwhile.
-     */
+    /** Notes that the client is connected to the next driver. Returns false if the end was noted meanwhile. */
     public boolean comeBack() {
         synchronized (this) {
             if (!away) {

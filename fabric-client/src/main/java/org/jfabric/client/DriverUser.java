@@ -17,29 +17,17 @@ import org.jfabric.info.FabricException;
  * alone proves nothing: in a folder that others can write, any of them can make a directory with a socket in it.
  *
  * <p>Immutable; any thread.
- *
- * @param uid user id.
  */
 public record DriverUser(long uid) {
     private static final int WRITABLE_BY_OTHERS = 0022;
 
-    /**
-     * The user of this process.
-     *
-     * @return its effective user id.
-     */
     public static DriverUser own() {
         // often the first native call of a process: say which flag is missing before the linker fails
         NativeAccess.check();
         return new DriverUser(Libc.geteuid());
     }
 
-    /**
-     * The text of the system property, else of the environment variable.
-     *
-     * @param environment of the process.
-     * @return empty if neither is set.
-     */
+    /** The text of the system property, else of the environment variable, empty if neither is set. */
     public static String configured(Map<String, String> environment) {
         return System.getProperty(DefaultDirectory.USER_PROPERTY,
             environment.getOrDefault(DefaultDirectory.USER_VARIABLE, "")).strip();
@@ -59,7 +47,6 @@ public record DriverUser(long uid) {
      * Finds a user.
      *
      * @param nameOrNumber of a user; empty for the own one.
-     * @return the user.
      * @throws FabricException {@link FabricErrno#EINVAL} if there is none.
      */
     public static DriverUser of(String nameOrNumber) {
@@ -85,8 +72,6 @@ public record DriverUser(long uid) {
      * Checks that a connected socket and its directory are this user's, so that no other user can stand in for the
      * driver.
      *
-     * @param directory of the driver.
-     * @param fd        connected to the socket there.
      * @throws FabricException {@link FabricErrno#EACCES} with the users seen and needed.
      */
     void require(Path directory, int fd) {
@@ -116,10 +101,8 @@ public record DriverUser(long uid) {
     }
 
     /**
-     * Describes who may connect, for a client that may not.
-     *
-     * @param directory of the driver.
-     * @return owner, mode and group of the first folder of the path that is closed to this process, and its own user.
+     * Describes who may connect, for a client that may not. Returns the owner, mode and group of the first folder of
+     * the path that is closed to this process, and its own user.
      */
     static String describeRefusal(Path directory) {
         Path shown = directory;

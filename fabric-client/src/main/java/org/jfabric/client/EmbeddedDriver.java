@@ -18,14 +18,12 @@ public abstract class EmbeddedDriver {
     private int lockingDomains;
     private final List<UnlockedDomain> unlocked = new ArrayList<>();
 
-    /** For the one subclass, in the driver. */
     protected EmbeddedDriver() {
     }
 
     /**
-     * The lock that a thread holds while it runs a cycle or posts.
-     *
-     * @return null before the first domain that needs it; it is never null again.
+     * The lock that a thread holds while it runs a cycle or posts. Returns null before the first domain that needs it;
+     * it is never null again.
      */
     public final UseLock lock() {
         return usedLock;
@@ -39,7 +37,6 @@ public abstract class EmbeddedDriver {
      *
      * @param needsLocks whether its application wants to be kept apart.
      * @param domain     gets locks later, if it has none now.
-     * @return whether the domain locks from the start.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if it needs locks and the call comes from a handler of a
      *     domain without.
      */
@@ -60,11 +57,6 @@ public abstract class EmbeddedDriver {
         }
     }
 
-    /**
-     * A domain is closed.
-     *
-     * @param domain as it was opened.
-     */
     public final void onDomainClosed(UnlockedDomain domain) {
         synchronized (domains) {
             if (!unlocked.remove(domain)) {
@@ -73,11 +65,7 @@ public abstract class EmbeddedDriver {
         }
     }
 
-    /**
-     * Attaches the embedding client; there is no socket, because both live and die together.
-     *
-     * @return files and identity.
-     */
+    /** Attaches the embedding client; there is no socket, because both live and die together. */
     public abstract Attachment attach();
 
     /**
@@ -97,10 +85,8 @@ public abstract class EmbeddedDriver {
 
     /**
      * Runs a duty cycle after a pause: it also does what other cycles do now and then only, and handles all events that
-     * the driver's thread has reported. The caller holds {@link #lock()} if there is one.
-     *
-     * @param messageLimit as for {@link #cycle}.
-     * @return work done, 0 if there was nothing to do.
+     * the driver's thread has reported. The caller holds {@link #lock()} if there is one. Returns the work done, 0 if
+     * there was nothing to do.
      */
     public abstract int catchUp(int messageLimit);
 
@@ -116,8 +102,6 @@ public abstract class EmbeddedDriver {
     /**
      * Whether a whole cycle has something to do now that {@link #pollMessages} leaves, or polls are so slow that
      * deadlines would be late if fewer of them were whole. Only while there is no {@link #lock()}.
-     *
-     * @return true if the next poll should be a whole cycle.
      */
     public abstract boolean needsCycle();
 
@@ -125,9 +109,8 @@ public abstract class EmbeddedDriver {
      * Says that the calling thread is about to sleep at a descriptor of an object that it has armed, and polls
      * everything once more. From a return of true on, whatever gives a cycle something to do wakes the threads that
      * sleep at armed objects, once: a descriptor of a link, another process, another thread, or a deadline that passes.
-     * The caller has just run a cycle, and holds {@link #lock()} if there is one.
-     *
-     * @return false if there is something to do, so that the thread must not sleep.
+     * The caller has just run a cycle, and holds {@link #lock()} if there is one. Returns false if there is something
+     * to do, so that the thread must not sleep.
      */
     public abstract boolean prepareSleep();
 
@@ -157,36 +140,21 @@ public abstract class EmbeddedDriver {
      */
     protected abstract void settle();
 
-    /**
-     * The engine's side of an endpoint.
-     *
-     * @param endpointId as answered when it was enabled.
-     * @return the port; valid until the endpoint is closed.
-     */
+    /** The engine's side of an endpoint. Returns the port; valid until the endpoint is closed. */
     public abstract EndpointPort port(long endpointId);
 
-    /**
-     * Where the cycles leave messages for the reader of a completion queue.
-     *
-     * @param queueId as answered when it was opened.
-     * @return the one list of that queue.
-     */
+    /** Where the cycles leave messages for the reader of a completion queue. */
     public abstract LentMessages lentMessages(long queueId);
 
     /**
-     * Reads the clock by which the deadlines of control calls pass.
-     *
-     * @return nanoseconds, as of {@link System#nanoTime()}.
+     * Reads the clock by which the deadlines of control calls pass. Returns the nanoseconds, as of {@link
+     * System#nanoTime()}.
      */
     public abstract long nanoTime();
 
     /** A control call waits, and its cycles have nothing to do: leaves the processor to others for a moment. */
     public abstract void pause();
 
-    /**
-     * The application could not read a lent message, because its sender has cut the memory.
-     *
-     * @param error as caught; the next cycle deals with it.
-     */
+    /** The application could not read a lent message, because its sender has cut the memory. */
     public abstract void onFault(InternalError error);
 }

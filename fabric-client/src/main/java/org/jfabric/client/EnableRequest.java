@@ -3,19 +3,12 @@ package org.jfabric.client;
 /**
  * The bindings and names with which an endpoint is enabled.
  *
- * @param context          context given at open.
  * @param txCqId           completion queue of sends, 0 for none.
- * @param txCqFlags        flags it was bound with.
  * @param rxCqId           completion queue of receives, 0 for none.
- * @param rxCqFlags        flags it was bound with.
- * @param counters         counters of its operations.
- * @param domain           the client's number of its domain.
  * @param avId             address vector, 0 for a connection-oriented endpoint.
  * @param bufferedLimit    longest message that is shown whole, with mode FI_BUFFERED_RECV.
- * @param bufferedMin      bytes shown of a longer one.
  * @param requestId        connection request that it will accept, 0 for none.
  * @param passiveId        passive endpoint whose name it takes over, 0 for none.
- * @param place            of a context of a scalable endpoint.
  * @param receiveContextId shared receive context that it uses, 0 for none, or {@link #IS_RECEIVE_CONTEXT}.
  * @param endpointName     name wanted within the driver, or null.
  * @param service          further name to be published, or null.

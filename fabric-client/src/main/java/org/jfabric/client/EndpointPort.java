@@ -18,12 +18,7 @@ public abstract class EndpointPort {
      *
      * @param flags    operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}; {@code Flags.COMPLETION} asks for
      *                 an entry.
-     * @param buf      address in registered memory.
-     * @param len      bytes.
-     * @param destAddr destination, from the address vector.
      * @param tag      the tag, 0 for untagged.
-     * @param data     remote CQ data.
-     * @param context  returned in the entry.
      * @return 0, or {@code -FI_EAGAIN} if as many sends as the endpoint can hold are outstanding, or the queue is full.
      */
     public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
@@ -48,13 +43,8 @@ public abstract class EndpointPort {
     /**
      * Posts a send that is gathered from several pieces.
      *
-     * @param flags    as for {@link #send}.
      * @param pieces   address and length of each, one after the other; copied.
      * @param count    of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @param destAddr as for {@link #send}.
-     * @param tag      as for {@link #send}.
-     * @param data     as for {@link #send}.
-     * @param context  as for {@link #send}.
      * @return as for {@link #send}.
      */
     public abstract int sendVector(
@@ -63,13 +53,8 @@ public abstract class EndpointPort {
     /**
      * Posts a send whose payload is taken before the call returns.
      *
-     * @param flags         as for {@link #send}.
      * @param nativeAddress where the payload is in this process.
      * @param len           bytes, at most the endpoint's inject size.
-     * @param destAddr      as for {@link #send}.
-     * @param tag           as for {@link #send}.
-     * @param data          as for {@link #send}.
-     * @param context       as for {@link #send}.
      * @return as for {@link #send}.
      */
     public abstract int inject(
@@ -81,11 +66,6 @@ public abstract class EndpointPort {
      * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
      * @param pieces     address and length of each piece of local memory, one after the other; copied.
      * @param count      of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @param destAddr   the peer, from the address vector.
-     * @param remoteAddr offset in its region.
-     * @param key        key of its region.
-     * @param data       remote CQ data.
-     * @param context    returned in the entry.
      * @return as for {@link #send}.
      */
     public abstract int access(
@@ -94,14 +74,8 @@ public abstract class EndpointPort {
     /**
      * Posts a write of a peer's registered memory whose bytes are taken before the call returns.
      *
-     * @param flags         as for {@link #access}, with {@code Flags.INJECT}.
      * @param nativeAddress where the bytes are in this process.
      * @param len           bytes, at most the endpoint's inject size.
-     * @param destAddr      as for {@link #access}.
-     * @param remoteAddr    as for {@link #access}.
-     * @param key           as for {@link #access}.
-     * @param data          as for {@link #access}.
-     * @param context       as for {@link #access}.
      * @return as for {@link #send}.
      */
     public abstract int injectAccess(
@@ -136,13 +110,8 @@ public abstract class EndpointPort {
     /**
      * Posts a send whose payload was written where {@link #claimInject} said; it is taken before the call returns.
      *
-     * @param flags    as for {@link #send}.
      * @param payload  from {@link #claimInject}.
      * @param len      bytes, at most those claimed.
-     * @param destAddr as for {@link #send}.
-     * @param tag      as for {@link #send}.
-     * @param data     as for {@link #send}.
-     * @param context  as for {@link #send}.
      * @return 0 or a negative errno.
      */
     public abstract int commitInject(
@@ -152,12 +121,9 @@ public abstract class EndpointPort {
      * Posts a receive, or with one of {@link PeekFlags#ANY} peeks at or takes an unexpected message.
      *
      * @param flags   operation flags with {@code Flags.TAGGED} or {@code Flags.MSG}.
-     * @param buf     address in registered memory.
-     * @param len     bytes.
      * @param srcAddr only messages of this source, or -1 for any.
      * @param tag     the tag, 0 for untagged.
      * @param ignore  bits of the tag that do not count.
-     * @param context returned in the entry.
      * @return 0, or {@code -FI_EAGAIN} if as many receives as the endpoint can hold are outstanding, or the queue is
      *     full.
      */
@@ -166,13 +132,8 @@ public abstract class EndpointPort {
     /**
      * Posts a receive that is scattered over several pieces.
      *
-     * @param flags   as for {@link #receive}.
      * @param pieces  address and length of each, one after the other; copied.
      * @param count   of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @param srcAddr as for {@link #receive}.
-     * @param tag     as for {@link #receive}.
-     * @param ignore  as for {@link #receive}.
-     * @param context as for {@link #receive}.
      * @return as for {@link #receive}.
      */
     public abstract int receiveVector(
@@ -181,7 +142,6 @@ public abstract class EndpointPort {
     /**
      * Gives cells of the receive slab back; contexts that mean none are ignored.
      *
-     * @param contexts of entries that handed cells out.
      * @param count    of them, 1 to {@link org.jfabric.layout.SlabDescriptor#MAX_RETURNED}.
      * @return 0, or {@code -FI_EAGAIN} if the queue is full.
      */
@@ -189,53 +149,29 @@ public abstract class EndpointPort {
 
     /**
      * Cancels one operation with that context, if it has not begun: it completes with {@code FI_ECANCELED}. Operations
-     * that the same thread posted before are found, in both directions.
-     *
-     * @param context as posted.
-     * @return 0, or {@code -FI_EAGAIN} if the queue is full.
+     * that the same thread posted before are found, in both directions. Returns 0, or {@code -FI_EAGAIN} if the queue
+     * is full.
      */
     public abstract int cancel(long context);
 
-    /**
-     * Sends that have not reached their level.
-     *
-     * @return a count.
-     */
+    /** Sends that have not reached their level. */
     public abstract int outstandingSends();
 
-    /**
-     * Sends that have reached their level since the endpoint was enabled; any thread.
-     *
-     * @return a count.
-     */
+    /** Sends that have reached their level since the endpoint was enabled; any thread. */
     public abstract long completedSends();
 
-    /**
-     * Sends that may be posted now, as far as the endpoint's size allows.
-     *
-     * @return a count.
-     */
+    /** Sends that may be posted now, as far as the endpoint's size allows. */
     public abstract long sendsLeft();
 
-    /**
-     * Receives that may be posted now, as far as the endpoint's size allows.
-     *
-     * @return a count.
-     */
+    /** Receives that may be posted now, as far as the endpoint's size allows. */
     public abstract long receivesLeft();
 
     /**
      * Sends that were posted and that the driver, which has closed the endpoint, will never take: their completion
      * credit has no owner. The engine takes each at once.
-     *
-     * @return a count.
      */
     public abstract long untakenSends();
 
-    /**
-     * As {@link #untakenSends()}, of receives.
-     *
-     * @return a count.
-     */
+    /** As {@link #untakenSends()}, of receives. */
     public abstract long untakenReceives();
 }

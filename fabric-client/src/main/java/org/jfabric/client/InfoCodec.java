@@ -96,9 +96,7 @@ public final class InfoCodec {
     /**
      * Writes the fixed fields.
      *
-     * @param buffer holds the message.
      * @param index  where its caps stand: start of the block plus {@code capsEncodingOffset()}.
-     * @param info   values.
      */
     public static void putFixed(MutableDirectBuffer buffer, int index, Info info) {
         FabricAttr fabric = info.fabricAttr();
@@ -116,7 +114,6 @@ public final class InfoCodec {
     /**
      * Reads the fixed fields.
      *
-     * @param buffer holds the message.
      * @param index  where its caps stand: start of the block plus {@code capsEncodingOffset()}.
      * @return a new info without its texts.
      * @throws FabricException with {@link FabricErrno#EINVAL} for a code that no constant has.
@@ -179,7 +176,6 @@ public final class InfoCodec {
      *
      * @param buffer holds the message; grows if it can.
      * @param index  where the field starts.
-     * @param what   name of the text, for the refusal.
      * @param text   ASCII; null is written as empty.
      * @return index behind it.
      * @throws FabricException with {@link FabricErrno#EINVAL} for a text that is too long or not ASCII.

@@ -45,7 +45,6 @@ public final class Invoker {
     /**
      * The invoker of one embedding client.
      *
-     * @param driver   whose cycle is run.
      * @param events   event ring, or null if there is none.
      * @param onEvents called after a cycle if the ring has something.
      */
@@ -56,39 +55,28 @@ public final class Invoker {
         this.pauses = new PollPauses(driver.nanoTime());
     }
 
-    /**
-     * Guards everything that runs the driver's cycles or posts to its engine.
-     *
-     * @return the one guard of this driver's embedding client.
-     */
+    /** Guards everything that runs the driver's cycles or posts to its engine. */
     public UseGuard guard() {
         return guard;
     }
 
     /**
-     * The lock that a thread holds in {@link #cycle()} and while it posts to the engine.
-     *
-     * @return null where one thread at a time uses the driver.
+     * The lock that a thread holds in {@link #cycle()} and while it posts to the engine. Returns null where one thread
+     * at a time uses the driver.
      */
     public UseLock lock() {
         return driver.lock();
     }
 
     /**
-     * Where the cycles leave messages for the reader of a completion queue.
-     *
-     * @param queueId as answered when it was opened.
-     * @return as {@link EmbeddedDriver#lentMessages}.
+     * Where the cycles leave messages for the reader of a completion queue. Returns as {@link
+     * EmbeddedDriver#lentMessages}.
      */
     public LentMessages lentMessages(long queueId) {
         return driver.lentMessages(queueId);
     }
 
-    /**
-     * As {@link EmbeddedDriver#onFault}.
-     *
-     * @param error as caught.
-     */
+    /** As {@link EmbeddedDriver#onFault}. */
     public void onFault(InternalError error) {
         driver.onFault(error);
     }
@@ -145,9 +133,7 @@ public final class Invoker {
      * As {@link #poll(int)}, for a call that would show one entry without a slot. Before the application is called in
      * here the entry gets its slot, because that call may look for it.
      *
-     * @param entryLimit as for {@link #poll(int)}.
      * @param entry      of the queue that is read; it may have an entry behind this.
-     * @param position   entries of that queue that were read.
      * @return as {@link #poll(int)}.
      */
     public int poll(int entryLimit, DirectEntry entry, long position) {
@@ -173,9 +159,7 @@ public final class Invoker {
 
     /**
      * Prepares for a sleep at a descriptor, after a {@link #cycle()}; see {@link EmbeddedDriver#prepareSleep()}. The
-     * first poll after it is a whole cycle.
-     *
-     * @return false if the thread must not sleep.
+     * first poll after it is a whole cycle. Returns false if the thread must not sleep.
      */
     public boolean prepareSleep() {
         nextLook = polls + 1;
@@ -223,11 +207,7 @@ public final class Invoker {
         driver.removeSleeper(sleeper);
     }
 
-    /**
-     * As {@link EmbeddedDriver#nanoTime()}.
-     *
-     * @return as there.
-     */
+    /** As {@link EmbeddedDriver#nanoTime()}. */
     public long nanoTime() {
         return driver.nanoTime();
     }
@@ -275,11 +255,7 @@ public final class Invoker {
         return driver.lock() != null || driver.needsCycle();
     }
 
-    /**
-     * Runs one duty cycle; events are handed over after it.
-     *
-     * @return work done.
-     */
+    /** Runs one duty cycle; events are handed over after it. */
     public int cycle() {
         return cycle(MESSAGE_LIMIT, false);
     }

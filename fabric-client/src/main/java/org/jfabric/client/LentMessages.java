@@ -36,9 +36,7 @@ public final class LentMessages {
     }
 
     /**
-     * The place of the one entry that a cycle leaves to its caller.
-     *
-     * @return the same object for the life of this one.
+     * The place of the one entry that a cycle leaves to its caller. Returns the same object for the life of this one.
      */
     public DirectEntry direct() {
         return direct;
@@ -62,11 +60,6 @@ public final class LentMessages {
         openAt = CLOSED;
     }
 
-    /**
-     * Messages that are lent.
-     *
-     * @return how many.
-     */
     public int count() {
         return count;
     }
@@ -84,7 +77,6 @@ public final class LentMessages {
      * Who has lent a message.
      *
      * @param index from 0, in the order of arrival.
-     * @return the lender.
      */
     public MessageLender lender(int index) {
         return lenders[index];
@@ -104,7 +96,6 @@ public final class LentMessages {
      * How long a message is.
      *
      * @param index from 0.
-     * @return bytes.
      */
     public int length(int index) {
         return lengths[index];
@@ -114,7 +105,6 @@ public final class LentMessages {
      * Who has sent a message.
      *
      * @param index from 0.
-     * @return as in an entry.
      */
     public long source(int index) {
         return sources[index];
@@ -132,8 +122,7 @@ public final class LentMessages {
 
     /**
      * Finds out after a failed access whether a peer has cut what it lends. That peer is ended in the next cycle.
-     *
-     * @return false if none has.
+     * Returns false if none has.
      */
     public boolean endCut() {
         boolean found = false;
@@ -158,12 +147,7 @@ public final class LentMessages {
 
     // ---- the cycle ----
 
-    /**
-     * Whether a message may be lent now.
-     *
-     * @param written entries that were written to the queue.
-     * @return false if it takes an entry.
-     */
+    /** Whether a message may be lent now. */
     public boolean isOpen(long written) {
         return openAt == written && count < limit;
     }
@@ -171,11 +155,7 @@ public final class LentMessages {
     /**
      * Lends a message; only if {@link #isOpen}.
      *
-     * @param lender  of it.
      * @param ring    where it lies.
-     * @param address of its payload.
-     * @param length  bytes.
-     * @param source  of its sender, as in an entry.
      * @return false if the ring does not keep more.
      */
     public boolean lend(MessageLender lender, LentRing ring, long address, int length, long source) {

@@ -39,11 +39,6 @@ public final class LentRegions {
     private Region latest;
     private long uses;
 
-    /**
-     * No regions yet.
-     *
-     * @param isShown whether a message of the region is open.
-     */
     public LentRegions(Predicate<Region> isShown) {
         this.isShown = isShown;
     }
@@ -114,7 +109,6 @@ public final class LentRegions {
     /**
      * Finds the region of a message, and maps it if it is not yet.
      *
-     * @param slab  the receive slab.
      * @param place offset of the cell in it that says where the message is.
      * @return the region; its {@link Region#show} refuses everything if it cannot be mapped.
      */

@@ -6,16 +6,10 @@ package org.jfabric.client;
  * <p>Owner: the thread that runs the driver's cycles.
  */
 public abstract class LentRing {
-    /** For the links. */
     protected LentRing() {
     }
 
-    /**
-     * Keeps the message that the link is handing over where it is.
-     *
-     * @param address of its payload.
-     * @return false if no more may be kept.
-     */
+    /** Keeps the message that the link is handing over where it is. Returns false if no more may be kept. */
     public abstract boolean keep(long address);
 
     /** Adds a user that keeps messages of this ring; each user calls {@link #giveBack()} once. */
@@ -28,10 +22,6 @@ public abstract class LentRing {
      */
     public abstract void giveBack();
 
-    /**
-     * Whether the memory is gone. If it is the link ends the connection in the next cycle.
-     *
-     * @return true if the peer has cut it.
-     */
+    /** Whether the memory is gone. If it is the link ends the connection in the next cycle. */
     public abstract boolean endIfCut();
 }

@@ -15,30 +15,15 @@ public final class LocalDrivers {
     private LocalDrivers() {
     }
 
-    /**
-     * A driver was launched here.
-     *
-     * @param owner its random identity.
-     */
     public static void add(OwnerId owner) {
         OWNERS.add(owner);
     }
 
-    /**
-     * A driver was closed.
-     *
-     * @param owner its random identity.
-     */
     public static void remove(OwnerId owner) {
         OWNERS.remove(owner);
     }
 
-    /**
-     * Whether a driver runs in this process.
-     *
-     * @param owner its random identity.
-     * @return true from its launch to its close.
-     */
+    /** Whether a driver runs in this process. */
     public static boolean contains(OwnerId owner) {
         return OWNERS.contains(owner);
     }

@@ -8,30 +8,18 @@ package org.jfabric.client;
 public abstract class MessageLender {
     private final int endpointIndex;
 
-    /**
-     * A lender.
-     *
-     * @param endpointIndex the endpoint's index in its receive completion queue.
-     */
     protected MessageLender(int endpointIndex) {
         this.endpointIndex = endpointIndex;
     }
 
-    /**
-     * Which endpoint the messages came to.
-     *
-     * @return its index in its receive completion queue.
-     */
+    /** Which endpoint the messages came to. */
     public final int endpointIndex() {
         return endpointIndex;
     }
 
     /**
-     * Copies a lent message into a cell of the receive slab, which is the client's from then on.
-     *
-     * @param address of the message.
-     * @param length  bytes.
-     * @return the context of this use of the cell, as an entry would have it; 0 if no cell is free.
+     * Copies a lent message into a cell of the receive slab, which is the client's from then on. Returns the context of
+     * this use of the cell, as an entry would have it; 0 if no cell is free.
      */
     public abstract long keep(long address, int length);
 }

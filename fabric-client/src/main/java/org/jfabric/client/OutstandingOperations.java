@@ -48,8 +48,6 @@ public final class OutstandingOperations {
     /**
      * Notes an operation that was posted.
      *
-     * @param port    of its endpoint.
-     * @param context of its entry.
      * @param flags   of its error entry; a receive has {@link Flags#RECV}. With {@link Flags#COMPLETION} there is an
      *                entry in any case.
      * @param number  operations that the port had posted in this direction before.
@@ -72,12 +70,7 @@ public final class OutstandingOperations {
         count++;
     }
 
-    /**
-     * An entry in a slot of the client was read, or is left to be read.
-     *
-     * @param context of the entry.
-     * @param isReceive whether it ends a receive.
-     */
+    /** An entry in a slot of the client was read, or is left to be read. */
     public void remove(long context, boolean isReceive) {
         int list = list(context, isReceive);
         int before = NONE;
@@ -92,8 +85,6 @@ public final class OutstandingOperations {
     /**
      * The driver closed an endpoint and had not taken its last operations, which have no entry.
      *
-     * @param port      of the endpoint.
-     * @param isReceive the direction.
      * @param from      number of the first one that was not taken.
      */
     void removeUntaken(RecordedPort port, boolean isReceive, long from) {
@@ -138,12 +129,6 @@ public final class OutstandingOperations {
     /** Takes the operations that were lost. */
     @FunctionalInterface
     public interface LostOperation {
-        /**
-         * One of them.
-         *
-         * @param context of its entry.
-         * @param flags   of its error entry.
-         */
         void onLost(long context, long flags);
     }
 

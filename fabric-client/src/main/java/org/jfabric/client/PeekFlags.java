@@ -19,7 +19,6 @@ public final class PeekFlags {
     /**
      * Checks a receive that has at least one of the flags.
      *
-     * @param flags   of the operation, others among them.
      * @param context of the operation; a claim is known by it, so it cannot be 0.
      * @return 0 for peek, peek and discard, and with a context for peek and claim, claim, claim and discard;
      *     {@code -FI_EINVAL} for a claim without a context, for discard alone and for all three together.

@@ -66,11 +66,7 @@ final class PendingCommand {
         }
     }
 
-    /**
-     * No thread awaits the answer any more; false if it is there, and the handler will not be called.
-     *
-     * @param late notified of the answer in place of the thread.
-     */
+    /** No thread awaits the answer any more; false if it is there, and the handler will not be called. */
     synchronized boolean leave(AnswerHandler late) {
         handler = late;
         return !isAnswered();

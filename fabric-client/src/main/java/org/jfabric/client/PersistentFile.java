@@ -32,9 +32,6 @@ public final class PersistentFile implements AutoCloseable {
      * Opens the file, or makes it with permissions 0600. A file that is shorter is extended by zeros; all its blocks
      * are reserved.
      *
-     * @param path        of the file.
-     * @param lengthBytes of the region.
-     * @return the open file.
      * @throws FabricException {@link FabricErrno#EOPNOTSUPP} on a file system that keeps files in memory only, {@link
      *     FabricErrno#EINVAL} if something else than a regular file is there or the file is longer, {@link
      *     FabricErrno#ENOSPC}, or what else the system answers.
@@ -72,20 +69,14 @@ public final class PersistentFile implements AutoCloseable {
         }
     }
 
-    /**
-     * Its descriptor.
-     *
-     * @return open until {@link #close()}.
-     */
+    /** Its descriptor, open until {@link #close()}. */
     public int fd() {
         return fd;
     }
 
     /**
-     * Maps the file.
-     *
-     * @return the bytes of the region; they stay mapped as long as anything refers to them, also after
-     *     {@link #close()}.
+     * Maps the file. Returns the bytes of the region; they stay mapped as long as anything refers to them, also after
+     * {@link #close()}.
      */
     public MemorySegment map() {
         try {

@@ -32,13 +32,7 @@ public final class PollPauses {
         resumeNs = nowNs;
     }
 
-    /**
-     * Asked at the beginning of a call.
-     *
-     * @param nowNs time of the call.
-     * @param calls number of calls since the last question, with this one.
-     * @return true if it is to do what has waited; {@link #onEnd} follows then.
-     */
+    /** Asked at the beginning of a call. Returns true if it is to do what has waited; {@link #onEnd} follows then. */
     public boolean isAfterPause(long nowNs, int calls) {
         long elapsedNs = nowNs - readNs;
         readNs = nowNs;
@@ -46,20 +40,12 @@ public final class PollPauses {
         return elapsedNs >= PAUSE_NS * calls && nowNs - resumeNs >= 0;
     }
 
-    /**
-     * A call after a pause ends.
-     *
-     * @param nowNs the time now.
-     */
+    /** A call after a pause ends. */
     public void onEnd(long nowNs) {
         resumeNs = nowNs + REST * Math.min(nowNs - readNs, MOST_NS);
     }
 
-    /**
-     * Whether calls are so far apart that each of them may ask.
-     *
-     * @return as of the last question.
-     */
+    /** Whether calls are so far apart that each of them may ask. */
     public boolean isSeldom() {
         return isSeldom;
     }

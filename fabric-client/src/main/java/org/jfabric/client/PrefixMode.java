@@ -11,7 +11,6 @@ import org.jfabric.info.Mode;
  * <p>Stateless; any thread.
  */
 public final class PrefixMode {
-    /** Longest prefix in bytes. */
     public static final int MAX_BYTES = 4096;
     /** The length of a prefix is a multiple of this. */
     public static final int ALIGNMENT_BYTES = 8;
@@ -36,21 +35,14 @@ public final class PrefixMode {
     }
 
     /**
-     * The length of the prefix of each message buffer.
-     *
-     * @param info as for {@link #isAllowed}.
-     * @return {@code msg_prefix_size} where the mode allows it, else 0.
+     * The length of the prefix of each message buffer. Returns {@code msg_prefix_size} where the mode allows it, else
+     * 0.
      */
     public static long bytes(Info info) {
         return isAllowed(info) ? info.epAttr().msgPrefixSize() : 0;
     }
 
-    /**
-     * Whether a prefix can have that length.
-     *
-     * @param bytes a length.
-     * @return false unless it is 0 to {@link #MAX_BYTES} and a multiple of {@link #ALIGNMENT_BYTES}.
-     */
+    /** Whether a prefix can have that length. */
     public static boolean isPossible(long bytes) {
         return bytes >= 0 && bytes <= MAX_BYTES && bytes % ALIGNMENT_BYTES == 0;
     }

@@ -16,19 +16,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  * of {@link System#nanoTime()}, which all processes of a host share on Linux; how accurate they are says
  * {@link ViewDescriptor}.
  *
- * @param endpointId      the endpoint's id.
- * @param clientId        number of its client.
- * @param address         its address.
  * @param ended           whether it is closed; the rest is then its last state.
- * @param beginNs         when the snapshot began.
- * @param endNs           when it ended.
- * @param cycles          duty cycles that it took.
  * @param txSize          sends outstanding at most.
  * @param rxSize          receives outstanding at most.
  * @param postedCount     posted receives, those of {@code postedRest} included.
- * @param underWayCount   receives whose payload is arriving.
- * @param storedCount     unexpected messages whose payload is here.
- * @param storedBytes     their payload.
  * @param announcedCount  unexpected messages whose payload waits at the sender.
  * @param budgetBytes     bytes that unexpected messages may take.
  * @param unreservedBytes bytes of the budget that are no peer's credit.
@@ -75,12 +66,9 @@ public record QueueSnapshot(
      * Outstanding remote accesses with equal properties.
      *
      * @param kind    {@code ACCESS_READ}, {@code ACCESS_WRITE} or {@code ACCESS_ATOMIC} of {@link ViewDescriptor}.
-     * @param key     of the peer's region.
      * @param fiAddr  of the peer, -1 if it is in no address vector.
      * @param peer    its address; null if it has no row.
-     * @param count   how many.
      * @param waiting how many of them have not begun.
-     * @param bytes   of the peer's memory.
      * @param sinceNs when the oldest was queued or sent.
      */
     public record AccessRow(
@@ -90,12 +78,8 @@ public record QueueSnapshot(
     /**
      * Posted receives that accept the same messages.
      *
-     * @param tagged  whether for tagged messages.
-     * @param tag     tag.
      * @param ignore  bits of the tag that do not count.
      * @param source  fi_addr, -1 for any.
-     * @param count   how many.
-     * @param bytes   of their buffers.
      * @param sinceNs when the oldest was posted.
      */
     public record PostedRow(
@@ -105,14 +89,8 @@ public record QueueSnapshot(
     /**
      * Messages of one tag and sender without a receive.
      *
-     * @param tagged         whether they are tagged.
-     * @param tag            tag.
      * @param fiAddr         of the sender, -1 if it is in no address vector.
      * @param sender         its address, or null if it has no row.
-     * @param stored         messages whose payload is here.
-     * @param storedBytes    their payload.
-     * @param announced      messages whose payload waits at the sender.
-     * @param announcedBytes their payload.
      * @param sinceNs        when the oldest came.
      */
     public record UnexpectedRow(
@@ -132,21 +110,17 @@ public record QueueSnapshot(
      * it is not 0.
      *
      * @param fiAddr            its place in the address vector, -1 if it has none.
-     * @param address           its address.
      * @param state             see {@code PEER_*} of {@link ViewDescriptor}.
      * @param holdsBack         whether it grants neither bytes nor announcements.
      * @param isShareUsed       whether it has its share of the endpoint's sends, so that more are refused.
-     * @param stored            messages of it that wait for receives, the payload is here.
      * @param announced         messages of it that wait for receives, the payload waits there.
      * @param unexpectedSinceNs when the oldest of both came.
-     * @param heldBytes         of the budget.
      * @param directed          posted receives that only it can fill.
      * @param directedSinceNs   when the oldest of those was posted.
      * @param waiting           sends to it that have not begun.
      * @param waitingSinceNs    since when the oldest of those waits.
      * @param untaken           messages announced to it that it has not taken.
      * @param untakenSinceNs    when the oldest of those was announced.
-     * @param creditBytes       left for eager messages to it.
      */
     public record PeerRow(
         long fiAddr,
@@ -171,7 +145,6 @@ public record QueueSnapshot(
      * Decodes a whole copy; whatever stands in it, nothing beyond it is read.
      *
      * @param copy {@link ViewDescriptor#FILE_LENGTH} bytes, taken while the sequence did not change.
-     * @return the snapshot.
      */
     public static QueueSnapshot decode(byte[] copy) {
         UnsafeBuffer file = new UnsafeBuffer(copy);

@@ -32,9 +32,6 @@ public final class QueueWatch implements AutoCloseable {
     /**
      * Connects to a driver.
      *
-     * @param directory of the driver.
-     * @param timeoutNs how long to wait for each of its answers.
-     * @return a watch.
      * @throws FabricException {@link FabricErrno#ENODEV} if no driver runs there, {@link FabricErrno#EACCES} if it is
      *     another user's, {@link FabricErrno#ETIMEDOUT} if it does not answer.
      */

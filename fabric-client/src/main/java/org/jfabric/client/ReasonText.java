@@ -15,12 +15,7 @@ public final class ReasonText {
     private ReasonText() {
     }
 
-    /**
-     * Writes reasons.
-     *
-     * @param reasons to be written.
-     * @return text for {@link #parse(String)}.
-     */
+    /** Writes reasons. Returns the text for {@link #parse(String)}. */
     public static String format(List<Reason> reasons) {
         StringBuilder text = new StringBuilder();
         for (Reason reason : reasons) {
@@ -34,7 +29,6 @@ public final class ReasonText {
      * Reads reasons; a line that has not four parts becomes a reason that shows it as it is.
      *
      * @param text of {@link #format(List)}.
-     * @return reasons in their order.
      */
     public static List<Reason> parse(String text) {
         List<Reason> reasons = new ArrayList<>();

@@ -31,7 +31,6 @@ public final class ReceiveQueue extends RequestQueue {
      * @param ringLength  bytes of the ring, a power of two.
      * @param size        operations outstanding at most.
      * @param signal      signalled after each commit.
-     * @param memory      what keeps the mapping alive.
      */
     public ReceiveQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
         super(fileAddress, ringLength, size, signal, memory);
@@ -40,13 +39,8 @@ public final class ReceiveQueue extends RequestQueue {
     /**
      * Submits a receive.
      *
-     * @param flags   kind and operation flags.
-     * @param buf     address in registered memory.
-     * @param len     bytes.
      * @param srcAddr source, or -1 for any.
-     * @param tag     tag.
      * @param ignore  bits of the tag that do not count.
-     * @param context returned in the entry.
      * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
      */
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
@@ -69,13 +63,10 @@ public final class ReceiveQueue extends RequestQueue {
     /**
      * Submits a receive that is scattered over several pieces.
      *
-     * @param flags   kind and operation flags.
      * @param pieces  address and length of each, one after the other.
      * @param count   of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
      * @param srcAddr source, or -1 for any.
-     * @param tag     tag.
      * @param ignore  bits of the tag that do not count.
-     * @param context returned in the entry.
      * @return as {@link #receive}.
      */
     public int receiveVector(
@@ -101,7 +92,6 @@ public final class ReceiveQueue extends RequestQueue {
     /**
      * Gives cells of the receive slab back; takes no place among the outstanding operations.
      *
-     * @param contexts of entries that handed cells out.
      * @param count    of them, 1 to {@link SlabDescriptor#MAX_RETURNED}.
      * @return 0, or {@code -FI_EAGAIN} if the queue is full.
      */

@@ -19,21 +19,14 @@ public final class RecordedPort extends EndpointPort {
     /** Counts operations that were lost. */
     @FunctionalInterface
     public interface LossCounter {
-        /**
-         * One was lost.
-         *
-         * @param flags of its error entry.
-         */
         void onLost(long flags);
     }
 
     /**
      * A port of fresh queues.
      *
-     * @param queues   take the operations.
      * @param sends    of the completion queue of sends; null if the endpoint does not send.
      * @param receives of that of receives; null if the endpoint does not receive.
-     * @param losses   counts in the endpoint's counters.
      */
     public RecordedPort(
         QueuePort queues, OutstandingOperations sends, OutstandingOperations receives, LossCounter losses) {

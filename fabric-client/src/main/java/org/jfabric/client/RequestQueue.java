@@ -56,7 +56,6 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
      * Cancels one operation with that context, of this queue or of the endpoint's other one, if it has not begun. One
      * request does for both, so that it is taken whole or not at all and never cancels twice.
      *
-     * @param context       as posted.
      * @param otherPosition {@link #position()} of the endpoint's other queue, 0 if there is none: what was posted there
      *                      before is executed before the request, so that it cannot overtake what it is meant for.
      * @return 0 if the request was submitted, {@code -FI_EAGAIN} if the queue is full.
@@ -76,9 +75,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     /**
      * Submits an operation that starts when a counter has reached a threshold. It counts as outstanding from now on.
-     *
-     * @param work all arguments.
-     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     * Returns 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
      */
     final int defer(WorkRequest work) {
         boolean isAtomic = work.kind == WorkRequest.ATOMIC;
@@ -153,29 +150,19 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     /**
      * Where the next request goes; any thread may ask. Another one than the submitting thread sees at least what had
-     * been submitted when it last heard of that one.
-     *
-     * @return bytes since the start of the queue's life.
+     * been submitted when it last heard of that one. Returns the bytes since the start of the queue's life.
      */
     public final long position() {
         return producer.position();
     }
 
-    /**
-     * Operations that have not ended.
-     *
-     * @return a count, 0 to the size.
-     */
+    /** Operations that have not ended. Returns a count, 0 to the size. */
     public final long outstanding() {
         refresh();
         return submitted - (limit - size);
     }
 
-    /**
-     * Operations that may still be submitted, as far as this queue knows.
-     *
-     * @return 0 to the size.
-     */
+    /** Operations that may still be submitted, as far as this queue knows. Returns 0 to the size. */
     public long sizeLeft() {
         refresh();
         return limit - submitted;
@@ -183,9 +170,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
 
     /**
      * Operations that the driver has not taken out of the ring. After the endpoint was closed it never will, and their
-     * completion credit has no owner.
-     *
-     * @return a count, 0 to the size.
+     * completion credit has no owner. Returns a count, 0 to the size.
      */
     public final long untaken() {
         long end = producer.position();
@@ -243,11 +228,7 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         Reference.reachabilityFence(memory);
     }
 
-    /**
-     * Operations that have ended; any thread.
-     *
-     * @return a count since the start.
-     */
+    /** Operations that have ended; any thread. */
     public final long completed() {
         return UnsafeApi.getLongAcquire(null, completedAddress);
     }

@@ -35,21 +35,13 @@ public final class SignalPipe {
         }
     }
 
-    /**
-     * The channel to be registered with a selector, with {@link java.nio.channels.SelectionKey#OP_READ}.
-     *
-     * @return the reading end, non-blocking.
-     */
+    /** The channel to be registered with a selector, with {@link java.nio.channels.SelectionKey#OP_READ}. */
     public SelectableChannel channel() {
         handedOut = true;
         return pipe.source();
     }
 
-    /**
-     * Makes the channel readable or not.
-     *
-     * @param due whether there is something to report.
-     */
+    /** Makes the channel readable or not. */
     public void set(boolean due) {
         // an application that has closed its end early does without wake-ups
         if (due == set || !pipe.sink().isOpen() || !pipe.source().isOpen()) {

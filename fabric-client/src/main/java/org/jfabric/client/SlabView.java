@@ -16,32 +16,18 @@ public final class SlabView {
     private final UnsafeBuffer whole;
     private final int cells;
 
-    /**
-     * A view of a mapped file.
-     *
-     * @param file  the whole mapping.
-     * @param cells number of cells in it.
-     */
     public SlabView(MemorySegment file, int cells) {
         this.memory = file.asReadOnly().asByteBuffer();
         this.whole = new UnsafeBuffer(memory);
         this.cells = cells;
     }
 
-    /**
-     * Number of cells.
-     *
-     * @return 1 to {@link SlabDescriptor#MAX_CELLS}.
-     */
+    /** Number of cells. Returns 1 to {@link SlabDescriptor#MAX_CELLS}. */
     public int cells() {
         return cells;
     }
 
-    /**
-     * All of the slab.
-     *
-     * @return for reading only.
-     */
+    /** All of the slab, for reading only. */
     public UnsafeBuffer whole() {
         return whole;
     }
@@ -50,8 +36,6 @@ public final class SlabView {
      * Shows bytes of the slab.
      *
      * @param view   moved there; it must not be written through, the memory is read-only.
-     * @param place  offset in the file.
-     * @param length bytes.
      */
     public void show(UnsafeBuffer view, long place, int length) {
         view.wrap(memory, (int) place, length);

@@ -5,11 +5,7 @@ package org.jfabric.client;
  * embedded driver. Any thread calls the methods, with the lock of all sleepers of the driver.
  */
 public interface Sleeper {
-    /**
-     * Whether a thread sleeps, or is about to.
-     *
-     * @return true until {@link #wakeSleeper()}, or until the thread does not sleep after all.
-     */
+    /** Whether a thread sleeps, or is about to. */
     boolean isArmed();
 
     /** Makes the descriptor readable if a thread sleeps there: the driver has something to do in a cycle. */

@@ -11,9 +11,6 @@ final class ToolClient implements ClientConductor.Listener {
     /**
      * Connects to a driver of the user that {@link DriverUser#configured()} names.
      *
-     * @param directory of the driver.
-     * @param name      of the client.
-     * @param timeoutNs how long to wait for each answer.
      * @return a started conductor, which the caller closes.
      * @throws FabricException as {@link DriverConnection#connect}.
      */

@@ -44,7 +44,6 @@ public final class TransmitQueue extends RequestQueue {
      * @param ringLength  bytes of the ring, a power of two.
      * @param size        operations outstanding at most.
      * @param signal      signalled after each commit.
-     * @param memory      what keeps the mapping alive.
      */
     public TransmitQueue(long fileAddress, int ringLength, int size, QueueSignal signal, Object memory) {
         super(fileAddress, ringLength, size, signal, memory);
@@ -55,17 +54,8 @@ public final class TransmitQueue extends RequestQueue {
     }
 
     /**
-     * Submits a send of registered memory.
-     *
-     * @param flags    kind and operation flags.
-     * @param buf      address in registered memory.
-     * @param len      bytes.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  returned in the entry.
-     * @return 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding, in all or
-     *     to a destination that is slow.
+     * Submits a send of registered memory. Returns 0, or {@code -FI_EAGAIN} if the queue is full or as many operations
+     * as allowed are outstanding, in all or to a destination that is slow.
      */
     public int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         if (isShareUsed(destAddr)) {
@@ -83,13 +73,8 @@ public final class TransmitQueue extends RequestQueue {
     /**
      * Submits a send of several pieces.
      *
-     * @param flags    kind and operation flags.
      * @param pieces   address and length of each, one after the other.
      * @param count    of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  returned in the entry.
      * @return as {@link #send}.
      */
     public int sendVector(
@@ -118,13 +103,8 @@ public final class TransmitQueue extends RequestQueue {
     /**
      * Submits a send whose payload is copied into the record.
      *
-     * @param flags    kind and operation flags, with {@code Flags.INJECT}.
      * @param source   native address of the payload.
      * @param len      bytes, at most the endpoint's inject size.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  returned in an error entry.
      * @return as {@link #send}.
      */
     public int inject(long flags, long source, int len, long destAddr, long tag, long data, long context) {
@@ -155,13 +135,8 @@ public final class TransmitQueue extends RequestQueue {
     /**
      * Submits a claimed record.
      *
-     * @param flags    kind and operation flags, with {@code Flags.INJECT}.
      * @param payload  from {@link #claimInject}.
      * @param len      bytes of the payload, at most those claimed.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  returned in the entry.
      */
     public void commitInject(
         long flags, long payload, int len, long destAddr, long tag, long data, long context) {
@@ -176,11 +151,6 @@ public final class TransmitQueue extends RequestQueue {
      * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
      * @param pieces     address and length of each piece of local memory, one after the other.
      * @param count      of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
-     * @param destAddr   the peer.
-     * @param remoteAddr offset in its region.
-     * @param key        key of its region.
-     * @param data       remote CQ data.
-     * @param context    returned in the entry.
      * @return as {@link #send}.
      */
     public int access(
@@ -203,14 +173,8 @@ public final class TransmitQueue extends RequestQueue {
     /**
      * Submits a write of remote memory whose bytes are copied into the record; as {@link #access}.
      *
-     * @param flags      as above, with {@code Flags.INJECT}.
      * @param source     native address of the bytes.
      * @param len        bytes, at most the endpoint's inject size.
-     * @param destAddr   as above.
-     * @param remoteAddr as above.
-     * @param key        as above.
-     * @param data       as above.
-     * @param context    as above.
      * @return as {@link #send}.
      */
     public int injectAccess(
@@ -227,12 +191,7 @@ public final class TransmitQueue extends RequestQueue {
         return 0;
     }
 
-    /**
-     * Submits an atomic operation on remote memory.
-     *
-     * @param access all arguments.
-     * @return as {@link #send}.
-     */
+    /** Submits an atomic operation on remote memory. Returns as {@link #send}. */
     public int atomic(AtomicAccess access) {
         boolean isInjected = (access.flags & Flags.INJECT) != 0;
         int bytes = isInjected ? (int) (access.count * AtomicDatatype.of(access.datatype).sizeBytes())

@@ -13,11 +13,7 @@ public final class UseGuard {
     private final String what;
     private int depth;
 
-    /**
-     * A guard without a user.
-     *
-     * @param what what is guarded, for the message.
-     */
+    /** A guard without a user. */
     public UseGuard(String what) {
         this.what = what;
     }
@@ -25,7 +21,6 @@ public final class UseGuard {
     /**
      * The calling thread begins to use it.
      *
-     * @return true.
      * @throws AssertionError naming both threads if another one is in it.
      */
     public boolean enter() {
@@ -42,11 +37,7 @@ public final class UseGuard {
         return true;
     }
 
-    /**
-     * The calling thread has ended one use.
-     *
-     * @return true.
-     */
+    /** The calling thread has ended one use. */
     public boolean exit() {
         if (--depth == 0) {
             user.set(null);

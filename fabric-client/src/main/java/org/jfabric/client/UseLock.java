@@ -34,9 +34,8 @@ public final class UseLock {
     }
 
     /**
-     * Begins a use if no other thread is in one.
-     *
-     * @return false if there is one; {@link #exit()} must not be called then.
+     * Begins a use if no other thread is in one. Returns false if there is one; {@link #exit()} must not be called
+     * then.
      */
     public boolean tryEnter() {
         return lock.tryLock();

@@ -20,7 +20,6 @@ public final class VarDataReader {
     /**
      * A reader at the first field.
      *
-     * @param buffer holds the message.
      * @param index  of the first field.
      * @param end    index behind the message.
      */
@@ -64,7 +63,6 @@ public final class VarDataReader {
     /**
      * The next field as it is.
      *
-     * @return a new array.
      * @throws FabricException with {@link FabricErrno#EINVAL} if the field does not end within the message.
      */
     public byte[] bytes() {

@@ -41,9 +41,7 @@ public final class WaitChannel implements AutoCloseable {
     /**
      * Opens a channel; blocks until the driver has answered, also if the thread is interrupted, which it stays.
      *
-     * @param attachment of the client.
      * @param objectId   completion queue or wait set.
-     * @param token      as the driver answered when the object was opened.
      * @param deadlineNs when the driver must have answered, by {@link System#nanoTime()}.
      * @param cycle      runs the embedded driver, which answers in no other way; null for a driver with threads.
      * @return a channel that is not readable.
@@ -110,20 +108,12 @@ public final class WaitChannel implements AutoCloseable {
         }
     }
 
-    /**
-     * The channel that the application registers with a selector.
-     *
-     * @return non-blocking.
-     */
+    /** The channel that the application registers with a selector. */
     public SocketChannel socket() {
         return socket;
     }
 
-    /**
-     * Takes the bytes that are there.
-     *
-     * @return false at the end of file, which stays readable.
-     */
+    /** Takes the bytes that are there. Returns false at the end of file, which stays readable. */
     public boolean drain() {
         synchronized (drained) {
             try {

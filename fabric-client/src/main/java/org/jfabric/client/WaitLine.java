@@ -21,18 +21,13 @@ public final class WaitLine {
      * The line in a mapped file.
      *
      * @param line   native address, see {@link WaitDescriptor}.
-     * @param memory what keeps the mapping alive.
      */
     public WaitLine(long line, MemorySegment memory) {
         this.line = line;
         this.memory = memory;
     }
 
-    /**
-     * The futex word.
-     *
-     * @return its value, to be given to {@link #sleep(int, long)}.
-     */
+    /** The futex word. Returns its value, to be given to {@link #sleep(int, long)}. */
     public int signal() {
         return UnsafeApi.getIntAcquire(null, line + WaitDescriptor.SIGNAL_OFFSET);
     }
@@ -60,11 +55,7 @@ public final class WaitLine {
         Reference.reachabilityFence(memory);
     }
 
-    /**
-     * Whether a thread may have to be woken for what the calling thread has just stored.
-     *
-     * @return true if the words, read once after a fence, say so.
-     */
+    /** Whether a thread may have to be woken for what the calling thread has just stored. */
     public boolean isWanted() {
         // what was stored before the check for sleepers; a sleeper announces itself before its last check
         UnsafeApi.fullFence();
@@ -91,11 +82,7 @@ public final class WaitLine {
         Reference.reachabilityFence(memory);
     }
 
-    /**
-     * Whether a thread may wait at the wait channel; takes over the duty to make it readable.
-     *
-     * @return true if that has to follow.
-     */
+    /** Whether a thread may wait at the wait channel; takes over the duty to make it readable. */
     public boolean takeArmed() {
         // what the caller has just stored before this check, as a waiter arms before its last check
         UnsafeApi.fullFence();

@@ -26,7 +26,6 @@ public final class WorkRequest {
     public long workId;
     /** Number of the counter that counts the end of deferred work; 0 for none. */
     public long completionId;
-    /** One of the kinds. */
     public int kind;
     /** Kind bits and operation flags, without {@code Flags.TRIGGER}; unused for atomic operations. */
     public long flags;
@@ -40,7 +39,6 @@ public final class WorkRequest {
     public int injectedLength;
     /** The peer of a transfer, the source of a receive. */
     public long address;
-    /** Tag of a message. */
     public long tag;
     /** Bits of the tag that a receive ignores; for a multi-receive buffer its minimum free space in bytes. */
     public long ignore;
@@ -59,38 +57,20 @@ public final class WorkRequest {
     public WorkRequest() {
     }
 
-    /**
-     * Whether it is deferred work: it counts in its own completion counter only.
-     *
-     * @return false for an operation with {@code Flags.TRIGGER}.
-     */
+    /** Whether it is deferred work: it counts in its own completion counter only. */
     public boolean isDeferred() {
         return workId != 0;
     }
 
-    /**
-     * The context of the operation.
-     *
-     * @return as returned in the entry.
-     */
     public long opContext() {
         return kind == ATOMIC ? atomic.context : context;
     }
 
-    /**
-     * The flags of the operation.
-     *
-     * @return kind bits and operation flags.
-     */
     public long opFlags() {
         return kind == ATOMIC ? atomic.flags : flags;
     }
 
-    /**
-     * Takes all arguments of another request. Injected bytes are not copied.
-     *
-     * @param other unchanged.
-     */
+    /** Takes all arguments of another request. Injected bytes are not copied. */
     public void set(WorkRequest other) {
         counterId = other.counterId;
         threshold = other.threshold;

@@ -74,9 +74,8 @@ public final class Affinity {
     }
 
     /**
-     * Logical processors of this host, whether or not this process may use them.
-     *
-     * @return a count, at least 1; the processors are numbered from 0.
+     * Logical processors of this host, whether or not this process may use them. Returns a count, at least 1; the
+     * processors are numbered from 0.
      */
     public static int processors() {
         CallState state = CallState.current();

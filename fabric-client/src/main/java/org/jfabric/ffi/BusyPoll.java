@@ -25,7 +25,6 @@ public final class BusyPoll {
     /**
      * Sets how long a receive without data polls the device.
      *
-     * @param fd           open socket.
      * @param microseconds 0 or more.
      * @return 0; {@code -}{@link #EPERM}, and the socket keeps what it had; or another negative errno.
      */
@@ -36,12 +35,7 @@ public final class BusyPoll {
             SETSOCKOPT.call(state, fd, SOL_SOCKET, SO_BUSY_POLL, state.scratchAddress, Integer.BYTES));
     }
 
-    /**
-     * How long a receive of a socket polls.
-     *
-     * @param fd open socket.
-     * @return microseconds, or a negative errno.
-     */
+    /** How long a receive of a socket polls. Returns the microseconds, or a negative errno. */
     public static int get(int fd) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, 0, 0);

@@ -50,11 +50,7 @@ public final class CallState {
         scratchAddress = scratch.address();
     }
 
-    /**
-     * State of the calling thread.
-     *
-     * @return always the same object on the same thread.
-     */
+    /** State of the calling thread. Returns always the same object on the same thread. */
     public static CallState current() {
         WeakReference<CallState> known = CURRENT.get();
         return known == null ? make() : known.get();
@@ -69,11 +65,7 @@ public final class CallState {
         return made;
     }
 
-    /**
-     * Errno of this thread's last captured call.
-     *
-     * @return positive errno; meaningful only after a call that failed.
-     */
+    /** Errno of this thread's last captured call. Returns positive errno; meaningful only after a call that failed. */
     public int errno() {
         return capture.get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
     }

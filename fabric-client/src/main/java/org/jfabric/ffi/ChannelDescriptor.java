@@ -17,9 +17,8 @@ public final class ChannelDescriptor {
     }
 
     /**
-     * Checks whether this process was started with the option that makes the numbers readable.
-     *
-     * @return true if {@link #FLAG} was given.
+     * Checks whether this process was started with the option that makes the numbers readable. Returns true if {@link
+     * #FLAG} was given.
      */
     public static boolean isAvailable() {
         return Object.class.getModule().isOpen(INTERNAL_PACKAGE, ChannelDescriptor.class.getModule());
@@ -28,7 +27,6 @@ public final class ChannelDescriptor {
     /**
      * The number, valid while the channel is open.
      *
-     * @param channel made by the JDK.
      * @return 0 or more.
      * @throws UnsupportedOperationException naming {@link #FLAG} if it is missing.
      */

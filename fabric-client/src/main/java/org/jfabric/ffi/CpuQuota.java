@@ -33,7 +33,6 @@ public final class CpuQuota {
      * The same, with another directory in place of the root.
      *
      * @param root directory that holds proc and the mount points.
-     * @return cores.
      */
     public static double availableCores(Path root) {
         return Math.min(allowedCpus(root), quotaCores(root));

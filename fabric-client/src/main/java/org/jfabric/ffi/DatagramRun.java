@@ -54,9 +54,7 @@ public final class DatagramRun {
 
     /**
      * Has the kernel join the datagrams that a socket receives. From then on it is read by {@link #receive} only.
-     *
-     * @param fd descriptor.
-     * @return 0; {@code -ENOPROTOOPT} before Linux 5.0.
+     * Returns 0; {@code -ENOPROTOOPT} before Linux 5.0.
      */
     public static int join(int fd) {
         CallState state = CallState.current();
@@ -69,7 +67,6 @@ public final class DatagramRun {
      * Begins a run.
      *
      * @param name   address of the destination's socket address.
-     * @param length its bytes.
      */
     public void begin(long name, int length) {
         message.name(0, name, length);
@@ -80,19 +77,14 @@ public final class DatagramRun {
      * Adds memory.
      *
      * @param address of the first byte.
-     * @param length  bytes.
      */
     public void add(long address, long length) {
         message.piece(0, pieces++, address, length);
     }
 
     /**
-     * Sends the run.
-     *
-     * @param fd            descriptor.
-     * @param datagramBytes bytes of each but the last one.
-     * @return 0 if the kernel has taken all; {@code -EAGAIN} without room; {@code -EINVAL}, {@code -EMSGSIZE} and
-     *     {@code -EIO} if the network has shorter frames or cannot do it; or another negative errno.
+     * Sends the run. Returns 0 if the kernel has taken all; {@code -EAGAIN} without room; {@code -EINVAL}, {@code
+     * -EMSGSIZE} and {@code -EIO} if the network has shorter frames or cannot do it; or another negative errno.
      */
     public int send(int fd, int datagramBytes) {
         message.pieceCount(0, pieces);
@@ -116,12 +108,8 @@ public final class DatagramRun {
     }
 
     /**
-     * Receives one datagram or several joined ones of one sender, without waiting.
-     *
-     * @param fd      descriptor.
-     * @param address of room.
-     * @param length  its bytes.
-     * @return bytes; negative if there is none.
+     * Receives one datagram or several joined ones of one sender, without waiting. Returns the bytes; negative if there
+     * is none.
      */
     public int receive(int fd, long address, long length) {
         message.name(0, message.nameAddress(0), MessageVector.NAME_BYTES);
@@ -135,19 +123,14 @@ public final class DatagramRun {
         }
     }
 
-    /**
-     * The sender of the last run that was received.
-     *
-     * @return address of its socket address.
-     */
+    /** The sender of the last run that was received. */
     public long source() {
         return message.nameAddress(0);
     }
 
     /**
-     * Bytes of each datagram but the last one, of the last run that was received.
-     *
-     * @return bytes; 0 if it was a single datagram.
+     * Bytes of each datagram but the last one, of the last run that was received. Returns the bytes; 0 if it was a
+     * single datagram.
      */
     public int datagramBytes() {
         boolean isJoined = message.controlLength(0) >= CONTROL_HEADER_BYTES + Integer.BYTES

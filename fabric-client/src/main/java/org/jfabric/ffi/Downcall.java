@@ -31,20 +31,13 @@ public record Downcall(MethodHandle handle) {
     /**
      * Links a function of the C library with a fixed argument list.
      *
-     * @param name      C name.
      * @param arguments number of arguments; integers and pointers only.
      */
     static Downcall of(String name, int arguments) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO));
     }
 
-    /**
-     * Links a function of the C library that is variadic in C.
-     *
-     * @param name           C name.
-     * @param fixedArguments number of arguments in front of the variadic ones.
-     * @param arguments      number of all arguments.
-     */
+    /** Links a function of the C library that is variadic in C. */
     static Downcall variadic(String name, int fixedArguments, int arguments) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO, Linker.Option.firstVariadicArg(fixedArguments)));
     }
@@ -52,10 +45,7 @@ public record Downcall(MethodHandle handle) {
     /**
      * Links a function of another library.
      *
-     * @param library   loaded.
-     * @param name      C name.
      * @param arguments number of arguments; integers and pointers only.
-     * @return the function.
      * @throws UnsatisfiedLinkError with the name, if the library does not have it.
      */
     @SuppressWarnings("restricted")
@@ -67,9 +57,6 @@ public record Downcall(MethodHandle handle) {
     /**
      * A handle for functions of one shape whose address is its first argument; for calls that never block, and whose
      * errno is not needed.
-     *
-     * @param arguments number of arguments besides.
-     * @return a handle that takes a segment and longs.
      */
     @SuppressWarnings("restricted")
     public static MethodHandle unbound(int arguments) {
@@ -106,12 +93,7 @@ public record Downcall(MethodHandle handle) {
         throw new IllegalStateException("native call failed", thrown);
     }
 
-    /**
-     * Calls the function.
-     *
-     * @param state of this thread.
-     * @return the result of the function; of an {@code int} only the lower half is valid.
-     */
+    /** Calls the function. Returns the result of the function; of an {@code int} only the lower half is valid. */
     public long call(CallState state) {
         try {
             return (long) handle.invokeExact(state.capture);
@@ -120,13 +102,7 @@ public record Downcall(MethodHandle handle) {
         }
     }
 
-    /**
-     * As {@link #call(CallState)}.
-     *
-     * @param state of this thread.
-     * @param a     argument.
-     * @return the result of the function.
-     */
+    /** As {@link #call(CallState)}. */
     public long call(CallState state, long a) {
         try {
             return (long) handle.invokeExact(state.capture, a);
@@ -135,14 +111,7 @@ public record Downcall(MethodHandle handle) {
         }
     }
 
-    /**
-     * As {@link #call(CallState)}.
-     *
-     * @param state of this thread.
-     * @param a     argument.
-     * @param b     argument.
-     * @return the result of the function.
-     */
+    /** As {@link #call(CallState)}. */
     public long call(CallState state, long a, long b) {
         try {
             return (long) handle.invokeExact(state.capture, a, b);
@@ -151,15 +120,7 @@ public record Downcall(MethodHandle handle) {
         }
     }
 
-    /**
-     * As {@link #call(CallState)}.
-     *
-     * @param state of this thread.
-     * @param a     argument.
-     * @param b     argument.
-     * @param c     argument.
-     * @return the result of the function.
-     */
+    /** As {@link #call(CallState)}. */
     public long call(CallState state, long a, long b, long c) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c);
@@ -168,16 +129,7 @@ public record Downcall(MethodHandle handle) {
         }
     }
 
-    /**
-     * As {@link #call(CallState)}.
-     *
-     * @param state of this thread.
-     * @param a     argument.
-     * @param b     argument.
-     * @param c     argument.
-     * @param d     argument.
-     * @return the result of the function.
-     */
+    /** As {@link #call(CallState)}. */
     public long call(CallState state, long a, long b, long c, long d) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c, d);
@@ -186,17 +138,7 @@ public record Downcall(MethodHandle handle) {
         }
     }
 
-    /**
-     * As {@link #call(CallState)}.
-     *
-     * @param state of this thread.
-     * @param a     argument.
-     * @param b     argument.
-     * @param c     argument.
-     * @param d     argument.
-     * @param e     argument.
-     * @return the result of the function.
-     */
+    /** As {@link #call(CallState)}. */
     public long call(CallState state, long a, long b, long c, long d, long e) {
         try {
             return (long) handle.invokeExact(state.capture, a, b, c, d, e);

@@ -15,7 +15,6 @@ import java.lang.ref.Reference;
 public final class Epoll implements AutoCloseable {
     /** Readable, or a connection to accept. */
     public static final int EPOLLIN = 0x001;
-    /** Writable. */
     public static final int EPOLLOUT = 0x004;
     /** Error; reported even if not requested. */
     public static final int EPOLLERR = 0x008;
@@ -66,8 +65,6 @@ public final class Epoll implements AutoCloseable {
     /**
      * Starts watching a descriptor.
      *
-     * @param watchedFd descriptor.
-     * @param eventMask of the EPOLL constants.
      * @param data returned by {@link #data(int)} with each event.
      * @return 0; {@code -EEXIST} if it is watched already; {@code -EPERM} for a regular file; {@code -EBADF};
      *     {@code -ENOSPC} above the user's limit of watches.
@@ -79,8 +76,6 @@ public final class Epoll implements AutoCloseable {
     /**
      * Changes the events of a watched descriptor; allocates nothing.
      *
-     * @param watchedFd descriptor.
-     * @param eventMask of the EPOLL constants.
      * @param data returned by {@link #data(int)} with each event.
      * @return false if it is not watched.
      */
@@ -91,10 +86,8 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Stops watching a descriptor; to be called before it is closed, or its number may be reused meanwhile.
-     *
-     * @param watchedFd descriptor.
-     * @return 0; {@code -ENOENT} if it is not watched; {@code -EBADF}.
+     * Stops watching a descriptor; to be called before it is closed, or its number may be reused meanwhile. Returns 0;
+     * {@code -ENOENT} if it is not watched; {@code -EBADF}.
      */
     public int delete(int watchedFd) {
         return control(EPOLL_CTL_DEL, watchedFd, 0, 0);
@@ -135,17 +128,12 @@ public final class Epoll implements AutoCloseable {
      * Conditions of the descriptor of an event.
      *
      * @param index from 0, below the result of the last {@link #poll}.
-     * @return set of the EPOLL constants.
      */
     public int events(int index) {
         return EpollEvent.events(events, (long) index * EpollEvent.BYTES);
     }
 
-    /**
-     * The descriptor of the instance, to be watched by another one.
-     *
-     * @return descriptor, or -1 after close.
-     */
+    /** The descriptor of the instance, to be watched by another one. Returns the descriptor, or -1 after close. */
     public int fd() {
         return fd;
     }

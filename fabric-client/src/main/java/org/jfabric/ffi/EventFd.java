@@ -23,9 +23,8 @@ public final class EventFd {
     }
 
     /**
-     * Opens a counter at 0.
-     *
-     * @return the descriptor, or the negative errno ({@code -EMFILE}, {@code -ENFILE}, {@code -ENOMEM}).
+     * Opens a counter at 0. Returns the descriptor, or the negative errno ({@code -EMFILE}, {@code -ENFILE}, {@code
+     * -ENOMEM}).
      */
     public static int create() {
         CallState state = CallState.current();

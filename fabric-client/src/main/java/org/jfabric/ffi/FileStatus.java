@@ -43,8 +43,6 @@ public final class FileStatus {
     /**
      * Reads the status of an open file.
      *
-     * @param fd descriptor of anything.
-     * @return its status.
      * @throws NativeCallException EBADF.
      */
     public static FileStatus of(int fd) {
@@ -61,7 +59,6 @@ public final class FileStatus {
      * Reads the status of a name; a symbolic link as its last part is not followed.
      *
      * @param dirFd directory that a relative name starts from, or {@link Libc#AT_FDCWD}.
-     * @param name path.
      * @return its status, or null if there is no such name.
      * @throws NativeCallException EACCES, ENOTDIR, ENAMETOOLONG, EINVAL (empty name or one with a zero), EBADF.
      */
@@ -85,110 +82,64 @@ public final class FileStatus {
             state.scratchAddress + CallState.STRUCT_OFFSET));
     }
 
-    /**
-     * Permission bits.
-     *
-     * @return 0 to 07777, for example 0600.
-     */
+    /** Permission bits. Returns 0 to 07777, for example 0600. */
     public int permissions() {
         return mode & PERMISSIONS;
     }
 
-    /**
-     * Type and permission bits as the kernel has them.
-     *
-     * @return st_mode.
-     */
+    /** Type and permission bits as the kernel has them. */
     public int mode() {
         return mode;
     }
 
-    /**
-     * Owner.
-     *
-     * @return user id, 0 to 2^32 - 1.
-     */
+    /** Owner. Returns the user id, 0 to 2^32 - 1. */
     public long uid() {
         return uid;
     }
 
-    /**
-     * Group of the file.
-     *
-     * @return group id, 0 to 2^32 - 1.
-     */
+    /** Group of the file. Returns the group id, 0 to 2^32 - 1. */
     public long gid() {
         return gid;
     }
 
-    /**
-     * Length of the file.
-     *
-     * @return bytes.
-     */
     public long sizeBytes() {
         return sizeBytes;
     }
 
     /**
-     * Number of the file on its device.
-     *
-     * @return inode; may be given to another file after this one is deleted and no longer open or mapped.
+     * Number of the file on its device. Returns the inode; may be given to another file after this one is deleted and
+     * no longer open or mapped.
      */
     public long inode() {
         return inode;
     }
 
-    /**
-     * The file system.
-     *
-     * @return major number in the high, minor in the low 32 bits.
-     */
+    /** The file system. Returns the major number in the high, minor in the low 32 bits. */
     public long device() {
         return device;
     }
 
-    /**
-     * Number of names.
-     *
-     * @return 0 if every name was deleted.
-     */
+    /** Number of names. Returns 0 if every name was deleted. */
     public long linkCount() {
         return linkCount;
     }
 
-    /**
-     * Checks whether it is a regular file.
-     *
-     * @return true if so.
-     */
+    /** Checks whether it is a regular file. Returns true if so. */
     public boolean isRegular() {
         return (mode & S_IFMT) == S_IFREG;
     }
 
-    /**
-     * Checks whether it is a directory.
-     *
-     * @return true if so.
-     */
+    /** Checks whether it is a directory. Returns true if so. */
     public boolean isDirectory() {
         return (mode & S_IFMT) == S_IFDIR;
     }
 
-    /**
-     * Checks whether it is a local socket.
-     *
-     * @return true if so.
-     */
+    /** Checks whether it is a local socket. Returns true if so. */
     public boolean isSocket() {
         return (mode & S_IFMT) == S_IFSOCK;
     }
 
-    /**
-     * Checks whether it is a symbolic link itself.
-     *
-     * @return true if so.
-     */
+    /** Checks whether it is a symbolic link itself. Returns true if so. */
     public boolean isSymbolicLink() {
         return (mode & S_IFMT) == S_IFLNK;
     }

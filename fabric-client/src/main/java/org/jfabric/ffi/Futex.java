@@ -48,7 +48,6 @@ public final class Futex {
     /**
      * Wakes threads, of any process, that sleep on the word.
      *
-     * @param address of the word.
      * @param count most threads to wake, from 1; {@link Integer#MAX_VALUE} for all.
      * @return number of threads woken; -1 if no thread can sleep there: the file was truncated under the mapping, or
      *     the address is not aligned.

@@ -74,20 +74,11 @@ public final class IoVector implements AutoCloseable {
         return true;
     }
 
-    /**
-     * Bytes of all ranges.
-     *
-     * @return the sum.
-     */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /**
-     * Number of ranges.
-     *
-     * @return at most the capacity.
-     */
+    /** Number of ranges. Returns at most the capacity. */
     public int count() {
         return count;
     }
@@ -106,7 +97,6 @@ public final class IoVector implements AutoCloseable {
      * Length of a range.
      *
      * @param index below {@link #count()}.
-     * @return bytes.
      */
     public long lengthBytes(int index) {
         return UnsafeApi.getLong(header + HEADER_BYTES + (long) index * PLACE_BYTES + Long.BYTES);
@@ -114,8 +104,7 @@ public final class IoVector implements AutoCloseable {
 
     /**
      * The ranges as buffers for the JDK's channels, up to the first that is longer than a buffer can be. Allocates.
-     *
-     * @return direct buffers on the same memory.
+     * Returns the direct buffers on the same memory.
      */
     public ByteBuffer[] buffers() {
         ByteBuffer[] buffers = new ByteBuffer[count];
@@ -136,7 +125,6 @@ public final class IoVector implements AutoCloseable {
      *
      * @param address native address, of memory that stays mapped until the call.
      * @param length  bytes; if longer than a buffer can be, only the first part is used.
-     * @return direct buffer on that memory.
      */
     @SuppressWarnings("restricted")
     public static ByteBuffer buffer(long address, long length) {

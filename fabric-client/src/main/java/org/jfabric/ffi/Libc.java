@@ -123,21 +123,17 @@ public final class Libc {
     }
 
     /**
-     * Opens a directory as starting point of names; a symbolic link as the last part of the path is refused.
-     *
-     * @param path of the directory.
-     * @return descriptor, close-on-exec; {@code -ENOTDIR} for anything else, also a symbolic link; {@code -ENOENT},
-     *     {@code -EACCES}.
+     * Opens a directory as starting point of names; a symbolic link as the last part of the path is refused. Returns
+     * the descriptor, close-on-exec; {@code -ENOTDIR} for anything else, also a symbolic link; {@code -ENOENT}, {@code
+     * -EACCES}.
      */
     public static int openDirectory(Path path) {
         return openat(AT_FDCWD, path.toString(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     }
 
     /**
-     * Closes a descriptor. It is gone even if an error is returned, so closing is never repeated.
-     *
-     * @param fd descriptor.
-     * @return 0 or {@code -EBADF}, {@code -EIO}.
+     * Closes a descriptor. It is gone even if an error is returned, so closing is never repeated. Returns 0 or {@code
+     * -EBADF}, {@code -EIO}.
      */
     public static int close(int fd) {
         CallState state = CallState.current();
@@ -146,10 +142,8 @@ public final class Libc {
     }
 
     /**
-     * Makes another descriptor of the same open file, which is closed in child processes.
-     *
-     * @param fd descriptor.
-     * @return the new descriptor; {@code -EBADF}, {@code -EMFILE}.
+     * Makes another descriptor of the same open file, which is closed in child processes. Returns the new descriptor;
+     * {@code -EBADF}, {@code -EMFILE}.
      */
     public static int duplicate(int fd) {
         CallState state = CallState.current();
@@ -157,11 +151,9 @@ public final class Libc {
     }
 
     /**
-     * Writes a file or directory to stable storage with all that is known of it, and waits for that.
-     *
-     * @param fd descriptor.
-     * @return 0; {@code -EIO}, {@code -ENOSPC}, {@code -EDQUOT} if something could not be written: a later call does
-     *     not show that again; {@code -EROFS}, {@code -EINVAL}, {@code -EBADF}.
+     * Writes a file or directory to stable storage with all that is known of it, and waits for that. Returns 0; {@code
+     * -EIO}, {@code -ENOSPC}, {@code -EDQUOT} if something could not be written: a later call does not show that again;
+     * {@code -EROFS}, {@code -EINVAL}, {@code -EBADF}.
      */
     public static int fsync(int fd) {
         CallState state = CallState.current();
@@ -174,10 +166,7 @@ public final class Libc {
 
     /**
      * Writes the bytes of a file to stable storage, also those that were stored by mappings, with what is needed to
-     * read them back, and waits for that.
-     *
-     * @param fd descriptor.
-     * @return as {@link #fsync}.
+     * read them back, and waits for that. Returns as {@link #fsync}.
      */
     public static int fdatasync(int fd) {
         CallState state = CallState.current();
@@ -191,7 +180,6 @@ public final class Libc {
     /**
      * Whether the file system of an open file or directory keeps its files in memory only.
      *
-     * @param fd descriptor.
      * @return the name of the kind of file system: {@code tmpfs}, {@code ramfs}, {@code hugetlbfs}; null for others.
      * @throws NativeCallException EBADF.
      */
@@ -207,7 +195,6 @@ public final class Libc {
     /**
      * Whether an open file is one of those by which the system shows processes.
      *
-     * @param fd descriptor.
      * @return false also for one that is not open.
      */
     public static boolean isInProcFileSystem(int fd) {
@@ -219,7 +206,6 @@ public final class Libc {
     /**
      * Reads bytes of a file at a place, without a retry.
      *
-     * @param fd          descriptor open for reading.
      * @param address     native address for the bytes.
      * @param lengthBytes at most.
      * @param offset      of the first byte in the file.
@@ -232,7 +218,6 @@ public final class Libc {
     /**
      * Writes bytes of a file at a place, without a retry.
      *
-     * @param fd          descriptor open for writing.
      * @param address     native address of the bytes.
      * @param lengthBytes at most.
      * @param offset      of the first byte in the file.
@@ -245,7 +230,6 @@ public final class Libc {
     /**
      * Whether a descriptor was opened for reading and writing.
      *
-     * @param fd descriptor.
      * @return false also for one that is not open.
      */
     public static boolean isReadWrite(int fd) {
@@ -255,11 +239,8 @@ public final class Libc {
     }
 
     /**
-     * Sets the length of a file; what is added is a hole, see {@link #reserve} for blocks.
-     *
-     * @param fd descriptor open for writing.
-     * @param lengthBytes new length.
-     * @return 0 or {@code -EINVAL}, {@code -EBADF}, {@code -EFBIG}.
+     * Sets the length of a file; what is added is a hole, see {@link #reserve} for blocks. Returns 0 or {@code
+     * -EINVAL}, {@code -EBADF}, {@code -EFBIG}.
      */
     public static int ftruncate(int fd, long lengthBytes) {
         CallState state = CallState.current();
@@ -273,7 +254,6 @@ public final class Libc {
     /**
      * Calls fallocate once, without a retry.
      *
-     * @param fd descriptor open for writing.
      * @param mode 0 to reserve blocks and extend the file.
      * @param offset first byte.
      * @param lengthBytes number of bytes, at least 1.
@@ -292,7 +272,6 @@ public final class Libc {
      * call (tmpfs gives up the whole call then) it continues in smaller pieces. After an error some blocks may be
      * reserved, but none if the file system has less room than the file is to grow by.
      *
-     * @param fd descriptor open for reading and writing.
      * @param offset first byte.
      * @param lengthBytes number of bytes, at least 1.
      * @return 0; {@code -ENOSPC} or {@code -EDQUOT} if there is no room; {@code -EFBIG}, {@code -EBADF},
@@ -335,7 +314,6 @@ public final class Libc {
      * stay valid.
      *
      * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
-     * @param name path.
      * @return 0 or {@code -ENOENT}, {@code -EISDIR}, {@code -EACCES}.
      */
     public static int unlinkat(int dirFd, String name) {
@@ -346,7 +324,6 @@ public final class Libc {
      * Deletes an empty directory.
      *
      * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
-     * @param name path.
      * @return 0 or {@code -ENOENT}, {@code -ENOTEMPTY}, {@code -ENOTDIR}, {@code -EACCES}.
      */
     public static int rmdirat(int dirFd, String name) {
@@ -357,7 +334,6 @@ public final class Libc {
      * Makes a directory.
      *
      * @param dirFd directory that a relative name starts from, or {@link #AT_FDCWD}.
-     * @param name path.
      * @param mode permissions, reduced by the process's umask.
      * @return 0 or {@code -EEXIST} (whatever is there), {@code -ENOENT}, {@code -EACCES}, {@code -ENOSPC}.
      */
@@ -370,24 +346,15 @@ public final class Libc {
         return state.intResult(MKDIRAT.call(state, dirFd, state.scratchAddress, mode));
     }
 
-    /**
-     * Sets the permissions of an open file, whatever the umask.
-     *
-     * @param fd descriptor.
-     * @param mode permissions.
-     * @return 0 or {@code -EPERM}, {@code -EBADF}.
-     */
+    /** Sets the permissions of an open file, whatever the umask. Returns 0 or {@code -EPERM}, {@code -EBADF}. */
     public static int fchmod(int fd, int mode) {
         CallState state = CallState.current();
         return state.intResult(FCHMOD.call(state, fd, mode));
     }
 
     /**
-     * Gives an open file or directory to a group; its owner stays.
-     *
-     * @param fd  descriptor.
-     * @param gid group id.
-     * @return 0; {@code -EPERM} if this process is neither privileged nor in the group; {@code -EBADF}, {@code -EROFS}.
+     * Gives an open file or directory to a group; its owner stays. Returns 0; {@code -EPERM} if this process is neither
+     * privileged nor in the group; {@code -EBADF}, {@code -EROFS}.
      */
     public static int changeGroup(int fd, long gid) {
         CallState state = CallState.current();
@@ -400,8 +367,6 @@ public final class Libc {
      * the new group and the old permissions.
      *
      * @param path to the file; a symbolic link is not followed to set the group.
-     * @param gid  group id.
-     * @param mode permissions.
      * @return 0; {@code -EPERM} if this process is neither privileged nor in the group; {@code -ENOENT}, {@code
      *     -EACCES}, {@code -EROFS}.
      */
@@ -416,11 +381,8 @@ public final class Libc {
     }
 
     /**
-     * Free bytes of the file system that holds an open file or directory, as an unprivileged user may use them.
-     *
-     * @param fd descriptor.
-     * @return bytes; {@link Long#MAX_VALUE} if the file system has no limit of its own (tmpfs with size 0);
-     *     {@code -EBADF}.
+     * Free bytes of the file system that holds an open file or directory, as an unprivileged user may use them. Returns
+     * the bytes; {@link Long#MAX_VALUE} if the file system has no limit of its own (tmpfs with size 0); {@code -EBADF}.
      */
     public static long freeBytes(int fd) {
         CallState state = CallState.current();
@@ -433,8 +395,6 @@ public final class Libc {
      * mapping: see {@link MappedFile} for an owner.
      *
      * @param lengthBytes at least 1; the kernel rounds up to whole pages.
-     * @param prot of the PROT constants.
-     * @param flags of the MAP constants.
      * @param fd descriptor, -1 with MAP_ANONYMOUS; may be closed afterwards.
      * @param offset in the file, a multiple of the page size.
      * @return address, positive; {@code -ENOMEM}, {@code -EACCES}, {@code -EINVAL}, {@code -EBADF}, {@code -ENODEV}.
@@ -449,8 +409,6 @@ public final class Libc {
      * process. Accesses by the address still succeed, and the file that was mapped there is released.
      *
      * @param address of a page, the first of a mapping of the caller's own.
-     * @param lengthBytes of the whole mapping.
-     * @param prot of the PROT constants.
      * @return 0 or {@code -ENOMEM}, {@code -EINVAL}.
      */
     public static int mapZeros(long address, long lengthBytes, int prot) {
@@ -463,7 +421,6 @@ public final class Libc {
     /**
      * Removes a mapping. Any later access through its addresses ends the process.
      *
-     * @param address of a page.
      * @param lengthBytes at least 1, rounded up to whole pages.
      * @return 0 (also if nothing was mapped there) or {@code -EINVAL}.
      */
@@ -473,13 +430,9 @@ public final class Libc {
     }
 
     /**
-     * Calls madvise once, without a retry.
-     *
-     * @param address of a page.
-     * @param lengthBytes of the part.
-     * @param advice of the MADV constants.
-     * @return 0; {@code -EINVAL} if the kernel does not know the advice or the address is not that of a page;
-     *     {@code -ENOMEM} if something of it is not mapped; {@code -EFAULT} if the file ends before; {@code -EINTR}.
+     * Calls madvise once, without a retry. Returns 0; {@code -EINVAL} if the kernel does not know the advice or the
+     * address is not that of a page; {@code -ENOMEM} if something of it is not mapped; {@code -EFAULT} if the file ends
+     * before; {@code -EINTR}.
      */
     public static int madvise(long address, long lengthBytes, int advice) {
         CallState state = CallState.current();
@@ -489,8 +442,6 @@ public final class Libc {
     /**
      * Faults the pages of a mapping in now instead of at the first access; contents do not change.
      *
-     * @param address of a page.
-     * @param lengthBytes of the part.
      * @param writable true if the mapping can be written and shall be without a fault.
      * @return 0, also where the kernel is older than 5.14 and pages are faulted in by their first access as usual;
      *     {@code -ENOMEM}, {@code -EFAULT}.
@@ -510,19 +461,13 @@ public final class Libc {
      *
      * <p>The lock ends with {@link #unlock(int)} or when the last copy of the descriptor is closed, also by death.
      *
-     * @param fd descriptor open for writing.
      * @return 0; {@code -EAGAIN} if another holds a lock; {@code -EBADF}.
      */
     public static int lockExclusive(int fd) {
         return setLock(fd, F_WRLCK);
     }
 
-    /**
-     * Gives up the lock of {@link #lockExclusive(int)}.
-     *
-     * @param fd the descriptor that was locked.
-     * @return 0, also if it was not locked; {@code -EBADF}.
-     */
+    /** Gives up the lock of {@link #lockExclusive(int)}. Returns 0, also if it was not locked; {@code -EBADF}. */
     public static int unlock(int fd) {
         return setLock(fd, F_UNLCK);
     }
@@ -530,7 +475,6 @@ public final class Libc {
     /**
      * Whether another open file holds a lock of {@link #lockExclusive(int)}; takes none itself.
      *
-     * @param fd descriptor, open for reading.
      * @return 1 or 0; {@code -EBADF}.
      */
     public static int isLockedElsewhere(int fd) {
@@ -540,31 +484,18 @@ public final class Libc {
         return result < 0 ? result : Flock.type(state.scratch) == F_UNLCK ? 0 : 1;
     }
 
-    /**
-     * User id that this process has the rights of.
-     *
-     * @return user id, 0 to 2^32 - 1.
-     */
+    /** User id that this process has the rights of. Returns the user id, 0 to 2^32 - 1. */
     public static long geteuid() {
         CallState state = CallState.current();
         return Integer.toUnsignedLong((int) GETEUID.call(state));
     }
 
-    /**
-     * Size of a page of memory.
-     *
-     * @return bytes, a power of two (4,096 on x86_64; up to 65,536 on aarch64).
-     */
+    /** Size of a page of memory. Returns the bytes, a power of two (4,096 on x86_64; up to 65,536 on aarch64). */
     public static long pageBytes() {
         return PAGE_BYTES;
     }
 
-    /**
-     * Makes a descriptor non-blocking.
-     *
-     * @param fd descriptor.
-     * @return 0 or {@code -EBADF}.
-     */
+    /** Makes a descriptor non-blocking. Returns 0 or {@code -EBADF}. */
     public static int setNonBlocking(int fd) {
         CallState state = CallState.current();
         int flags = state.intResult(FCNTL.call(state, fd, F_GETFL, 0));
@@ -575,7 +506,6 @@ public final class Libc {
      * Path of a name in an open directory, for messages.
      *
      * @param dirFd directory descriptor or {@link #AT_FDCWD}.
-     * @param name name inside.
      * @return absolute path if the system shows the directory's path, otherwise a text with both.
      */
     static String describe(int dirFd, String name) {

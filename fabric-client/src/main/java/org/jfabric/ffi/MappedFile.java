@@ -59,9 +59,6 @@ public final class MappedFile implements AutoCloseable {
     /**
      * The same with blocks for a part of the file. What is behind may be written after {@link #extend}.
      *
-     * @param dirFd as above.
-     * @param name as above.
-     * @param lengthBytes as above.
      * @param reservedBytes from the start, 1 to {@code lengthBytes}; rounded up to whole pages.
      * @return as above.
      * @throws NativeCallException as above.
@@ -136,8 +133,6 @@ public final class MappedFile implements AutoCloseable {
     /**
      * Maps the beginning of an open file for reading and writing. The descriptor stays open and is the caller's.
      *
-     * @param fd descriptor open for reading and writing.
-     * @param path for messages.
      * @param lengthBytes to be mapped, at least 1; the file must be as long.
      * @return owner of the mapping.
      * @throws NativeCallException with values: EINVAL if it is not a regular file or too short; EACCES if it belongs to
@@ -150,8 +145,6 @@ public final class MappedFile implements AutoCloseable {
     /**
      * The same for a file of another user, who has passed the descriptor.
      *
-     * @param fd descriptor open for reading and writing.
-     * @param path for messages.
      * @param lengthBytes to be mapped, at least 1; the file must be as long.
      * @param uid user that the file must belong to.
      * @return owner of the mapping.
@@ -168,7 +161,6 @@ public final class MappedFile implements AutoCloseable {
      * stays open and is the caller's.
      *
      * @param fd descriptor open for reading, and for writing unless {@code readOnly} is true.
-     * @param path for messages.
      * @param readOnly true to map for reading only.
      * @param minLengthBytes least length that is accepted.
      * @param uid user that the file must belong to.
@@ -192,64 +184,43 @@ public final class MappedFile implements AutoCloseable {
         }
     }
 
-    /**
-     * Checks whether the memory is unmapped.
-     *
-     * @return true once the memory was unmapped.
-     */
+    /** Checks whether the memory is unmapped. */
     public boolean isUnmapped() {
         return mapping.unmapped.get();
     }
 
-    /**
-     * First address of the mapping.
-     *
-     * @return address of a page.
-     */
     public long address() {
         return mapping.address;
     }
 
     /**
-     * Length of the file when it was mapped; for created files whole pages.
-     *
-     * @return bytes, may be more than 2 GiB.
+     * Length of the file when it was mapped; for created files whole pages. Returns the bytes, may be more than 2 GiB.
      */
     public long lengthBytes() {
         return mapping.lengthBytes;
     }
 
-    /**
-     * Path of the file at the time of mapping, for messages; its name may be deleted meanwhile.
-     *
-     * @return path.
-     */
+    /** Path of the file at the time of mapping, for messages; its name may be deleted meanwhile. */
     public String path() {
         return path;
     }
 
-    /**
-     * Checks whether stores are forbidden.
-     *
-     * @return true if mapped for reading only.
-     */
+    /** Checks whether stores are forbidden. Returns true if mapped for reading only. */
     public boolean isReadOnly() {
         return readOnly;
     }
 
     /**
-     * Identity and size of the file when it was mapped.
-     *
-     * @return status, to notice a replaced file by {@link FileStatus#isSameFile}.
+     * Identity and size of the file when it was mapped. Returns the status, to notice a replaced file by {@link
+     * FileStatus#isSameFile}.
      */
     public FileStatus status() {
         return status;
     }
 
     /**
-     * Faults all pages in now, so that no first access takes a page fault; contents do not change.
-     *
-     * @return 0 or a negative errno, see {@link Libc#populate}; {@code -EFAULT} if the file was cut.
+     * Faults all pages in now, so that no first access takes a page fault; contents do not change. Returns 0 or a
+     * negative errno, see {@link Libc#populate}; {@code -EFAULT} if the file was cut.
      */
     public int populate() {
         return populate(mapping.lengthBytes);
@@ -304,8 +275,7 @@ public final class MappedFile implements AutoCloseable {
 
     /**
      * Checks whether the file is shorter now than when it was mapped, so that an access beyond its new end fails.
-     *
-     * @return true if its last page is gone.
+     * Returns true if its last page is gone.
      */
     public boolean isCut() {
         requireMapped();
@@ -318,7 +288,6 @@ public final class MappedFile implements AutoCloseable {
     /**
      * The whole file as a buffer.
      *
-     * @return new buffer.
      * @throws IllegalStateException if the file is longer than 2 GiB - 1, or closed, or mapped read-only: a store
      *     through the buffer would end the process, so take {@link #directBuffer} or {@link #segment()} there.
      */
@@ -335,8 +304,6 @@ public final class MappedFile implements AutoCloseable {
      * A part of the file as a buffer.
      *
      * @param offset first byte.
-     * @param lengthBytes number of bytes.
-     * @return new buffer.
      * @throws IndexOutOfBoundsException if the part is not inside the file.
      * @throws IllegalStateException if closed, or mapped read-only as for {@link #buffer()}.
      */
@@ -358,8 +325,6 @@ public final class MappedFile implements AutoCloseable {
      * A part of the file as a buffer for reading, to be handed out.
      *
      * @param offset first byte.
-     * @param lengthBytes number of bytes.
-     * @return new buffer.
      * @throws IndexOutOfBoundsException if the part is not inside the file.
      * @throws IllegalStateException if closed.
      */
@@ -371,7 +336,6 @@ public final class MappedFile implements AutoCloseable {
      * The whole file as a segment: read-only if mapped so. Before {@link #segment(Arena)} its scope is global, so
      * that nothing guards an access after {@link #close()}; afterwards it is the arena's.
      *
-     * @return segment.
      * @throws IllegalStateException if closed.
      */
     @SuppressWarnings("restricted")
@@ -389,7 +353,6 @@ public final class MappedFile implements AutoCloseable {
      * <p>Accesses through the segment after the arena's end throw instead of ending the process; accesses through
      * buffers are guarded only with an automatic arena, which they keep alive.
      *
-     * @param arena that owns the mapping from now on.
      * @return the whole file, read-only if mapped so.
      * @throws IllegalStateException if it belongs to an arena already or is closed.
      */
@@ -433,20 +396,11 @@ public final class MappedFile implements AutoCloseable {
             this.prot = readOnly ? Libc.PROT_READ : Libc.PROT_READ | Libc.PROT_WRITE;
         }
 
-        /**
-         * Length of the mapping.
-         *
-         * @return bytes.
-         */
         public long lengthBytes() {
             return mapping.lengthBytes;
         }
 
-        /**
-         * Checks whether nothing refers to the memory any more.
-         *
-         * @return true once there is nothing to release.
-         */
+        /** Checks whether nothing refers to the memory any more. */
         public boolean isOver() {
             return scope.refersTo(null);
         }

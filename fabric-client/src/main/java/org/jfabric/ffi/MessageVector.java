@@ -61,51 +61,27 @@ public final class MessageVector {
         }
     }
 
-    /**
-     * Capacity in messages.
-     *
-     * @return value given at construction.
-     */
     public int capacity() {
         return capacity;
     }
 
-    /**
-     * The whole array.
-     *
-     * @return address for {@link UdpSocket}.
-     */
+    /** The whole array. Returns the address for {@link UdpSocket}. */
     public long address() {
         return headers;
     }
 
-    /**
-     * One message.
-     *
-     * @param index below the capacity.
-     * @return address of its {@code struct msghdr}.
-     */
     public long header(int index) {
         return headers + (long) index * HEADER_BYTES;
     }
 
     /**
-     * The message's own buffer for a socket address, used unless {@link #name} sets another address.
-     *
-     * @param index below the capacity.
-     * @return address of {@link #NAME_BYTES}.
+     * The message's own buffer for a socket address, used unless {@link #name} sets another address. Returns the
+     * address of {@link #NAME_BYTES}.
      */
     public long nameAddress(int index) {
         return names + (long) index * NAME_STRIDE;
     }
 
-    /**
-     * Sets the destination of a message.
-     *
-     * @param index  below the capacity.
-     * @param name   address of a socket address.
-     * @param length its bytes.
-     */
     public void name(int index, long name, int length) {
         UnsafeApi.putLong(header(index), name);
         UnsafeApi.putInt(header(index) + NAME_LENGTH, length);
@@ -113,116 +89,62 @@ public final class MessageVector {
 
     /**
      * Sets the buffer length for the sender's socket address; the kernel overwrites it with the length of the address.
-     *
-     * @param index  below the capacity.
-     * @param length bytes.
      */
     public void nameLength(int index, int length) {
         UnsafeApi.putInt(header(index) + NAME_LENGTH, length);
     }
 
-    /**
-     * Destination of a message.
-     *
-     * @param index below the capacity.
-     * @return address of its socket address.
-     */
     public long namePointer(int index) {
         return UnsafeApi.getLong(header(index));
     }
 
     /**
-     * Bytes of a message's socket address.
-     *
-     * @param index below the capacity.
-     * @return value set by {@link #nameLength(int, int)} or stored by the kernel.
+     * Bytes of a message's socket address. Returns the value set by {@link #nameLength(int, int)} or stored by the
+     * kernel.
      */
     public int nameLength(int index) {
         return UnsafeApi.getInt(header(index) + NAME_LENGTH);
     }
 
-    /**
-     * Address of the length of a message's socket address.
-     *
-     * @param index below the capacity.
-     * @return address of an {@code int}.
-     */
+    /** Address of the length of a message's socket address. */
     public long nameLengthAddress(int index) {
         return header(index) + NAME_LENGTH;
     }
 
-    /**
-     * Sets one piece of a message.
-     *
-     * @param index  below the capacity.
-     * @param piece  below the pieces of each.
-     * @param from   its address.
-     * @param length its bytes.
-     */
     public void piece(int index, int piece, long from, long length) {
         long at = iovec(index, piece);
         UnsafeApi.putLong(at, from);
         UnsafeApi.putLong(at + Long.BYTES, length);
     }
 
-    /**
-     * Sets the number of pieces of a message.
-     *
-     * @param index below the capacity.
-     * @param count number of pieces.
-     */
+    /** Sets the number of pieces of a message. */
     public void pieceCount(int index, int count) {
         UnsafeApi.putLong(header(index) + IOVEC_COUNT, count);
     }
 
-    /**
-     * Number of pieces of a message.
-     *
-     * @param index below the capacity.
-     * @return value set by {@link #pieceCount(int, int)}.
-     */
+    /** Number of pieces of a message. Returns the value set by {@link #pieceCount(int, int)}. */
     public int pieceCount(int index) {
         return (int) UnsafeApi.getLong(header(index) + IOVEC_COUNT);
     }
 
-    /**
-     * Address of a piece of a message.
-     *
-     * @param index below the capacity.
-     * @param piece below the pieces of each.
-     * @return address set by {@link #piece}.
-     */
+    /** Address of a piece of a message. Returns the address set by {@link #piece}. */
     public long pieceAddress(int index, int piece) {
         return UnsafeApi.getLong(iovec(index, piece));
     }
 
-    /**
-     * Length of a piece of a message.
-     *
-     * @param index below the capacity.
-     * @param piece below the pieces of each.
-     * @return bytes set by {@link #piece}.
-     */
+    /** Length of a piece of a message. Returns the bytes set by {@link #piece}. */
     public long pieceLength(int index, int piece) {
         return UnsafeApi.getLong(iovec(index, piece) + Long.BYTES);
     }
 
     /**
-     * Bytes that were received into a message.
-     *
-     * @param index below the result of the call.
-     * @return bytes stored; a longer datagram was cut, see {@link #flags}.
+     * Bytes that were received into a message. Returns the bytes stored; a longer datagram was cut, see {@link #flags}.
      */
     public int transferred(int index) {
         return UnsafeApi.getInt(header(index) + TRANSFERRED);
     }
 
-    /**
-     * Stores the result of a receive, for callers that receive without {@link UdpSocket}.
-     *
-     * @param index below the capacity.
-     * @param bytes stored.
-     */
+    /** Stores the result of a receive, for callers that receive without {@link UdpSocket}. */
     public void transferred(int index, int bytes) {
         UnsafeApi.putInt(header(index) + TRANSFERRED, bytes);
         UnsafeApi.putInt(header(index) + FLAGS, 0);
@@ -231,21 +153,14 @@ public final class MessageVector {
     /**
      * Stores the result as the kernel does.
      *
-     * @param index below the capacity.
      * @param bytes of the datagram, of which the room may have taken fewer.
-     * @param room  for it.
      */
     void received(int index, long bytes, long room) {
         UnsafeApi.putInt(header(index) + TRANSFERRED, (int) Math.min(bytes, room));
         UnsafeApi.putInt(header(index) + FLAGS, bytes > room ? UdpSocket.MSG_TRUNC : 0);
     }
 
-    /**
-     * Flags of the kernel for a received message.
-     *
-     * @param index below the result of the call.
-     * @return perhaps {@link UdpSocket#MSG_TRUNC}.
-     */
+    /** Flags of the kernel for a received message, perhaps {@link UdpSocket#MSG_TRUNC}. */
     public int flags(int index) {
         return UnsafeApi.getInt(header(index) + FLAGS);
     }
@@ -253,7 +168,6 @@ public final class MessageVector {
     /**
      * Sets the memory of a message's control messages.
      *
-     * @param index   below the capacity.
      * @param address of the first byte.
      * @param length  bytes; the kernel replaces it by those that it has stored.
      */

@@ -44,9 +44,8 @@ public final class NativeAccess {
     }
 
     /**
-     * The flags that this process was started without.
-     *
-     * @return flags for the java command, empty if none is missing.
+     * The flags that this process was started without. Returns the flags for the java command, empty if none is
+     * missing.
      */
     static List<String> missingFlags() {
         List<String> missing = new ArrayList<>();

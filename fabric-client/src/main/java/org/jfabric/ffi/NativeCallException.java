@@ -25,20 +25,12 @@ public final class NativeCallException extends RuntimeException {
         this.call = call;
     }
 
-    /**
-     * The errno of the failed call.
-     *
-     * @return positive errno, never 0.
-     */
+    /** The errno of the failed call. Returns positive errno, never 0. */
     public int errno() {
         return errno;
     }
 
-    /**
-     * The C function, or the check, that failed.
-     *
-     * @return for example {@code openat}.
-     */
+    /** The C function, or the check, that failed. */
     public String call() {
         return call;
     }

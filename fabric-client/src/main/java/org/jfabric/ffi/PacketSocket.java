@@ -52,7 +52,6 @@ public final class PacketSocket {
     public static final int STATUS = 0;
     /** Offset of the packet's length in a frame. */
     public static final int LENGTH = 4;
-    /** Offset of the length that is in the ring. */
     public static final int LENGTH_IN_RING = 8;
     /** Offset of the offset of the packet's first byte. */
     public static final int LINK_HEADER = 12;
@@ -105,9 +104,8 @@ public final class PacketSocket {
     }
 
     /**
-     * Opens a socket that receives nothing before {@link #listen}.
-     *
-     * @return descriptor; {@code -EPERM} without CAP_NET_RAW, {@code -EAFNOSUPPORT}, {@code -EMFILE}.
+     * Opens a socket that receives nothing before {@link #listen}. Returns the descriptor; {@code -EPERM} without
+     * CAP_NET_RAW, {@code -EAFNOSUPPORT}, {@code -EMFILE}.
      */
     public static int openReceiver() {
         return socket(AF_PACKET, SOCK_RAW, 0);
@@ -115,10 +113,8 @@ public final class PacketSocket {
 
     /**
      * Opens a socket that sends frames by one interface, past the queues of the system, and receives nothing. The
-     * loopback interface has no queue; there a frame takes the ordinary way, on which receivers see it leave.
-     *
-     * @param interfaceIndex number of the interface.
-     * @return as {@link #openReceiver}; {@code -ENODEV} without such an interface.
+     * loopback interface has no queue; there a frame takes the ordinary way, on which receivers see it leave. Returns
+     * as {@link #openReceiver}; {@code -ENODEV} without such an interface.
      */
     public static int openSender(int interfaceIndex) {
         int fd = socket(AF_PACKET, SOCK_RAW, 0);
@@ -136,9 +132,7 @@ public final class PacketSocket {
      *
      * @param fd         from {@link #openReceiver}.
      * @param blockBytes bytes of a block, a multiple of the page size.
-     * @param blocks     number of blocks.
      * @param frameBytes bytes of a frame, a multiple of 16; a frame lies in one block.
-     * @param hasLeaving whether packets that leave are of interest.
      * @return 0; {@code -ENOMEM}, {@code -EINVAL}.
      */
     public static int ring(int fd, int blockBytes, int blocks, int frameBytes, boolean hasLeaving) {
@@ -164,7 +158,6 @@ public final class PacketSocket {
     /**
      * Gives a socket of any family a program of the classic packet filter.
      *
-     * @param fd      descriptor.
      * @param program instructions, each of 8 bytes: operation u16, two jumps u8, value u32, from the lowest byte on.
      * @return 0 or {@code -EINVAL}, {@code -ENOMEM}.
      */
@@ -182,7 +175,6 @@ public final class PacketSocket {
     /**
      * Receives packets from now on.
      *
-     * @param fd             descriptor.
      * @param etherType      {@link #ETH_P_IP}, {@link #ETH_P_IPV6} or {@link #ETH_P_ALL}.
      * @param interfaceIndex number of the interface, 0 for all.
      * @return 0 or a negative errno.
@@ -207,8 +199,6 @@ public final class PacketSocket {
      *
      * @param at        address of {@link #ETHERNET_BYTES}.
      * @param next      address of the next hop, its first byte lowest; 6 bytes.
-     * @param own       address of the interface, as well.
-     * @param etherType of the packet.
      */
     public static void putEthernet(long at, long next, long own, int etherType) {
         for (int i = 0; i < 6; i++) {
@@ -219,11 +209,7 @@ public final class PacketSocket {
         UnsafeApi.putByte(at + 13, (byte) etherType);
     }
 
-    /**
-     * Takes the error of a socket whose interface was shut down: until then the descriptor counts as readable.
-     *
-     * @param fd receiver.
-     */
+    /** Takes the error of a socket whose interface was shut down: until then the descriptor counts as readable. */
     public static void clearError(int fd) {
         CallState state = CallState.current();
         long lengthAt = state.scratchAddress + CallState.STRUCT_OFFSET;
@@ -232,12 +218,8 @@ public final class PacketSocket {
     }
 
     /**
-     * Receives the oldest packet that was longer than a frame, from its {@code virtio_net_hdr} on.
-     *
-     * @param fd      receiver.
-     * @param address memory for it.
-     * @param length  bytes of that memory.
-     * @return bytes of the packet and its header, or a negative errno.
+     * Receives the oldest packet that was longer than a frame, from its {@code virtio_net_hdr} on. Returns the bytes of
+     * the packet and its header, or a negative errno.
      */
     public static long receiveWhole(int fd, long address, int length) {
         CallState state = CallState.current();
@@ -245,10 +227,8 @@ public final class PacketSocket {
     }
 
     /**
-     * The packets that were dropped since the last call, because the ring was full.
-     *
-     * @param fd receiver.
-     * @return number, or a negative errno.
+     * The packets that were dropped since the last call, because the ring was full. Returns the number, or a negative
+     * errno.
      */
     public static long drops(int fd) {
         CallState state = CallState.current();
@@ -263,8 +243,6 @@ public final class PacketSocket {
      * Opens a raw socket of IPv4 with two addresses of this host. Its only use is its line in {@code /proc/net/raw},
      * which no process without CAP_NET_RAW can make.
      *
-     * @param own      image of a {@code sockaddr_in} to bind the socket to.
-     * @param other    image of a {@code sockaddr_in} to connect it to.
      * @param protocol number of a protocol that is not in use.
      * @return descriptor or a negative errno.
      */

@@ -6,27 +6,18 @@ import java.lang.invoke.MethodHandle;
 /**
  * A function of the C library whose errno is not needed: no call allocates, compiled or not. Arguments, result and
  * shapes are those of {@link Downcall}. Any thread may call.
- *
- * @param handle takes the arguments.
  */
 record QuickDowncall(MethodHandle handle) {
     /**
      * Links a function with a fixed argument list.
      *
-     * @param name      C name.
      * @param arguments number of arguments; integers and pointers only.
      */
     static QuickDowncall of(String name, int arguments) {
         return new QuickDowncall(Downcall.link(name, arguments));
     }
 
-    /**
-     * Links a function that is variadic in C.
-     *
-     * @param name           C name.
-     * @param fixedArguments number of arguments in front of the variadic ones.
-     * @param arguments      number of all arguments.
-     */
+    /** Links a function that is variadic in C. */
     static QuickDowncall variadic(String name, int fixedArguments, int arguments) {
         return new QuickDowncall(Downcall.link(name, arguments, Linker.Option.firstVariadicArg(fixedArguments)));
     }

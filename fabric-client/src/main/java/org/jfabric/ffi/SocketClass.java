@@ -26,11 +26,8 @@ public record SocketClass(int tos, int priority) {
     private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
 
     /**
-     * Marks a new socket; for {@link #NONE} there is nothing to do.
-     *
-     * @param fd     descriptor of a socket.
-     * @param isIpv6 its family.
-     * @return 0 or a negative errno; what the system refuses is left as it was.
+     * Marks a new socket; for {@link #NONE} there is nothing to do. Returns 0 or a negative errno; what the system
+     * refuses is left as it was.
      */
     public int apply(int fd, boolean isIpv6) {
         if (equals(NONE)) {
@@ -42,13 +39,7 @@ public record SocketClass(int tos, int priority) {
         return marked < 0 ? marked : queued;
     }
 
-    /**
-     * What a socket has.
-     *
-     * @param fd     descriptor of a socket.
-     * @param isIpv6 its family.
-     * @return both values; negative errnos for those that cannot be read.
-     */
+    /** What a socket has. Returns both values; negative errnos for those that cannot be read. */
     public static SocketClass of(int fd, boolean isIpv6) {
         return new SocketClass(
             isIpv6 ? get(fd, IPPROTO_IPV6, IPV6_TCLASS) : get(fd, IPPROTO_IP, IP_TOS),

@@ -56,9 +56,7 @@ public final class SocketMessage implements AutoCloseable {
     /**
      * Sets one piece.
      *
-     * @param index   of the piece, below the capacity.
      * @param address native address.
-     * @param length  bytes.
      */
     public void piece(int index, long address, long length) {
         UnsafeApi.putLong(pieces + (long) index * PIECE_BYTES, address);
@@ -74,11 +72,7 @@ public final class SocketMessage implements AutoCloseable {
         UnsafeApi.putLong(header + IOVLEN_OFFSET, count);
     }
 
-    /**
-     * Sets the name that the next messages are sent to.
-     *
-     * @param image of the socket address.
-     */
+    /** Sets the name that the next messages are sent to. */
     public void name(byte[] image) {
         for (int i = 0; i < image.length; i++) {
             UnsafeApi.putByte(name + i, image[i]);
@@ -94,9 +88,8 @@ public final class SocketMessage implements AutoCloseable {
     }
 
     /**
-     * The name of the sender of the last message that was received with {@link #wantName()}.
-     *
-     * @return image of the socket address, null if there is none.
+     * The name of the sender of the last message that was received with {@link #wantName()}. Returns the image of the
+     * socket address, null if there is none.
      */
     public byte[] sourceName() {
         if (sourceNameLength == 0) {
@@ -109,12 +102,7 @@ public final class SocketMessage implements AutoCloseable {
         return image;
     }
 
-    /**
-     * Sends the pieces; never waits.
-     *
-     * @param fd a socket.
-     * @return bytes taken, or a negative errno.
-     */
+    /** Sends the pieces; never waits. Returns the bytes taken, or a negative errno. */
     public long send(int fd) {
         long sent = SEND.call(fd, header, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent >= 0) {
@@ -129,10 +117,8 @@ public final class SocketMessage implements AutoCloseable {
     }
 
     /**
-     * Receives into the pieces; never waits. Of a datagram that is longer the rest is lost.
-     *
-     * @param fd a socket.
-     * @return bytes received, or a negative errno.
+     * Receives into the pieces; never waits. Of a datagram that is longer the rest is lost. Returns the bytes received,
+     * or a negative errno.
      */
     public long receive(int fd) {
         long received = RECEIVE.call(fd, header, MSG_DONTWAIT);

@@ -84,10 +84,7 @@ public final class TcpSocket {
     }
 
     /**
-     * Opens a socket without name.
-     *
-     * @param isIpv6 family.
-     * @return descriptor; {@code -EMFILE}, {@code -ENFILE}, {@code -EAFNOSUPPORT}.
+     * Opens a socket without name. Returns the descriptor; {@code -EMFILE}, {@code -ENFILE}, {@code -EAFNOSUPPORT}.
      */
     public static int open(boolean isIpv6) {
         CallState state = CallState.current();
@@ -98,7 +95,6 @@ public final class TcpSocket {
      * Opens a socket and listens.
      *
      * @param name    image of the address; port 0 lets the kernel choose.
-     * @param backlog most connections waiting to be accepted.
      * @return descriptor; {@code -EADDRINUSE}, {@code -EADDRNOTAVAIL}, {@code -EACCES}, {@code -EMFILE}.
      */
     public static int listen(byte[] name, int backlog) {
@@ -146,7 +142,6 @@ public final class TcpSocket {
      * Begins a connection. Its small writes are sent immediately, and a connection within this host is not paced.
      *
      * @param local  image of the local address; its port is ignored, the kernel chooses one.
-     * @param remote image of the address that it goes to.
      * @param marks  how its packets are marked, from the first one on.
      * @return descriptor of a connection, made or in progress, see {@link #connectError}; {@code -EADDRNOTAVAIL},
      *     {@code -ENETUNREACH}, {@code -EHOSTUNREACH}, {@code -ECONNREFUSED}, {@code -EMFILE}, ….
@@ -163,10 +158,7 @@ public final class TcpSocket {
      * As {@link #connect(byte[], byte[], SocketClass)}, but from the given port, to which other sockets that do not
      * listen may be bound too.
      *
-     * @param local  image of the local address.
-     * @param remote image of the address that it goes to.
      * @param marks  how its packets are marked, from the first one on.
-     * @return as there; {@code -EADDRINUSE} for a port that is listened at.
      */
     public static int connectFrom(byte[] local, byte[] remote, SocketClass marks) {
         return connect(local, remote, SOL_SOCKET, SO_REUSEADDR, marks);
@@ -195,7 +187,6 @@ public final class TcpSocket {
      * Begins a connection of a socket that is open, as {@link #connect(byte[], byte[], SocketClass)}.
      *
      * @param fd     of {@link #open}.
-     * @param remote image of the address that it goes to.
      * @return 0 if it is made or in progress, see {@link #connectError}; or a negative errno.
      */
     public static int connect(int fd, byte[] remote) {
@@ -285,11 +276,8 @@ public final class TcpSocket {
     }
 
     /**
-     * Values that {@link #keepAlive} and {@link #userTimeout} have set.
-     *
-     * @param fd open.
-     * @return 1 for on or 0, idle and interval in seconds, probes, user timeout in milliseconds; negative errnos for
-     *     values that cannot be read.
+     * Values that {@link #keepAlive} and {@link #userTimeout} have set. Returns 1 for on or 0, idle and interval in
+     * seconds, probes, user timeout in milliseconds; negative errnos for values that cannot be read.
      */
     public static int[] liveness(int fd) {
         return new int[] {
@@ -308,12 +296,7 @@ public final class TcpSocket {
     public record Health(boolean isEstablished, int unanswered, long silentMs) {
     }
 
-    /**
-     * Reads the kernel's state of a connection.
-     *
-     * @param fd connected.
-     * @return the state, or null if it cannot be read.
-     */
+    /** Reads the kernel's state of a connection. Returns the state, or null if it cannot be read. */
     public static Health health(int fd) {
         CallState state = CallState.current();
         state.scratch.set(ValueLayout.JAVA_INT, LENGTH_WORD, TCP_INFO_BYTES);
@@ -340,21 +323,12 @@ public final class TcpSocket {
         return name(GETSOCKNAME, fd);
     }
 
-    /**
-     * The address of a socket's other end.
-     *
-     * @param fd connected.
-     * @return image, or null if it is not connected any more.
-     */
+    /** The address of a socket's other end. Returns the image, or null if it is not connected any more. */
     public static byte[] peerName(int fd) {
         return name(GETPEERNAME, fd);
     }
 
-    /**
-     * Ends both directions; the descriptor stays open.
-     *
-     * @param fd connected.
-     */
+    /** Ends both directions; the descriptor stays open. */
     public static void shutdown(int fd) {
         CallState state = CallState.current();
         SHUTDOWN.call(state, fd, UnixSocket.SHUT_RDWR);
@@ -363,8 +337,6 @@ public final class TcpSocket {
     /**
      * Sends bytes.
      *
-     * @param fd      connected.
-     * @param address of the bytes.
      * @param length  of them, at least 1.
      * @return bytes taken, which may be fewer; or {@link #FAILED}.
      */
@@ -375,8 +347,6 @@ public final class TcpSocket {
     /**
      * Receives bytes.
      *
-     * @param fd      connected.
-     * @param address address of the buffer.
      * @param length  most bytes, at least 1.
      * @return bytes received; 0 at the end of the stream; or {@link #FAILED}.
      */
@@ -387,7 +357,6 @@ public final class TcpSocket {
     /**
      * Sends bytes that are gathered from several ranges.
      *
-     * @param fd     connected.
      * @param vector of the ranges, not empty.
      * @return bytes taken, which may be fewer; {@code -EAGAIN} if there is no room; {@code -EPIPE} or
      *     {@code -ECONNRESET} if the peer is gone; {@code -EFAULT} if memory was cut.
@@ -405,7 +374,6 @@ public final class TcpSocket {
     /**
      * Receives bytes that are scattered over several ranges.
      *
-     * @param fd     connected.
      * @param vector of the ranges, not empty.
      * @return bytes received; 0 at the end of the stream; {@link #FAILED} if there are none, or for the reason that
      *     {@link #receiveError} returns.
@@ -417,7 +385,6 @@ public final class TcpSocket {
     /**
      * Receives as {@link #receiveVector}, and returns the reason of a failure; may allocate.
      *
-     * @param fd     connected.
      * @param vector of the ranges, not empty.
      * @return bytes received; 0 at the end of the stream; {@code -EAGAIN} if there are none; {@code -ECONNRESET},
      *     {@code -ETIMEDOUT}; {@code -EFAULT} if memory was cut.

@@ -83,8 +83,6 @@ public final class UdpSocket {
     /**
      * The address that a socket is bound to.
      *
-     * @param fd descriptor.
-     * @return image of the address.
      * @throws NativeCallException if it is not a bound socket.
      */
     public static byte[] name(int fd) {
@@ -103,7 +101,6 @@ public final class UdpSocket {
     /**
      * Requests buffer space for datagrams that arrive and leave; the kernel grants at most the limit for all users.
      *
-     * @param fd           descriptor.
      * @param receiveBytes for those that wait for a receive, 0 for the kernel's own size.
      * @param sendBytes    for those that wait for the network, 0 for the kernel's own size.
      */
@@ -147,8 +144,6 @@ public final class UdpSocket {
     /**
      * Receives available datagrams.
      *
-     * @param fd     descriptor.
-     * @param vector with room for each.
      * @param count  messages at most, up to the vector's capacity.
      * @return messages received; 0 if none is available.
      */
@@ -180,8 +175,6 @@ public final class UdpSocket {
     /**
      * Sends datagrams.
      *
-     * @param fd     descriptor.
-     * @param vector messages to be sent.
      * @param count  of them, 1 or more.
      * @return number of messages taken, from the first; or a negative errno if the first was not taken, for example
      *     {@code -EAGAIN} without room, {@code -EMSGSIZE}, {@code -ENETUNREACH}, {@code -EPERM}, {@code -EFAULT}.

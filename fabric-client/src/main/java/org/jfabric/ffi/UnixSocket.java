@@ -73,7 +73,6 @@ public final class UnixSocket {
      * Makes the path and listens there; the path's permissions are 0600 from the first moment, whatever the umask.
      *
      * @param path that does not exist yet.
-     * @param backlog most connections waiting to be accepted.
      * @return non-blocking descriptor; {@code -EADDRINUSE} if anything exists at the path (delete what a dead listener
      *     left first); {@code -ENOENT}, {@code -EACCES}, {@code -EMFILE}.
      * @throws NativeCallException ENAMETOOLONG if the path is longer than {@link #MAX_PATH_BYTES}.
@@ -87,7 +86,6 @@ public final class UnixSocket {
      * connects before it has them is refused with EACCES.
      *
      * @param path that does not exist yet.
-     * @param backlog most connections waiting to be accepted.
      * @param gid group id, or -1 for none.
      * @return as {@link #listen(Path, int)}; {@code -EPERM} if this process is neither privileged nor in the group.
      * @throws NativeCallException as {@link #listen(Path, int)}.
@@ -158,8 +156,6 @@ public final class UnixSocket {
      * Sends one byte without waiting, as a doorbell; its value has no meaning. If there is no room for it, the other
      * side has enough bytes to wake it. A broken connection is noticed when it is read. Allocates nothing, compiled or
      * not.
-     *
-     * @param fd connected socket.
      */
     public static void ring(int fd) {
         RING.call(fd, DOORBELL_ADDRESS, 1L, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -167,10 +163,7 @@ public final class UnixSocket {
 
     /**
      * Takes available doorbell bytes, whatever their values; the rest is taken by the next call. Allocates nothing,
-     * compiled or not, if there is at least one.
-     *
-     * @param fd connected socket.
-     * @return false at the end of file, or if the connection is broken.
+     * compiled or not, if there is at least one. Returns false at the end of file, or if the connection is broken.
      */
     public static boolean drainDoorbell(int fd) {
         long scratchAddress = CallState.current().scratchAddress;
@@ -185,8 +178,6 @@ public final class UnixSocket {
     /**
      * Sends bytes; never raises SIGPIPE.
      *
-     * @param fd connected socket.
-     * @param address of the bytes.
      * @param lengthBytes number of bytes, at least 0.
      * @param flags 0 or {@link #MSG_DONTWAIT}.
      * @return number of bytes taken, which may be fewer; {@code -EAGAIN} if there is no room; {@code -EPIPE} or
@@ -200,8 +191,6 @@ public final class UnixSocket {
     /**
      * Receives bytes.
      *
-     * @param fd connected socket.
-     * @param address address of the buffer.
      * @param lengthBytes most bytes, at least 1.
      * @param flags 0 or {@link #MSG_DONTWAIT}, {@link #MSG_PEEK}.
      * @return number of bytes; 0 at the end of file: the peer closed or died, and all it sent was received;
@@ -253,7 +242,6 @@ public final class UnixSocket {
     /**
      * Sends one byte, as a doorbell, with a copy of a descriptor.
      *
-     * @param fd connected socket.
      * @param descriptor to be copied; stays open here.
      * @return 0; {@code -ECONNRESET} if the peer is gone; {@code -EBADF}; {@code -ETOOMANYREFS} if this user has passed
      *     too many descriptors that were not received yet.
@@ -271,12 +259,9 @@ public final class UnixSocket {
 
     /**
      * Takes available doorbell bytes without waiting, and the descriptor that came with one of them. Bytes behind it
-     * are taken by the next call.
-     *
-     * @param fd connected socket.
-     * @return the descriptor, close-on-exec, which the caller must close; {@code -EAGAIN} if there was none, whether
-     *     there were bytes or not; {@code -ECONNRESET} at the end of file or if the connection is broken; {@code
-     *     -EMFILE} if there is one and no number is free: it is lost.
+     * are taken by the next call. Returns the descriptor, close-on-exec, which the caller must close; {@code -EAGAIN}
+     * if there was none, whether there were bytes or not; {@code -ECONNRESET} at the end of file or if the connection
+     * is broken; {@code -EMFILE} if there is one and no number is free: it is lost.
      */
     public static int receiveDescriptor(int fd) {
         CallState state = CallState.current();
@@ -292,7 +277,6 @@ public final class UnixSocket {
     /**
      * Ends one or both directions; the descriptor stays open.
      *
-     * @param fd connected socket.
      * @param how {@link #SHUT_RD}, {@link #SHUT_WR} or {@link #SHUT_RDWR}.
      * @return 0 or {@code -ENOTCONN}, {@code -EBADF}.
      */
@@ -303,11 +287,8 @@ public final class UnixSocket {
 
     /**
      * The user of the process at the other end, as the kernel recorded it at connect or listen; the peer cannot forge
-     * it.
-     *
-     * @param fd connected socket.
-     * @return effective user id, 0 to 2^32 - 1; {@code -ENOTSOCK}, {@code -EBADF}; {@code -ENOTCONN} if there is no
-     *     peer.
+     * it. Returns the effective user id, 0 to 2^32 - 1; {@code -ENOTSOCK}, {@code -EBADF}; {@code -ENOTCONN} if there
+     * is no peer.
      */
     public static long peerCredentials(int fd) {
         CallState state = CallState.current();
@@ -319,8 +300,6 @@ public final class UnixSocket {
      * Whether the process at the other end was in a group, as the kernel recorded it at connect or listen; the peer
      * cannot forge it.
      *
-     * @param fd  connected socket.
-     * @param gid group id.
      * @return true if it is the effective group or one of the supplementary ones; false also for a descriptor without
      *     a peer.
      */
@@ -353,10 +332,8 @@ public final class UnixSocket {
     }
 
     /**
-     * The process at the other end of a connection, as it was when the connection was made.
-     *
-     * @param fd connected descriptor.
-     * @return process id from 1; 0 if it is in another pid namespace; or a negative errno.
+     * The process at the other end of a connection, as it was when the connection was made. Returns the process id from
+     * 1; 0 if it is in another pid namespace; or a negative errno.
      */
     public static int peerPid(int fd) {
         CallState state = CallState.current();

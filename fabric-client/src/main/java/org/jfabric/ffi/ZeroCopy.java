@@ -67,10 +67,7 @@ public final class ZeroCopy implements AutoCloseable {
     }
 
     /**
-     * Allows {@link #send} on a socket.
-     *
-     * @param fd connected.
-     * @return 0 or a negative errno: a system before Linux 4.14 has no such option.
+     * Allows {@link #send} on a socket. Returns 0 or a negative errno: a system before Linux 4.14 has no such option.
      */
     public static int enable(int fd) {
         CallState state = CallState.current();
@@ -82,8 +79,6 @@ public final class ZeroCopy implements AutoCloseable {
     /**
      * Has the close of a socket drop the bytes that are not sent yet, and reset the connection, so that the kernel
      * reads no memory of theirs after it.
-     *
-     * @param fd connected.
      */
     public static void resetOnClose(int fd) {
         CallState state = CallState.current();
@@ -95,7 +90,6 @@ public final class ZeroCopy implements AutoCloseable {
     /**
      * Sends bytes from where they are. They must not change until the number of this send is reported.
      *
-     * @param fd     enabled.
      * @param vector of the ranges, not empty.
      * @return as {@link TcpSocket#sendVector}; {@code -}{@link #ENOBUFS}. A result above 0 has taken a number.
      */
@@ -106,7 +100,6 @@ public final class ZeroCopy implements AutoCloseable {
     /**
      * Sends bytes with a copy, which the kernel may put together with those of the next call.
      *
-     * @param fd     connected.
      * @param vector of the ranges, not empty.
      * @return as {@link TcpSocket#sendVector}.
      */
@@ -125,10 +118,8 @@ public final class ZeroCopy implements AutoCloseable {
     }
 
     /**
-     * Takes the next report of a socket; never waits. Other entries of its error queue are dropped.
-     *
-     * @param fd enabled.
-     * @return false if there is none.
+     * Takes the next report of a socket; never waits. Other entries of its error queue are dropped. Returns false if
+     * there is none.
      */
     public boolean next(int fd) {
         long control = header + HEADER_BYTES;
@@ -171,29 +162,20 @@ public final class ZeroCopy implements AutoCloseable {
             && UnsafeApi.getByte(at + ORIGIN) == SO_EE_ORIGIN_ZEROCOPY;
     }
 
-    /**
-     * The first send of the last report.
-     *
-     * @return its number, an unsigned int.
-     */
+    /** The first send of the last report. */
     public int first() {
         return first;
     }
 
     /**
-     * The last send of the last report.
-     *
-     * @return its number, an unsigned int; below {@link #first()} if the numbers have wrapped.
+     * The last send of the last report. Returns its number, an unsigned int; below {@link #first()} if the numbers have
+     * wrapped.
      */
     public int last() {
         return last;
     }
 
-    /**
-     * Whether the kernel has copied bytes of the last report after all, so that the report was only a cost.
-     *
-     * @return true on every path within one host.
-     */
+    /** Whether the kernel has copied bytes of the last report after all, so that the report was only a cost. */
     public boolean isCopied() {
         return isCopied;
     }

@@ -27,8 +27,6 @@ public final class AtomicForm {
      * Whether a card executes an operation: addition and compare-and-swap of 64 bits, one element for each operation.
      *
      * @param form      one of the three forms; any other has none.
-     * @param datatype  code of the elements' type.
-     * @param operation code of the operation.
      * @return true if it does.
      */
     public static boolean existsOnCard(int form, int datatype, int operation) {
@@ -42,8 +40,6 @@ public final class AtomicForm {
      * 64 bits, float and double.
      *
      * @param form      one of the three forms; any other has none.
-     * @param datatype  type of the elements.
-     * @param operation the operation.
      * @return true if there is.
      */
     public static boolean exists(int form, AtomicDatatype datatype, AtomicOperation operation) {

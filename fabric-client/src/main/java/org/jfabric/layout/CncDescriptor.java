@@ -18,7 +18,6 @@ package org.jfabric.layout;
  * </pre>
  */
 public final class CncDescriptor {
-    /** Name of the file. */
     public static final String FILE_NAME = "cnc";
     /** Offset of the word that says whether the driver may sleep: 0 for never, {@link #PARKS} or {@link #MAY_PARK}. */
     public static final int MAY_PARK_OFFSET = 128;
@@ -30,15 +29,11 @@ public final class CncDescriptor {
     public static final int PARKED_OFFSET = 132;
     /** Offset of the driver's process id. */
     public static final int PID_OFFSET = 136;
-    /** Offset of the length of the counters' metadata. */
     public static final int METADATA_LENGTH_OFFSET = 144;
-    /** Offset of the length of the counters' values. */
     public static final int VALUES_LENGTH_OFFSET = 148;
-    /** Offset of the length of the error log. */
     public static final int ERROR_LOG_LENGTH_OFFSET = 152;
     /** Offset of the count of duty cycles. */
     public static final int CYCLES_OFFSET = 256;
-    /** Offset of the counters' metadata. */
     public static final int METADATA_OFFSET = 4096;
     /** Agrona's ratio of counter metadata to values. */
     public static final int METADATA_TO_VALUES_RATIO = 4;
@@ -46,13 +41,6 @@ public final class CncDescriptor {
     private CncDescriptor() {
     }
 
-    /**
-     * Bytes of the file.
-     *
-     * @param valuesLength   bytes of the counters' values.
-     * @param errorLogLength bytes of the error log.
-     * @return the length of all parts.
-     */
     public static int fileLength(int valuesLength, int errorLogLength) {
         return METADATA_OFFSET + valuesLength * METADATA_TO_VALUES_RATIO + valuesLength + errorLogLength;
     }

@@ -50,7 +50,6 @@ public final class CompletionQueueDescriptor {
     public static final int WRITTEN_OFFSET = 384;
     /** Offset of the number of operations that ended without an entry. */
     public static final int RETIRED_OFFSET = 392;
-    /** Offset of the state. */
     public static final int STATE_OFFSET = 400;
     /** Offset of the word that is 1 while messages wait for slots of the driver's quota. */
     public static final int HELD_BACK_OFFSET = 404;
@@ -58,11 +57,8 @@ public final class CompletionQueueDescriptor {
     public static final int SAMPLE_DISTANCE_OFFSET = 408;
     /** Offset of the first record. */
     public static final int RECORDS_OFFSET = 512;
-    /** Bytes of a record. */
     public static final int RECORD_LENGTH = 64;
-    /** Bytes of an error cell. */
     public static final int ERROR_CELL_LENGTH = 128;
-    /** Offset of the body in a record. */
     public static final int BODY_OFFSET = 8;
     /** Bytes of the body in the tagged format. */
     public static final int TAGGED_LENGTH = 48;
@@ -119,7 +115,6 @@ public final class CompletionQueueDescriptor {
      * Bytes of the file.
      *
      * @param capacity entries, a power of two.
-     * @return the length of header, records and error cells.
      */
     public static long fileLength(int capacity) {
         return RECORDS_OFFSET + (long) capacity * (RECORD_LENGTH + ERROR_CELL_LENGTH);
@@ -129,7 +124,6 @@ public final class CompletionQueueDescriptor {
      * Offset of the first error cell.
      *
      * @param capacity entries, a power of two.
-     * @return bytes from the start of the file.
      */
     public static long errorCellsOffset(int capacity) {
         return RECORDS_OFFSET + (long) capacity * RECORD_LENGTH;

@@ -17,50 +17,26 @@ package org.jfabric.layout;
  * cleared by the driver before it reads the queues, so that idle queues need not be read in every cycle.
  */
 public final class ControlFileDescriptor {
-    /** Activity bytes in a file. */
     public static final int ACTIVITY_LENGTH = 4096;
 
     private ControlFileDescriptor() {
     }
 
-    /**
-     * Start of the event ring's header.
-     *
-     * @param commandRingLength bytes.
-     * @return offset in the file.
-     */
+    /** Start of the event ring's header. */
     public static int eventRingOffset(int commandRingLength) {
         return RecordRingDescriptor.HEADER_LENGTH + commandRingLength;
     }
 
-    /**
-     * The word that a client sets before it closes.
-     *
-     * @param commandRingLength bytes.
-     * @return offset in the file, of 4 bytes.
-     */
+    /** The word that a client sets before it closes. Returns the offset in the file, of 4 bytes. */
     public static int closesOffset(int commandRingLength) {
         return eventRingOffset(commandRingLength) + RecordRingDescriptor.SPARE_OFFSET;
     }
 
-    /**
-     * Start of the activity bytes.
-     *
-     * @param commandRingLength bytes.
-     * @param eventRingLength   bytes.
-     * @return offset in the file.
-     */
+    /** Start of the activity bytes. */
     public static int activityOffset(int commandRingLength, int eventRingLength) {
         return eventRingOffset(commandRingLength) + RecordRingDescriptor.HEADER_LENGTH + eventRingLength;
     }
 
-    /**
-     * Bytes of the file.
-     *
-     * @param commandRingLength bytes.
-     * @param eventRingLength   bytes.
-     * @return the length of all parts.
-     */
     public static int fileLength(int commandRingLength, int eventRingLength) {
         return activityOffset(commandRingLength, eventRingLength) + ACTIVITY_LENGTH;
     }

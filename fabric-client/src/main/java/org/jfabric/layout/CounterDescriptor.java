@@ -46,7 +46,6 @@ public final class CounterDescriptor {
     public static final int COUNTED_ERRORS_OFFSET = 392;
     /** Offset of the word that says whether work waits for the counter. */
     public static final int AWAITED_OFFSET = 400;
-    /** Bytes of the file. */
     public static final int FILE_LENGTH = 512;
 
     private CounterDescriptor() {

@@ -33,11 +33,9 @@ package org.jfabric.layout;
  * <p>An event is valid if its sequence is not 0 and is the same before and after it was read.
  */
 public final class EventRecordDescriptor {
-    /** Name of the file. */
     public static final String FILE_NAME = "record";
     /** Name of the file of the driver before, which was killed. */
     public static final String PREVIOUS_FILE_NAME = "record.previous";
-    /** Offset of the number of rings. */
     public static final int RINGS_OFFSET = 128;
     /** Offset of the number of events of each ring. */
     public static final int EVENTS_OFFSET = 132;
@@ -55,27 +53,21 @@ public final class EventRecordDescriptor {
     /** Offset in a ring of the first event. */
     public static final int FIRST_EVENT_OFFSET = 64;
 
-    /** Length of an event. */
     public static final int EVENT_LENGTH = 256;
-    /** Offset in an event of its sequence. */
     public static final int SEQUENCE_OFFSET = 0;
     /** Offset in an event of its time since 1970. */
     public static final int EPOCH_NS_OFFSET = 8;
     /** Offset in an event of its time by the monotonic clock. */
     public static final int MONOTONIC_NS_OFFSET = 16;
-    /** Offset in an event of its kind. */
     public static final int KIND_OFFSET = 24;
     /** Offset in an event of the length of its text. */
     public static final int TEXT_LENGTH_OFFSET = 28;
-    /** Offset in an event of the client. */
     public static final int CLIENT_OFFSET = 32;
     /** Offset in an event of the client's object. */
     public static final int OBJECT_OFFSET = 40;
     /** Offset in an event of its first number. */
     public static final int FIRST_OFFSET = 48;
-    /** Offset in an event of its second number. */
     public static final int SECOND_OFFSET = 56;
-    /** Offset in an event of its text. */
     public static final int TEXT_OFFSET = 64;
     /** Longest text in bytes. */
     public static final int MAX_TEXT_LENGTH = EVENT_LENGTH - TEXT_OFFSET;
@@ -87,19 +79,11 @@ public final class EventRecordDescriptor {
      * Bytes of a ring.
      *
      * @param events that it keeps, at least 1.
-     * @return length with its header.
      */
     public static long ringLength(int events) {
         return FIRST_EVENT_OFFSET + (long) events * EVENT_LENGTH;
     }
 
-    /**
-     * Bytes of the file.
-     *
-     * @param rings  of the driver.
-     * @param events that each of them keeps.
-     * @return length with all headers.
-     */
     public static long fileLength(int rings, int events) {
         return FIRST_RING_OFFSET + rings * ringLength(events);
     }

@@ -87,12 +87,9 @@ public final class FileHeaderDescriptor {
     /**
      * Writes a header; the magic is stored last, so that a partly written file is never taken for a complete one.
      *
-     * @param buffer     start of the file.
-     * @param type       of the file.
      * @param schemaId   SBE schema of its records, 0 if it has none.
      * @param owner      random id of the driver that owns the directory.
      * @param generation number of this use of the file's number, never 0.
-     * @param dataLength bytes of the data part.
      */
     public static void write(
         MutableDirectBuffer buffer,
@@ -115,7 +112,6 @@ public final class FileHeaderDescriptor {
      * Validates a header.
      *
      * @param buffer at least {@link #HEADER_LENGTH} bytes from the start of the file.
-     * @param type   expected type of the file.
      * @return null if the header is valid, else one sentence for the user with the values found and expected.
      */
     public static String verify(DirectBuffer buffer, FileType type) {

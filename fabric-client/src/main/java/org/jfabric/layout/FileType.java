@@ -37,11 +37,7 @@ public enum FileType {
         this.suffix = suffix;
     }
 
-    /**
-     * The number in the file header.
-     *
-     * @return the code, from 1.
-     */
+    /** The number in the file header. Returns the code, from 1. */
     public int code() {
         return code;
     }

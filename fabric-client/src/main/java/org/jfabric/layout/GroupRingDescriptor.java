@@ -48,7 +48,6 @@ public final class GroupRingDescriptor {
 
     /** In a record: bytes of its header and payload. */
     public static final int LENGTH = 0;
-    /** In a record: its flags. */
     public static final int FLAGS = 4;
     /** In a record: number of the message. */
     public static final int SEQUENCE = 8;
@@ -78,32 +77,17 @@ public final class GroupRingDescriptor {
     private GroupRingDescriptor() {
     }
 
-    /**
-     * Bytes that a record takes in the ring.
-     *
-     * @param length bytes of header and payload.
-     * @return the next multiple of {@link #RECORD_ALIGNMENT}.
-     */
+    /** Bytes that a record takes in the ring. Returns the next multiple of {@link #RECORD_ALIGNMENT}. */
     public static int alignedLength(int length) {
         return (length + (RECORD_ALIGNMENT - 1)) & -RECORD_ALIGNMENT;
     }
 
-    /**
-     * The longest payload.
-     *
-     * @param capacity bytes of the records.
-     * @return bytes.
-     */
+    /** The longest payload. */
     public static int maxPayload(int capacity) {
         return capacity / RECORDS_PER_RING - RECORD_HEADER_WITH_DATA;
     }
 
-    /**
-     * Whether a ring can have a capacity.
-     *
-     * @param capacity bytes.
-     * @return true for powers of two from {@link #MIN_CAPACITY} to {@link #MAX_CAPACITY}.
-     */
+    /** Whether a ring can have a capacity. */
     public static boolean isValidCapacity(long capacity) {
         return capacity >= MIN_CAPACITY && capacity <= MAX_CAPACITY && Long.bitCount(capacity) == 1;
     }

@@ -19,20 +19,13 @@ public final class LentPlaceDescriptor {
     public static final int GENERATION_OFFSET = 8;
     /** Offset of the first byte's offset in the region. */
     public static final int OFFSET_OFFSET = 16;
-    /** Offset of the length of the path. */
     public static final int PATH_LENGTH_OFFSET = 24;
-    /** Offset of the path. */
     public static final int PATH_OFFSET = 28;
 
     private LentPlaceDescriptor() {
     }
 
-    /**
-     * Bytes that a cell needs.
-     *
-     * @param pathLength bytes of the path.
-     * @return bytes from the start of the cell.
-     */
+    /** Bytes that a cell needs. */
     public static int length(int pathLength) {
         return PATH_OFFSET + pathLength;
     }

@@ -69,7 +69,6 @@ public final class MemoryRegionDescriptor {
      * Offset of an address in its region.
      *
      * @param address from {@link #address}.
-     * @return bytes.
      */
     public static long offset(long address) {
         return address & OFFSET_MASK;

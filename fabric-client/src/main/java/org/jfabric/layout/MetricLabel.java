@@ -16,7 +16,6 @@ import java.util.Map;
  * for people.
  *
  * @param name   of the metric, without a suffix.
- * @param labels in their order.
  */
 public record MetricLabel(String name, Map<String, String> labels) {
     /** Type id of a counter whose label has not this form. */
@@ -38,9 +37,7 @@ public record MetricLabel(String name, Map<String, String> labels) {
     /**
      * Writes a label.
      *
-     * @param name   of the metric.
      * @param labels names and values in turn; values that are too long for the file lose their middle.
-     * @return the text.
      */
     public static String text(String name, String... labels) {
         StringBuilder text = new StringBuilder(128).append(name).append('{');
@@ -89,7 +86,6 @@ public record MetricLabel(String name, Map<String, String> labels) {
      * Appends a value with the characters escaped that OpenMetrics reserves.
      *
      * @param value any text.
-     * @param text  to append to.
      */
     public static void escape(String value, StringBuilder text) {
         for (int i = 0; i < value.length(); i++) {

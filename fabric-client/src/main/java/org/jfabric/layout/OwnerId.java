@@ -9,11 +9,7 @@ import java.security.SecureRandom;
  * @param low  lower 64 bits.
  */
 public record OwnerId(long high, long low) {
-    /**
-     * A new random id.
-     *
-     * @return an id that no other driver has.
-     */
+    /** A new random id. Returns an id that no other driver has. */
     public static OwnerId random() {
         SecureRandom random = new SecureRandom();
         return new OwnerId(random.nextLong(), random.nextLong());

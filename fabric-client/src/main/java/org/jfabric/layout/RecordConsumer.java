@@ -57,7 +57,6 @@ public final class RecordConsumer {
      *
      * @param ringAddress     address of the first record.
      * @param capacity        bytes, a power of two.
-     * @param positionAddress address of the word in which this consumer publishes its position.
      * @param maxType         greatest type that a record may have; the least is 2, because 1 is padding.
      */
     public RecordConsumer(long ringAddress, int capacity, long positionAddress, int maxType) {
@@ -69,7 +68,6 @@ public final class RecordConsumer {
      *
      * @param ringAddress     address of the first record.
      * @param capacity        bytes, a power of two.
-     * @param positionAddress address of the word in which this consumer publishes its position.
      * @param maxType         greatest type that an ordinary record may have; the least is 2, because 1 is padding.
      * @param maxShortType    greatest type that a short record may have; 0 if none is expected.
      */
@@ -94,11 +92,7 @@ public final class RecordConsumer {
         return Math.min(limit, batch);
     }
 
-    /**
-     * Adapts the size of the next batch; called after each batch, also an empty one.
-     *
-     * @param taken number of records that were taken in the last batch.
-     */
+    /** Adapts the size of the next batch; called after each batch, also an empty one. */
     public void batchTaken(int taken) {
         if (taken == 0) {
             if (streaming) {
@@ -112,30 +106,21 @@ public final class RecordConsumer {
         }
     }
 
-    /**
-     * Polls for the next record.
-     *
-     * @return {@link #RECORD}, {@link #EMPTY} or {@link #CORRUPT}.
-     */
+    /** Polls for the next record. Returns {@link #RECORD}, {@link #EMPTY} or {@link #CORRUPT}. */
     public int poll() {
         long word = UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
         return word == 0 ? EMPTY : accept(word);
     }
 
     /**
-     * The word of the next record, not validated; the caller must validate it as {@link #poll()} does.
-     *
-     * @return 0 if there is no record yet.
+     * The word of the next record, not validated; the caller must validate it as {@link #poll()} does. Returns 0 if
+     * there is no record yet.
      */
     public long word() {
         return UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
     }
 
-    /**
-     * Bytes from the next record to the end of the ring.
-     *
-     * @return the greatest length that the record can have.
-     */
+    /** Bytes from the next record to the end of the ring. Returns the greatest length that the record can have. */
     public int toEnd() {
         return capacity - ((int) position & mask);
     }
@@ -149,29 +134,20 @@ public final class RecordConsumer {
         fetched = UnsafeApi.getLong(record + RECORD_ALIGNMENT);
     }
 
-    /**
-     * Moves past a record as {@link #step()} does, for a caller that has validated its {@link #word()} itself.
-     *
-     * @param recordLength bytes of word and body.
-     */
+    /** Moves past a record as {@link #step()} does, for a caller that has validated its {@link #word()} itself. */
     public void pass(int recordLength) {
         position += alignedLength(recordLength);
     }
 
     /**
-     * Offset of the record from the start of the ring; valid after {@link #RECORD}.
-     *
-     * @return bytes, a multiple of 64.
+     * Offset of the record from the start of the ring; valid after {@link #RECORD}. Returns the bytes, a multiple of
+     * 64.
      */
     public int offset() {
         return (int) position & mask;
     }
 
-    /**
-     * Native address of the record's word.
-     *
-     * @return the address.
-     */
+    /** Native address of the record's word. */
     public long address() {
         return ringAddress + ((int) position & mask);
     }
@@ -180,43 +156,31 @@ public final class RecordConsumer {
      * Native address of a record.
      *
      * @param offset from {@link #offset()}.
-     * @return address of its word.
      */
     public long address(int offset) {
         return ringAddress + offset;
     }
 
-    /**
-     * Length of the record as read once and checked.
-     *
-     * @return bytes of word and body.
-     */
+    /** Length of the record as read once and checked. */
     public int length() {
         return length;
     }
 
-    /**
-     * Type of the record as read once and checked.
-     *
-     * @return from 2 to the greatest type given; 0 for a short record.
-     */
+    /** Type of the record as read once and checked, from 2 to the greatest type given; 0 for a short record. */
     public int type() {
         return type;
     }
 
     /**
-     * Type of a short record as read once and checked.
-     *
-     * @return from 1 to the greatest type given; 0 for an ordinary record.
+     * Type of a short record as read once and checked, from 1 to the greatest type given; 0 for an ordinary record.
      */
     public int shortType() {
         return shortType;
     }
 
     /**
-     * The upper half of the word of a short record, as read once. The protocol of the ring defines its meaning.
-     *
-     * @return 32 bits that are not validated here.
+     * The upper half of the word of a short record, as read once. The protocol of the ring defines its meaning. Returns
+     * the 32 bits that are not validated here.
      */
     public int shortInfo() {
         return shortInfo;
@@ -276,20 +240,11 @@ public final class RecordConsumer {
         release();
     }
 
-    /**
-     * The position of the next record.
-     *
-     * @return bytes since the start of the ring.
-     */
     public long position() {
         return position;
     }
 
-    /**
-     * Describes the word for which {@link #poll()} returned {@link #CORRUPT}.
-     *
-     * @return the values of the word and its position.
-     */
+    /** Describes the word for which {@link #poll()} returned {@link #CORRUPT}. */
     public String describe() {
         return "record word with length " + length
             + (shortType == 0 ? " and type " + type : " and short type " + shortType) + " at position " + position

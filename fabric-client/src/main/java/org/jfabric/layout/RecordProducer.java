@@ -60,7 +60,6 @@ public final class RecordProducer {
      *
      * @param ringAddress             address of the first record.
      * @param capacity                bytes, a power of two.
-     * @param consumerPositionAddress address of the word in which the consumer publishes its position.
      */
     public RecordProducer(long ringAddress, int capacity, long consumerPositionAddress) {
         this.ringAddress = ringAddress;
@@ -118,7 +117,6 @@ public final class RecordProducer {
      *
      * @param distance bytes of the ring between two of these records, a multiple of
      *                 {@link RecordRingDescriptor#RECORD_ALIGNMENT}.
-     * @param type     of these records.
      */
     public void stampEvery(long distance, int type) {
         stampDistance = distance;
@@ -183,7 +181,6 @@ public final class RecordProducer {
      *
      * @param offset from {@link #claim(int)}.
      * @param length bytes of word and body, not more than claimed.
-     * @param type   of the body.
      */
     public void commit(int offset, int length, int type) {
         commitWord(offset, length, word(length, type));
@@ -207,38 +204,21 @@ public final class RecordProducer {
         clearAhead();
     }
 
-    /**
-     * Address of the first record.
-     *
-     * @return a native address.
-     */
+    /** Address of the first record. Returns a native address. */
     public long ringAddress() {
         return ringAddress;
     }
 
-    /**
-     * Bytes of the ring.
-     *
-     * @return a power of two.
-     */
+    /** Bytes of the ring. Returns a power of two. */
     public int capacity() {
         return capacity;
     }
 
-    /**
-     * The position of the next record.
-     *
-     * @return bytes since the start of the ring.
-     */
     public long position() {
         return position;
     }
 
-    /**
-     * Whether the consumer has taken all committed records.
-     *
-     * @return true if the ring is empty.
-     */
+    /** Whether the consumer has taken all committed records. */
     public boolean isDrained() {
         return refreshLimit() == 0 && consumerPosition == position;
     }

@@ -85,13 +85,7 @@ public final class RecordRingDescriptor {
         return destAddr + 1;
     }
 
-    /**
-     * The word of an ordinary record.
-     *
-     * @param length bytes of word and body.
-     * @param type   of the body.
-     * @return length in the lower, type in the upper half.
-     */
+    /** The word of an ordinary record. Returns the length in the lower, type in the upper half. */
     public static long word(int length, int type) {
         return ((long) type << 32) | (length & 0xFFFF_FFFFL);
     }
@@ -108,22 +102,12 @@ public final class RecordRingDescriptor {
         return (long) info << 32 | (long) type << SHORT_TYPE_SHIFT | length;
     }
 
-    /**
-     * Bytes that a record takes in the ring.
-     *
-     * @param length bytes of word and body.
-     * @return the next multiple of {@link #RECORD_ALIGNMENT}.
-     */
+    /** Bytes that a record takes in the ring. Returns the next multiple of {@link #RECORD_ALIGNMENT}. */
     public static int alignedLength(int length) {
         return (length + (RECORD_ALIGNMENT - 1)) & -RECORD_ALIGNMENT;
     }
 
-    /**
-     * Whether a ring can have a capacity.
-     *
-     * @param capacity bytes.
-     * @return true for powers of two from {@link #MIN_CAPACITY} to {@link #MAX_CAPACITY}.
-     */
+    /** Whether a ring can have a capacity. */
     public static boolean isValidCapacity(long capacity) {
         return capacity >= MIN_CAPACITY && capacity <= MAX_CAPACITY && Long.bitCount(capacity) == 1;
     }

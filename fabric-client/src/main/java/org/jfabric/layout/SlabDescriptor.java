@@ -59,22 +59,15 @@ public final class SlabDescriptor {
     }
 
     /**
-     * The endpoint to which a cell belongs.
-     *
-     * @param context an {@code op_context}.
-     * @return its index in its receive completion queue; negative if no cell has such a context.
+     * The endpoint to which a cell belongs. Returns its index in its receive completion queue; negative if no cell has
+     * such a context.
      */
     public static int endpointIndex(long context) {
         // 17 bits, the highest of which has to be set
         return (int) (context >>> INDEX_SHIFT) - (MAX_INDEX + 1);
     }
 
-    /**
-     * The cell of a context.
-     *
-     * @param context an {@code op_context}.
-     * @return 0 to {@link #MAX_CELLS} - 1; the caller checks whether there is such a cell.
-     */
+    /** The cell of a context. Returns 0 to {@link #MAX_CELLS} - 1; the caller checks whether there is such a cell. */
     public static int cell(long context) {
         return (int) context & MAX_CELLS - 1;
     }
@@ -89,24 +82,10 @@ public final class SlabDescriptor {
         return Math.max(CELL_ALIGNMENT, payloadBytes + CELL_ALIGNMENT - 1 & -CELL_ALIGNMENT);
     }
 
-    /**
-     * Offset of a cell.
-     *
-     * @param cell       index.
-     * @param cellLength bytes of a cell.
-     * @return bytes from the start of the file.
-     */
     public static long offset(int cell, int cellLength) {
         return CELLS_OFFSET + (long) cell * cellLength;
     }
 
-    /**
-     * Bytes of the file.
-     *
-     * @param cells      number of cells.
-     * @param cellLength bytes of a cell.
-     * @return the length of header and cells.
-     */
     public static long fileLength(int cells, int cellLength) {
         return offset(cells, cellLength);
     }

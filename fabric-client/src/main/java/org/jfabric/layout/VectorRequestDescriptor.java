@@ -21,7 +21,6 @@ import org.jfabric.codec.queue.SendVectorRequestEncoder;
 public final class VectorRequestDescriptor {
     /** Greatest number of pieces of one operation, reported as tx_attr.iov_limit and rx_attr.iov_limit. */
     public static final int MAX_PIECES = 4;
-    /** Bytes of a piece. */
     public static final int PIECE_LENGTH = SendVectorRequestEncoder.IovEncoder.sbeBlockLength();
     /** Offset of the length and number of pieces. */
     public static final int COUNT_OFFSET = RecordRingDescriptor.WORD_LENGTH + SendVectorRequestEncoder.BLOCK_LENGTH;
@@ -36,22 +35,12 @@ public final class VectorRequestDescriptor {
     private VectorRequestDescriptor() {
     }
 
-    /**
-     * Bytes of a record.
-     *
-     * @param count of pieces.
-     * @return length of word and body.
-     */
+    /** Bytes of a record. */
     public static int length(int count) {
         return PIECES_OFFSET + count * PIECE_LENGTH;
     }
 
-    /**
-     * The word with length and number of pieces.
-     *
-     * @param count of pieces.
-     * @return the 8 bytes at {@link #COUNT_OFFSET}.
-     */
+    /** The word with length and number of pieces. Returns the 8 bytes at {@link #COUNT_OFFSET}. */
     public static long countWord(int count) {
         return PIECE_LENGTH | (long) count << Short.SIZE;
     }

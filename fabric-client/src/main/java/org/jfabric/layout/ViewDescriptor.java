@@ -67,15 +67,10 @@ package org.jfabric.layout;
  * <p>Only the driver writes, only while a client has the view open, and it never reads the file.
  */
 public final class ViewDescriptor {
-    /** Offset of the sequence. */
     public static final int SEQUENCE_OFFSET = 128;
-    /** Offset of the state. */
     public static final int STATE_OFFSET = 136;
-    /** Offset of the number of posted rows. */
     public static final int POSTED_ROWS_OFFSET = 140;
-    /** Offset of the number of unexpected rows. */
     public static final int UNEXPECTED_ROWS_OFFSET = 144;
-    /** Offset of the number of peer rows. */
     public static final int PEER_ROWS_OFFSET = 148;
     /** Offset of the number of the endpoint's client. */
     public static final int CLIENT_OFFSET = 152;
@@ -105,7 +100,6 @@ public final class ViewDescriptor {
     public static final int UNRESERVED_OFFSET = 240;
     /** Offset of the number of sends outstanding. */
     public static final int SENDS_OFFSET = 248;
-    /** Offset of the number of peers. */
     public static final int PEERS_OFFSET = 256;
     /** Offset of the rest of the posted rows: count, bytes, since. */
     public static final int POSTED_REST_OFFSET = 264;
@@ -113,7 +107,6 @@ public final class ViewDescriptor {
     public static final int UNEXPECTED_REST_OFFSET = 288;
     /** Offset of the length of the endpoint's address, which follows it. */
     public static final int ADDRESS_OFFSET = 328;
-    /** Offset of the number of access rows. */
     public static final int ACCESS_ROWS_OFFSET = 440;
     /** Offset of the number of remote accesses outstanding. */
     public static final int ACCESSES_OFFSET = 448;
@@ -126,7 +119,6 @@ public final class ViewDescriptor {
     public static final int ROWS = 64;
     /** Bytes of a posted or unexpected row. */
     public static final int ROW_LENGTH = 64;
-    /** Bytes of a peer row. */
     public static final int PEER_ROW_LENGTH = 256;
     /** Offset of the first posted row. */
     public static final int POSTED_ROW_OFFSET = 512;
@@ -223,7 +215,6 @@ public final class ViewDescriptor {
     /** In an access row: the peer's row, -1 if it has none. */
     public static final int ACCESS_PEER = 52;
 
-    /** Kind of access: reads. */
     public static final int ACCESS_READ = 1;
     /** Kind of access: writes. */
     public static final int ACCESS_WRITE = 2;
@@ -234,7 +225,6 @@ public final class ViewDescriptor {
     public static final int STATE_OPEN = 1;
     /** State: the endpoint is closed; nothing is written any more. */
     public static final int STATE_ENDED = 2;
-    /** Kind: tagged messages. */
     public static final int KIND_TAGGED = 1;
     /** Kind: untagged messages; tag and ignored bits are 0. */
     public static final int KIND_UNTAGGED = 2;

@@ -20,8 +20,6 @@ public final class Words {
     /**
      * Copies bytes that do not overlap.
      *
-     * @param source address.
-     * @param dest   address.
      * @param length bytes, 0 or more.
      */
     public static void copy(long source, long dest, long length) {
@@ -56,8 +54,6 @@ public final class Words {
      * unrolled main loop and a post-loop with checks for overlap, which costs more than copying eight words. The last
      * bytes, fewer than a word, are copied as one word together with bytes before them, which are copied twice.
      *
-     * @param source address.
-     * @param dest   address.
      * @param length bytes; at most {@link #SHORT_COPY_LIMIT}, because longer copies are slow here.
      */
     public static void copyShort(long source, long dest, int length) {
@@ -97,9 +93,7 @@ public final class Words {
     /**
      * Copies bytes of an array.
      *
-     * @param array  the source.
      * @param offset {@code Unsafe} offset of the first byte, the array's header included.
-     * @param dest   address.
      * @param length bytes, 0 or more.
      */
     public static void copy(byte[] array, long offset, long dest, int length) {

@@ -6,7 +6,6 @@ import java.util.Locale;
  * Something that happened in a process, which an outlier may have coincided with.
  *
  * @param who     process, thread or driver.
- * @param kind    of what happened.
  * @param beginNs begin of the time in which it happened, by {@link System#nanoTime()} of this host.
  * @param endNs   its end; the time may be longer than what happened in it.
  * @param amount  nanoseconds or a count, as the kind says.
@@ -73,7 +72,6 @@ record Cause(String who, Kind kind, long beginNs, long endNs, long amount, Strin
             && (!kind.isSampled || endNs - beginNs <= MOST_LENGTHS * lengthNs);
     }
 
-    /** For people. */
     String toText() {
         String amountText = String.format(Locale.ROOT, "%,d", amount);
         String text = switch (kind) {

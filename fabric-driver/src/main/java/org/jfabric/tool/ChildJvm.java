@@ -28,7 +28,6 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Something a child said.
      *
-     * @param child which.
      * @param text  without the mark; null when it has ended.
      */
     public record Line(ChildJvm child, String text) {
@@ -42,9 +41,7 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Starts a process.
      *
-     * @param title     name of the process in messages.
      * @param arguments of {@link FabricTool}.
-     * @param mark      prefix of the lines for the queue.
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(String title, List<String> arguments, String mark, BlockingQueue<Line> lines) {
@@ -54,13 +51,10 @@ public final class ChildJvm implements AutoCloseable {
     /**
      * Starts a process of other classes, or through another program.
      *
-     * @param title     name of the process in messages.
      * @param prefix    words in front of the command line: a program that ends by executing it, such as
      *                  {@code ip netns exec NAME}; empty for none.
-     * @param flags     of the virtual machine, besides this one's.
      * @param classPath of the process; null for this one's own.
      * @param arguments of {@link FabricTool}.
-     * @param mark      prefix of the lines for the queue.
      * @param lines     receives them, and at last one without text.
      */
     public ChildJvm(
@@ -88,11 +82,7 @@ public final class ChildJvm implements AutoCloseable {
         reader.start();
     }
 
-    /**
-     * Name of the process in messages.
-     *
-     * @return as given.
-     */
+    /** Name of the process in messages. */
     public String title() {
         return title;
     }
@@ -114,11 +104,7 @@ public final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /**
-     * Describes how the process ended.
-     *
-     * @return for example {@code exit status 1}.
-     */
+    /** Describes how the process ended, for example {@code exit status 1}. */
     public String end() {
         if (process.isAlive()) {
             return "still running";
@@ -131,11 +117,7 @@ public final class ChildJvm implements AutoCloseable {
         return process.isAlive();
     }
 
-    /**
-     * Number of the process.
-     *
-     * @return also after its end.
-     */
+    /** Number of the process, also after its end. */
     public long pid() {
         return process.pid();
     }

@@ -65,7 +65,6 @@ public final class CncView implements AutoCloseable {
     /**
      * Maps the file.
      *
-     * @param directory of the driver.
      * @return the view; the caller closes it.
      * @throws ToolException   if there is none, or it is another user's or another version's.
      * @throws FabricException if the driver of another user, which was named, does not pass it.
@@ -126,11 +125,7 @@ public final class CncView implements AutoCloseable {
         return status != null && status.uid() == Libc.geteuid();
     }
 
-    /**
-     * Checks whether a driver owns the directory's lock now.
-     *
-     * @param directory of a driver.
-     */
+    /** Checks whether a driver owns the directory's lock now. */
     static boolean isRunning(Path directory) {
         return isRunning(directory, LOCKS);
     }
@@ -138,7 +133,6 @@ public final class CncView implements AutoCloseable {
     /**
      * The same.
      *
-     * @param directory of a driver.
      * @param allLocks  those of the host, by inode and not by file system, for a lock that cannot be opened.
      */
     static boolean isRunning(Path directory, Path allLocks) {
@@ -177,19 +171,14 @@ public final class CncView implements AutoCloseable {
         return false;
     }
 
-    /**
-     * The directory of the driver.
-     *
-     * @return as it was given to {@link #open}.
-     */
+    /** The directory of the driver. Returns as it was given to {@link #open}. */
     public Path directory() {
         return directory;
     }
 
     /**
      * Checks whether the driver that wrote this file runs: it owns the lock and the file is still the directory's.
-     *
-     * @return false also if another driver has taken over the directory.
+     * Returns false also if another driver has taken over the directory.
      */
     public boolean isRunning() {
         try {
@@ -202,37 +191,23 @@ public final class CncView implements AutoCloseable {
     }
 
     /**
-     * The counters of the driver.
-     *
-     * @return a reader, valid until {@link #close()}; its methods throw {@link InternalError} if the file is cut.
+     * The counters of the driver. Returns a reader, valid until {@link #close()}; its methods throw {@link
+     * InternalError} if the file is cut.
      */
     public CountersReader counters() {
         return counters;
     }
 
-    /**
-     * Reads the distinct errors.
-     *
-     * @return number of errors.
-     */
     int readErrors(ErrorConsumer consumer) {
         return ErrorRecords.read(errorLog, consumer);
     }
 
-    /**
-     * When the driver started.
-     *
-     * @return milliseconds since 1970.
-     */
+    /** When the driver started. Returns the milliseconds since 1970. */
     public long startTimeMs() {
         return header.getLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, LITTLE_ENDIAN);
     }
 
-    /**
-     * The process of the driver.
-     *
-     * @return its id, as the driver sees it.
-     */
+    /** The process of the driver. */
     public long pid() {
         return header.getLong(CncDescriptor.PID_OFFSET, LITTLE_ENDIAN);
     }
@@ -242,11 +217,7 @@ public final class CncView implements AutoCloseable {
         return header.getLongVolatile(CncDescriptor.CYCLES_OFFSET);
     }
 
-    /**
-     * Checks whether the driver's thread sleeps.
-     *
-     * @return true if it sleeps or is about to.
-     */
+    /** Checks whether the driver's thread sleeps. Returns true if it sleeps or is about to. */
     public boolean isParked() {
         return header.getIntVolatile(CncDescriptor.PARKED_OFFSET) != 0;
     }
@@ -256,9 +227,7 @@ public final class CncView implements AutoCloseable {
     }
 
     /**
-     * Creates the exception for a file that is cut while it is read.
-     *
-     * @return to be thrown instead of an {@link InternalError}.
+     * Creates the exception for a file that is cut while it is read, to be thrown instead of an {@link InternalError}.
      */
     public ToolException cut() {
         return new ToolException(directory.resolve(CncDescriptor.FILE_NAME)
@@ -286,7 +255,6 @@ public final class CncView implements AutoCloseable {
     /**
      * Checks that a directory is one of this user, or of the user that was named for that.
      *
-     * @param directory of a driver.
      * @throws ToolException if it does not exist or is another user's.
      */
     static void requireDirectory(Path directory) {
@@ -314,8 +282,6 @@ public final class CncView implements AutoCloseable {
     /**
      * Opens a directory of this user.
      *
-     * @param directory of a driver.
-     * @return its descriptor.
      * @throws ToolException if it does not exist, or is another user's.
      */
     static int openDirectory(Path directory) {
@@ -338,7 +304,6 @@ public final class CncView implements AutoCloseable {
     /**
      * Creates the exception for a directory without a running driver.
      *
-     * @param directory that was read.
      * @param because   evidence that no driver runs: a clause.
      */
     static ToolException noDriver(Path directory, String because) {

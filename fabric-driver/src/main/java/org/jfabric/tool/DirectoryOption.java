@@ -30,19 +30,14 @@ public final class DirectoryOption {
     }
 
     /**
-     * The folders that hold the drivers of this user on this host, unless they have places of their own.
-     *
-     * @return the folders in the one that the default directory lies in, in the order of their names.
+     * The folders that hold the drivers of this user on this host, unless they have places of their own. Returns the
+     * folders in the one that the default directory lies in, in the order of their names.
      */
     public static List<Path> all() {
         return CleanCommand.folders(DriverConfig.builder().host().build().directory().base());
     }
 
-    /**
-     * The directory to use.
-     *
-     * @return absolute path.
-     */
+    /** The directory to use, absolute path. */
     Path path() {
         if (directory != null) {
             return of(directory);
@@ -53,12 +48,7 @@ public final class DirectoryOption {
             ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
     }
 
-    /**
-     * Completes a directory that the user gave.
-     *
-     * @param given by the user.
-     * @return absolute path.
-     */
+    /** Completes a directory that the user gave, absolute path. */
     public static Path of(Path given) {
         return new FabricConfig().directory(given).directory();
     }

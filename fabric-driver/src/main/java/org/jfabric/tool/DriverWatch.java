@@ -33,12 +33,6 @@ final class DriverWatch {
     private long countedNs = sampledNs;
     private long unexpected = -1;
 
-    /**
-     * Begins.
-     *
-     * @param view   of the driver.
-     * @param record of the driver, which says which threads are to be watched.
-     */
     DriverWatch(CncView view, RecordView record) {
         this.view = view;
         this.driver = view.directory().getFileName().toString();
@@ -46,13 +40,7 @@ final class DriverWatch {
         findThreads();
     }
 
-    /**
-     * Watches.
-     *
-     * @param ns     how long.
-     * @param causes receives what happened.
-     * @return the record of the driver at the end of the watch, or of the driver.
-     */
+    /** Watches. Returns the record of the driver at the end of the watch, or of the driver. */
     RecordView run(long ns, List<Cause> causes) throws InterruptedException {
         long beginNs = System.nanoTime();
         try {

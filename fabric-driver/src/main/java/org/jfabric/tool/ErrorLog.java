@@ -13,37 +13,25 @@ import org.jfabric.layout.CncDescriptor;
 /**
  * The distinct errors of a driver, running or killed, and the logs that were kept of earlier drivers in its directory.
  *
- * @param directory of the driver.
- * @param running   whether the driver runs.
  * @param errors    in the order of their first occurrence.
- * @param kept      in the order of their times.
  */
 public record ErrorLog(Path directory, boolean running, List<Distinct> errors, List<Kept> kept) {
     /**
      * An error that happened once or more often.
      *
-     * @param count   how often.
      * @param firstMs first time, milliseconds since 1970.
      * @param lastMs  last time, milliseconds since 1970.
-     * @param text    with the stack trace.
      */
     public record Distinct(int count, long firstMs, long lastMs, String text) {
     }
 
-    /**
-     * The log of a driver that ran there before.
-     *
-     * @param file in the directory.
-     * @param text its contents.
-     */
+    /** The log of a driver that ran there before. */
     public record Kept(Path file, String text) {
     }
 
     /**
      * Reads both.
      *
-     * @param directory of a driver.
-     * @return the errors.
      * @throws ToolException if the directory is a user's that was not named, or there is neither a driver's file nor a
      *     kept log.
      */

@@ -67,11 +67,7 @@ public final class FabricTool implements Runnable {
     FabricTool() {
     }
 
-    /**
-     * Runs a command and ends the process with its exit status.
-     *
-     * @param args command and options.
-     */
+    /** Runs a command and ends the process with its exit status. */
     public static void main(String[] args) {
         PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
         int status = run(new FileOutputStream(FileDescriptor.out), err, args);
@@ -91,14 +87,6 @@ public final class FabricTool implements Runnable {
         }
     }
 
-    /**
-     * Runs a command.
-     *
-     * @param out  results.
-     * @param err  reasons and progress.
-     * @param args command and options.
-     * @return exit status.
-     */
     static int run(PrintWriter out, PrintWriter err, String... args) {
         Class<?> only = args.length == 0 ? null : named(args[0]);
         CommandLine line = only == null ? commandLine() : new CommandLine(new FabricTool()).addSubcommand(only);

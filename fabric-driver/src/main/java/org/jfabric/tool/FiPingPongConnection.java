@@ -28,9 +28,6 @@ final class FiPingPongConnection {
     /**
      * Listens, if it is a server.
      *
-     * @param fabric    of the run.
-     * @param info      of its endpoints.
-     * @param isServer  true to listen.
      * @param timeoutNs longest wait for the other side, in nanoseconds.
      */
     FiPingPongConnection(Fabric fabric, Info info, boolean isServer, long timeoutNs) {
@@ -52,7 +49,6 @@ final class FiPingPongConnection {
      * Takes the client's request.
      *
      * @param armed called as soon as receives can be posted, before the other side can send.
-     * @return the endpoint, connected.
      */
     Endpoint accept(Domain domain, CompletionQueue queue, Armed armed) {
         await(EventType.CONNREQ);
@@ -62,13 +58,6 @@ final class FiPingPongConnection {
         return endpoint;
     }
 
-    /**
-     * Connects to the server.
-     *
-     * @param address of the server, as it sent it.
-     * @param armed   as for {@link #accept}.
-     * @return the endpoint, connected.
-     */
     Endpoint connect(Domain domain, Info info, String address, CompletionQueue queue, Armed armed) {
         Endpoint endpoint = open(domain, info, queue, armed);
         endpoint.connect(address);

@@ -106,8 +106,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
     /**
      * Opens a driver and an endpoint.
      *
-     * @param plan      the messages to exchange.
-     * @param directory of the driver.
      * @param source    host that the endpoint shall be bound to, or null.
      * @param remote    address of the other side, or null of a server, which does not know it yet.
      * @param timeoutNs longest wait for a message, in nanoseconds.
@@ -146,7 +144,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         connection.accept(domain, queue, this::armed);
     }
 
-    /** Connects to the server. */
     void connect(String name) {
         connection.connect(domain, info, name, queue, this::armed);
     }
@@ -161,7 +158,6 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         return endpoint.path(peer);
     }
 
-    /** Longest message in bytes. */
     long longestMessage() {
         return endpoint.maxMsgSize();
     }

@@ -17,12 +17,8 @@ import org.jfabric.info.Protocol;
 /**
  * The messages of a run. Both sides need the same plan; only the number of iterations is compared.
  *
- * @param provider   as libfabric calls it.
- * @param type       of the endpoints.
  * @param tagged     true if messages carry {@link #TAG}.
- * @param iterations messages in each direction for each size.
  * @param sizes      in bytes, in this order; those that are longer than the endpoint's longest message are left out.
- * @param check      true to write and compare contents.
  */
 record FiPingPongPlan(
     String provider, EndpointType type, boolean tagged, int iterations, List<Long> sizes, boolean check) {
@@ -32,7 +28,6 @@ record FiPingPongPlan(
     private static final int LARGEST_SHIFT = 22;
     /** Links whose messages have no tags on the wire: datagrams, and connections of verbs. */
     private static final Set<String> UNTAGGED = Set.of("udp", "packet", "verbsud", "verbs");
-    /** Links by provider and type. */
     private static final Map<String, Map<EndpointType, String>> LINKS = links();
 
     /** The sizes without a choice. */
@@ -51,11 +46,9 @@ record FiPingPongPlan(
     }
 
     /**
-     * The link with the protocol that a provider uses for a type of endpoints, as in libfabric 1.18 and later:
-     * {@code tcp} with {@code rdm} is the provider's own protocol, which 1.17 calls {@code net}; what 1.17 means by it
-     * is {@code tcp;ofi_rxm}.
-     *
-     * @return null if there is no such provider here, or not with that type.
+     * The link with the protocol that a provider uses for a type of endpoints, as in libfabric 1.18 and later: {@code
+     * tcp} with {@code rdm} is the provider's own protocol, which 1.17 calls {@code net}; what 1.17 means by it is
+     * {@code tcp;ofi_rxm}. Returns null if there is no such provider here, or not with that type.
      */
     static String link(String provider, EndpointType type) {
         return LINKS.getOrDefault(provider, Map.of()).get(type);
@@ -66,7 +59,6 @@ record FiPingPongPlan(
         return !UNTAGGED.contains(link(provider, type));
     }
 
-    /** The link of this run. */
     String link() {
         return link(provider, type);
     }

@@ -15,48 +15,23 @@ public final class JsonWriter {
     private boolean first = true;
     private boolean afterName;
 
-    /**
-     * Begins an object.
-     *
-     * @return this.
-     */
     public JsonWriter beginObject() {
         return begin('{');
     }
 
-    /**
-     * Ends an object.
-     *
-     * @return this.
-     */
     public JsonWriter endObject() {
         return end('}');
     }
 
-    /**
-     * Begins an array.
-     *
-     * @return this.
-     */
     public JsonWriter beginArray() {
         return begin('[');
     }
 
-    /**
-     * Ends an array.
-     *
-     * @return this.
-     */
     public JsonWriter endArray() {
         return end(']');
     }
 
-    /**
-     * Names the member whose value comes next.
-     *
-     * @param name of the member.
-     * @return this.
-     */
+    /** Names the member whose value comes next. */
     public JsonWriter name(String name) {
         separate();
         quote(name);
@@ -69,7 +44,6 @@ public final class JsonWriter {
      * Writes a text.
      *
      * @param value null becomes {@code null}.
-     * @return this.
      */
     public JsonWriter value(String value) {
         separate();
@@ -81,24 +55,14 @@ public final class JsonWriter {
         return this;
     }
 
-    /**
-     * Writes a number.
-     *
-     * @param value as it is.
-     * @return this.
-     */
+    /** Writes a number. */
     public JsonWriter value(long value) {
         separate();
         text.append(value);
         return this;
     }
 
-    /**
-     * Writes a truth.
-     *
-     * @param value as it is.
-     * @return this.
-     */
+    /** Writes a truth. */
     public JsonWriter value(boolean value) {
         separate();
         text.append(value);
@@ -109,7 +73,6 @@ public final class JsonWriter {
      * Writes a number rounded to one decimal, which is all that the measured values are good for.
      *
      * @param value of any size.
-     * @return this.
      */
     public JsonWriter value(double value) {
         separate();
@@ -129,7 +92,6 @@ public final class JsonWriter {
      *
      * @param value    of any size.
      * @param decimals 0 to 9.
-     * @return this.
      */
     public JsonWriter value(double value, int decimals) {
         separate();
@@ -141,32 +103,16 @@ public final class JsonWriter {
     /**
      * Writes a member.
      *
-     * @param name  of the member.
      * @param value null becomes {@code null}.
-     * @return this.
      */
     public JsonWriter member(String name, String value) {
         return name(name).value(value);
     }
 
-    /**
-     * Writes a member.
-     *
-     * @param name  of the member.
-     * @param value as it is.
-     * @return this.
-     */
     public JsonWriter member(String name, long value) {
         return name(name).value(value);
     }
 
-    /**
-     * Writes a member.
-     *
-     * @param name  of the member.
-     * @param value as it is.
-     * @return this.
-     */
     public JsonWriter member(String name, boolean value) {
         return name(name).value(value);
     }
@@ -174,9 +120,7 @@ public final class JsonWriter {
     /**
      * Writes a member.
      *
-     * @param name  of the member.
      * @param value rounded to one decimal.
-     * @return this.
      */
     public JsonWriter member(String name, double value) {
         return name(name).value(value);

@@ -18,12 +18,9 @@ final class LinkQuery {
     /**
      * Asks.
      *
-     * @param path   directory of the driver.
      * @param isDue  whether it is an error if no driver runs there.
-     * @param hints  of the question.
      * @param fresh  options of a driver that is started for it; the directory is a temporary one.
      * @param err    a line if the answer is that of a driver started for it.
-     * @return matches and verdicts.
      */
     static InfoResult ask(Path path, boolean isDue, Info hints, DriverConfig.Builder fresh, PrintWriter err) {
         FabricConfig config = new FabricConfig().directory(path);

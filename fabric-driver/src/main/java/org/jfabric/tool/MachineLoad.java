@@ -35,9 +35,7 @@ final class MachineLoad {
     /**
      * Load since an object was made.
      *
-     * @param othersCores   processors that other processes used on average.
      * @param stolenPercent part of all processors' time that the host used for others.
-     * @param cores         processors of this machine.
      */
     record Seen(double othersCores, double stolenPercent, int cores) {
         /** Nothing can be said. */

@@ -14,7 +14,6 @@ import java.util.PriorityQueue;
  * KIND,BEGIN,END,AMOUNT}. Owner: the application's thread.
  */
 final class OutlierProbe implements AutoCloseable {
-    /** Longest outliers that are kept. */
     private static final int LONGEST = 200;
     private static final String OUTLIER = "outlier";
 
@@ -30,7 +29,6 @@ final class OutlierProbe implements AutoCloseable {
     /**
      * Begins, on the thread that is watched.
      *
-     * @param thresholdNs round trips that take longer are outliers.
      * @param period      round trips after which both sides sample, at least 2.
      */
     OutlierProbe(long thresholdNs, long period) {
@@ -87,15 +85,6 @@ final class OutlierProbe implements AutoCloseable {
         return text.toString();
     }
 
-    /**
-     * Reads a report.
-     *
-     * @param who      side that made it.
-     * @param text     as reported.
-     * @param outliers receives those that were kept.
-     * @param causes   receives the causes.
-     * @return count of all outliers.
-     */
     static long read(String who, String text, List<Outliers.Outlier> outliers, List<Cause> causes) {
         String[] words = text.split(" ");
         for (int i = 1; i < words.length; i++) {

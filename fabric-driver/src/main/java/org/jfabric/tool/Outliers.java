@@ -40,7 +40,6 @@ record Outliers(String title, long thresholdNs, long count, List<Found> found) {
     /**
      * An outlier with its coincidences.
      *
-     * @param outlier what took long.
      * @param causes  by kind; empty if nothing is known.
      */
     record Found(Outlier outlier, List<Cause> causes) {
@@ -49,12 +48,7 @@ record Outliers(String title, long thresholdNs, long count, List<Found> found) {
     /**
      * Finds what coincided.
      *
-     * @param title       as above.
-     * @param thresholdNs as above.
-     * @param count       as above.
      * @param outliers    the longest, in any order.
-     * @param causes      all that was seen.
-     * @return in the order of time.
      */
     static Outliers explain(
         String title, long thresholdNs, long count, List<Outlier> outliers, List<Cause> causes) {
@@ -84,7 +78,6 @@ record Outliers(String title, long thresholdNs, long count, List<Found> found) {
         return found.stream().filter(each -> each.causes.isEmpty()).count();
     }
 
-    /** For people. */
     String toText() {
         StringBuilder text = new StringBuilder();
         text.append(String.format(Locale.ROOT, "%,d %s longer than %,d ns", count, title, thresholdNs));

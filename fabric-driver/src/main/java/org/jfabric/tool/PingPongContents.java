@@ -21,8 +21,6 @@ public final class PingPongContents {
      * Writes a message.
      *
      * @param memory    where.
-     * @param sizeBytes of the message.
-     * @param message   its number.
      */
     public static void fill(MemorySegment memory, long sizeBytes, long message) {
         long words = sizeBytes >>> 3;
@@ -34,14 +32,7 @@ public final class PingPongContents {
         }
     }
 
-    /**
-     * Compares a message.
-     *
-     * @param memory    the received message.
-     * @param sizeBytes of the message.
-     * @param message   its number.
-     * @return position of the first byte that differs, -1 if there is none.
-     */
+    /** Compares a message. Returns the position of the first byte that differs, -1 if there is none. */
     public static long mismatch(MemorySegment memory, long sizeBytes, long message) {
         long words = sizeBytes >>> 3;
         for (long i = 0; i < words; i++) {
@@ -58,14 +49,7 @@ public final class PingPongContents {
         return -1;
     }
 
-    /**
-     * One byte of a message.
-     *
-     * @param sizeBytes of the message.
-     * @param message   its number.
-     * @param position  of the byte.
-     * @return its value, 0 to 255.
-     */
+    /** One byte of a message. Returns its value, 0 to 255. */
     static int expected(long sizeBytes, long message, long position) {
         if (position >= (sizeBytes & ~7L)) {
             return tail(message, position) & 0xFF;

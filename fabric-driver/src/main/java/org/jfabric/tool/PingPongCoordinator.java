@@ -55,13 +55,7 @@ final class PingPongCoordinator implements AutoCloseable {
     private long stageRounds;
     private long pongVerified;
 
-    /**
-     * Prepares a run; nothing is started yet.
-     *
-     * @param plan     the processes and sizes of the run.
-     * @param places   the network interfaces and namespaces of the processes.
-     * @param progress receives progress messages.
-     */
+    /** Prepares a run; nothing is started yet. */
     PingPongCoordinator(PingPongPlan plan, PingPongPlaces places, PrintWriter progress) {
         this.plan = plan;
         this.places = places;
@@ -70,11 +64,7 @@ final class PingPongCoordinator implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /**
-     * Has outliers explained; before the run.
-     *
-     * @param times of the median from which a round trip is an outlier.
-     */
+    /** Has outliers explained; before the run. */
     void explain(double times) {
         explanation = new PingPongExplanation(plan, directory.path(), times);
     }
@@ -83,7 +73,6 @@ final class PingPongCoordinator implements AutoCloseable {
      * Runs all passes with each size.
      *
      * @param wantedCount round trips in each pass, 0 for as many as take a moment.
-     * @param results  receives the result of each size.
      * @throws ToolException if a process fails, ends or stalls.
      */
     void run(long wantedCount, Consumer<PingPongResult> results) throws InterruptedException {

@@ -23,13 +23,6 @@ final class PingPongExplanation {
     private long beginNs;
     private long thresholdNs;
 
-    /**
-     * Prepares.
-     *
-     * @param plan   of the run.
-     * @param folder of its drivers, also for the logs.
-     * @param times  of the median from which a round trip is an outlier.
-     */
     PingPongExplanation(PingPongPlan plan, Path folder, double times) {
         this.plan = plan;
         this.folder = folder;
@@ -45,12 +38,7 @@ final class PingPongExplanation {
         return List.of(SafepointLog.flag(log(member)));
     }
 
-    /**
-     * A pass begins.
-     *
-     * @param medianNs of a round trip.
-     * @return the command for both sides.
-     */
+    /** A pass begins. Returns the command for both sides. */
     String begin(long medianNs) {
         beginNs = System.nanoTime();
         thresholdNs = Math.max(1, Math.round(medianNs * times));
@@ -58,13 +46,7 @@ final class PingPongExplanation {
             + Math.clamp(SAMPLE_NS / Math.max(1, medianNs), LEAST_PERIOD, MOST_PERIOD);
     }
 
-    /**
-     * The pass is over.
-     *
-     * @param ping report of the side that measures.
-     * @param pong of the other one.
-     * @return what was found.
-     */
+    /** The pass is over. */
     Outliers end(String ping, String pong) {
         List<Outliers.Outlier> outliers = new ArrayList<>();
         List<Cause> causes = new ArrayList<>();

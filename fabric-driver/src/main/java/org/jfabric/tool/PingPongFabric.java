@@ -76,13 +76,7 @@ public final class PingPongFabric implements AutoCloseable {
         endpoint.publish(service);
     }
 
-    /**
-     * Starts a driver for others.
-     *
-     * @param directory of the driver.
-     * @param mode      of its threads.
-     * @param link      that they use.
-     */
+    /** Starts a driver for others. */
     static PingPongFabric daemon(Path directory, ThreadingMode mode, String link) {
         return new PingPongFabric(FabricDriver.launch(builder(directory, mode, link).build()));
     }
@@ -90,11 +84,7 @@ public final class PingPongFabric implements AutoCloseable {
     /**
      * Opens an endpoint.
      *
-     * @param directory of the driver.
      * @param mode      of a driver of its own, or null to attach to one that runs.
-     * @param link      the link to use.
-     * @param sizeBytes of the messages.
-     * @param service   name to publish.
      * @return open, to be closed by the caller.
      */
     public static PingPongFabric application(
@@ -105,11 +95,7 @@ public final class PingPongFabric implements AutoCloseable {
     /**
      * Opens an endpoint for messages that follow each other without waiting: each send has its entry.
      *
-     * @param directory    of the driver.
      * @param mode         of a driver of its own, or null to attach to one that runs.
-     * @param link         the link to use.
-     * @param sizeBytes    of the messages.
-     * @param service      name to publish.
      * @param receives     that may be posted at once; {@link #QUEUE_SIZE} is usual.
      * @param receiveSlots messages that the region for receiving has room for, at least 1.
      * @return open, to be closed by the caller.
@@ -151,58 +137,31 @@ public final class PingPongFabric implements AutoCloseable {
         }
     }
 
-    /**
-     * Inserts the address of the other side.
-     *
-     * @param driverName its driver.
-     * @param service    the name that it published there.
-     * @return its address.
-     */
+    /** Inserts the address of the other side. */
     public long peer(String driverName, String service) {
         return addresses.insertService(driverName, service);
     }
 
-    /**
-     * Sends and receives.
-     *
-     * @return enabled endpoint.
-     */
+    /** Sends and receives. */
     public Endpoint endpoint() {
         return endpoint;
     }
 
-    /**
-     * Entries of both directions.
-     *
-     * @return the endpoint's queue.
-     */
+    /** Entries of both directions. */
     public CompletionQueue queue() {
         return queue;
     }
 
-    /**
-     * Memory to receive into.
-     *
-     * @return region with room for the slots asked for, at least one.
-     */
+    /** Memory to receive into. Returns the region with room for the slots asked for, at least one. */
     public MemoryRegion receiveRegion() {
         return receiveRegion;
     }
 
-    /**
-     * Memory to send from.
-     *
-     * @return region with room for one message.
-     */
     public MemoryRegion sendRegion() {
         return sendRegion;
     }
 
-    /**
-     * Reads the error entry that a poll stopped at.
-     *
-     * @return one sentence.
-     */
+    /** Reads the error entry that a poll stopped at. */
     public String failure() {
         CompletionError error = new CompletionError();
         int result = queue.readErr(error, 0);

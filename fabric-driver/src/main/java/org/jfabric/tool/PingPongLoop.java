@@ -38,10 +38,8 @@ public final class PingPongLoop implements CompletionHandler {
      *
      * @param endpoint       sends and receives; suppresses entries of successful sends.
      * @param queue          has the entries of both directions.
-     * @param peer           address of the other side.
      * @param receiveAddress native address that messages are received at.
      * @param sendAddress    native address that messages are sent from.
-     * @param sizeBytes      of the messages.
      * @param spinning       true to keep the core while waiting.
      */
     public PingPongLoop(
@@ -69,11 +67,7 @@ public final class PingPongLoop implements CompletionHandler {
         }
     }
 
-    /**
-     * Length of the message received last.
-     *
-     * @return bytes.
-     */
+    /** Length of the message received last. */
     public long lastLength() {
         return lastLength;
     }
@@ -83,12 +77,7 @@ public final class PingPongLoop implements CompletionHandler {
         return received;
     }
 
-    /**
-     * Sends first and takes the answer.
-     *
-     * @param rounds round trips.
-     * @return 0 or a negative errno.
-     */
+    /** Sends first and takes the answer. Returns 0 or a negative errno. */
     int ping(long rounds) {
         for (long i = 0; i < rounds; i++) {
             int result = exchange();
@@ -102,7 +91,6 @@ public final class PingPongLoop implements CompletionHandler {
     /**
      * As {@link #ping}, with a clock around each round trip.
      *
-     * @param rounds     round trips.
      * @param roundTrips receives their nanoseconds; must not have to grow.
      * @return 0 or a negative errno.
      */
@@ -122,9 +110,7 @@ public final class PingPongLoop implements CompletionHandler {
     /**
      * As {@link #ping(long, Histogram)}, and notes outliers.
      *
-     * @param rounds     round trips.
      * @param roundTrips receives their nanoseconds; must not have to grow.
-     * @param probe      of this thread.
      * @return 0 or a negative errno.
      */
     int ping(long rounds, Histogram roundTrips, OutlierProbe probe) {
@@ -145,7 +131,6 @@ public final class PingPongLoop implements CompletionHandler {
     /**
      * Takes messages and answers them; the first receive was posted by {@link #arm()}.
      *
-     * @param rounds round trips.
      * @param last   true if no more follow, so that no receive is left posted.
      * @return 0 or a negative errno.
      */
@@ -166,20 +151,12 @@ public final class PingPongLoop implements CompletionHandler {
         return 0;
     }
 
-    /**
-     * Posts a receive.
-     *
-     * @return 0 or a negative errno.
-     */
+    /** Posts a receive. Returns 0 or a negative errno. */
     public int arm() {
         return postReceive();
     }
 
-    /**
-     * Sends a message.
-     *
-     * @return 0 or a negative errno.
-     */
+    /** Sends a message. Returns 0 or a negative errno. */
     public int postSend() {
         int result;
         while ((result = endpoint.tsend(sendAddress, sizeBytes, peer, TAG, SEND)) == -FabricErrno.EAGAIN) {
@@ -191,11 +168,7 @@ public final class PingPongLoop implements CompletionHandler {
         return result;
     }
 
-    /**
-     * Waits for the message of the receive that was posted.
-     *
-     * @return 0 or a negative errno.
-     */
+    /** Waits for the message of the receive that was posted. Returns 0 or a negative errno. */
     public int await() {
         long before = received;
         while (received == before) {
@@ -207,11 +180,7 @@ public final class PingPongLoop implements CompletionHandler {
         return 0;
     }
 
-    /**
-     * Runs a duty cycle of an invoked driver while there is nothing to exchange.
-     *
-     * @return 0 or a negative errno.
-     */
+    /** Runs a duty cycle of an invoked driver while there is nothing to exchange. Returns 0 or a negative errno. */
     public int cycle() {
         int result = queue.poll(this, POLL_LIMIT);
         return result >= 0 || result == -FabricErrno.EAGAIN ? 0 : result;

@@ -24,9 +24,6 @@ public final class PingPongPasses {
     /**
      * Prepares the passes.
      *
-     * @param fabric    the open endpoint and its memory.
-     * @param peer      address of the other side.
-     * @param sizeBytes of the messages.
      * @param spinning  true to keep the core while waiting.
      * @param progress  receives the number of round trips, now and then.
      */
@@ -42,7 +39,6 @@ public final class PingPongPasses {
     /**
      * Explains outliers of the next pass with clocks.
      *
-     * @param thresholdNs of their length.
      * @param period      round trips after which both sides sample their threads.
      */
     void explain(long thresholdNs, long period) {
@@ -68,11 +64,8 @@ public final class PingPongPasses {
     }
 
     /**
-     * Runs a pass of the side that begins.
-     *
-     * @param phase the pass to run.
-     * @param count round trips.
-     * @return its result: messages compared; or nanoseconds, and for CLOCKED the distribution of the round trips.
+     * Runs a pass of the side that begins. Returns its result: messages compared; or nanoseconds, and for CLOCKED the
+     * distribution of the round trips.
      */
     public String ping(PingPongPhase phase, long count) {
         return switch (phase) {
@@ -82,13 +75,7 @@ public final class PingPongPasses {
         };
     }
 
-    /**
-     * Runs a pass of the side that answers; {@link #arm()} comes before it.
-     *
-     * @param phase which.
-     * @param count round trips.
-     * @return messages compared.
-     */
+    /** Runs a pass of the side that answers; {@link #arm()} comes before it. */
     public String pong(PingPongPhase phase, long count) {
         if (phase == PingPongPhase.VERIFY) {
             return Long.toString(verifyPong(count));

@@ -11,7 +11,6 @@ import org.jfabric.driver.config.VerbsConfig;
 /**
  * Network interfaces, namespaces and keys of the two sides of a ping-pong over a network.
  *
- * @param link       that they use.
  * @param interfaces of the sides' drivers: none, one for both, or that of ping and that of pong.
  * @param namespaces network namespaces: none, or that of ping and that of pong.
  * @param keys       folder with the files of both sides' keys, or null for those that the options name.

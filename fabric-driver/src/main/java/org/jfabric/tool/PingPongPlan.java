@@ -9,11 +9,8 @@ import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 /**
  * Processes of a ping-pong, the place of their drivers, and whether they may spin.
  *
- * @param link      name of the link.
  * @param mode      {@code embedded} or {@code daemon}.
- * @param sizes     payloads in bytes, one run of all passes for each.
  * @param spinning  true if there is a core for each thread that would spin.
- * @param processes in the order in which they have to be started.
  */
 record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning, List<Member> processes) {
     static final String LOOPBACK = "loopback";
@@ -29,7 +26,6 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     /**
      * One process.
      *
-     * @param role       role of the process.
      * @param driverName the driver that it runs or attaches to.
      * @param driver     mode of the driver that it runs, or null if it attaches to another process's.
      */

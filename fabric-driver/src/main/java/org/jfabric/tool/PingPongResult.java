@@ -5,14 +5,10 @@ import java.util.Locale;
 /**
  * Result of a ping-pong. Times are nanoseconds for half a round trip.
  *
- * @param link              name of the link.
  * @param mode              {@code embedded} or {@code daemon}.
- * @param sizeBytes         payload of each message.
- * @param count             round trips in each pass.
  * @param verified          messages whose contents were compared, in a pass of its own.
  * @param spinning          true if waiting threads kept their cores; false if there were too few cores.
  * @param meanNs            total time of the pass without clocks, over twice the count.
- * @param latencyNs         result of the pass with clocks.
  * @param messagesPerSecond twice the count over the total time of the pass without clocks.
  * @param load              other use of the processors in the passes that were timed.
  * @param outliers          round trips that took long, and why; null if that was not asked for.

@@ -80,7 +80,6 @@ final class RecordCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    /** An event for people. */
     static String line(RecordView.Event event) {
         StringBuilder text = new StringBuilder();
         text.append(time(event.epochNs())).append(' ').append(event.agent()).append(' ').append(event.kindText());

@@ -21,10 +21,7 @@ import org.jfabric.layout.FileType;
 /**
  * The contents of the {@code record} file of a driver when it was read. The driver may run, or may have been killed.
  *
- * @param file        path of the file.
- * @param pid         process of the driver.
  * @param startTimeMs of the driver, since 1970.
- * @param events      in the order of their times.
  */
 record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
     private static final int MAX_RINGS = 1 << 12;
@@ -33,23 +30,18 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
     /**
      * One event.
      *
-     * @param agent       that has reported it.
      * @param thread      number of the thread that reported to the agent's ring last, 0 if unknown.
      * @param sequence    number of the event in its ring, from 1.
      * @param epochNs     time since 1970.
      * @param monotonicNs time by {@link System#nanoTime()} of this host.
      * @param kind        null if there is none of that number, in a damaged file.
-     * @param kindCode    number of the kind.
      * @param client      number of the client, 0 for none.
      * @param object      number of the client's object, 0 for none.
-     * @param first       as the kind says.
-     * @param second      as the kind says.
      * @param text        may be empty.
      */
     record Event(String agent, int thread, long sequence, long epochNs, long monotonicNs, EventKind kind, int kindCode,
         long client, long object, long first, long second, String text) {
 
-        /** Name of the kind. */
         String kindText() {
             return kind == null ? "kind-" + kindCode : kind.text();
         }
@@ -68,8 +60,6 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
     /**
      * Reads a file.
      *
-     * @param directory of the driver.
-     * @param name      of the file.
      * @return null if there is no such file.
      * @throws ToolException if it cannot be read.
      */

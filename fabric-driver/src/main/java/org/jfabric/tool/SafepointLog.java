@@ -30,8 +30,6 @@ final class SafepointLog {
     /**
      * Reads a log.
      *
-     * @param who  process that wrote it.
-     * @param file written by the virtual machine.
      * @return in the order of the lines; other lines are ignored.
      * @throws ToolException if it cannot be read.
      */

@@ -30,7 +30,6 @@ public final class TemporaryDirectory implements AutoCloseable {
     /**
      * Makes it.
      *
-     * @param sizeBytes of the messages.
      * @return the folder, in shared memory if there is room.
      * @throws ToolException if there is room for them neither in shared memory nor in the temporary folder.
      */
@@ -60,11 +59,7 @@ public final class TemporaryDirectory implements AutoCloseable {
         }
     }
 
-    /**
-     * The folder, readable for this user only.
-     *
-     * @return its path.
-     */
+    /** The folder, readable for this user only. */
     public Path path() {
         return path;
     }

@@ -28,8 +28,6 @@ final class ThreadLoad implements AutoCloseable {
     /**
      * Opens the files.
      *
-     * @param who    name of the thread in results.
-     * @param thread its folder in {@code /proc}.
      * @throws IOException if there is no such thread, or the kernel does not count.
      */
     ThreadLoad(String who, Path thread) throws IOException {
@@ -54,14 +52,7 @@ final class ThreadLoad implements AutoCloseable {
         return new ThreadLoad(who, Path.of("/proc/thread-self"));
     }
 
-    /**
-     * Watches a thread of any process of this user.
-     *
-     * @param who    name of the thread in results.
-     * @param pid    its process.
-     * @param thread its number.
-     * @return null if there is no such thread.
-     */
+    /** Watches a thread of any process of this user. Returns null if there is no such thread. */
     static ThreadLoad of(String who, long pid, long thread) {
         try {
             return new ThreadLoad(who, Path.of("/proc/" + pid + "/task/" + thread));
@@ -70,12 +61,7 @@ final class ThreadLoad implements AutoCloseable {
         }
     }
 
-    /**
-     * Adds what happened since the last sample.
-     *
-     * @param causes receives it.
-     * @return false if the thread has ended.
-     */
+    /** Adds what happened since the last sample. Returns false if the thread has ended. */
     boolean sample(List<Cause> causes) {
         long beforeNs = sampledNs;
         long waitedBefore = waitedNs;

@@ -6,21 +6,12 @@ package org.jfabric.tool;
 public final class ToolException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /**
-     * A reason of our own.
-     *
-     * @param sentence for the user.
-     */
+    /** A reason of our own. */
     public ToolException(String sentence) {
         super(sentence);
     }
 
-    /**
-     * Wraps the original error.
-     *
-     * @param sentence for the user.
-     * @param cause    the original error.
-     */
+    /** Wraps the original error. */
     public ToolException(String sentence, Throwable cause) {
         super(sentence, cause);
     }

@@ -9,11 +9,7 @@ public final class ToolTerminal {
     private ToolTerminal() {
     }
 
-    /**
-     * Whether the standard output is a terminal on which a place can be chosen.
-     *
-     * @return false for a file, a pipe and {@code TERM=dumb}.
-     */
+    /** Whether the standard output is a terminal on which a place can be chosen. */
     public static boolean canDraw() {
         return System.console() != null && System.console().isTerminal() && canDraw(System.getenv("TERM"));
     }

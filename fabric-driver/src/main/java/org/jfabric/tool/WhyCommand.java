@@ -127,13 +127,7 @@ final class WhyCommand implements Callable<Integer> {
         }
     }
 
-    /**
-     * Makes a cause of an event.
-     *
-     * @param event  of a driver's record.
-     * @param driver its name.
-     * @return null if it explains nothing.
-     */
+    /** Makes a cause of an event. Returns null if it explains nothing. */
     static Cause cause(RecordView.Event event, String driver) {
         EventKind kind = event.kind();
         long endNs = event.monotonicNs();

@@ -27,11 +27,7 @@ public final class SimulatedDriver {
     /**
      * Launches a driver.
      *
-     * @param config      its options; mode INVOKER.
      * @param environment without threads.
-     * @param network     of its tcp and rxm links.
-     * @param datagrams   of its udp links.
-     * @return an open driver.
      */
     public static SimulatedDriver launch(
         DriverConfig config, Environment environment, SimulatedNetwork network, SimulatedDatagrams datagrams) {
@@ -48,49 +44,27 @@ public final class SimulatedDriver {
         return new SimulatedDriver(FabricDriver.launch(config, providers, false, environment));
     }
 
-    /**
-     * Opens a fabric whose calls run the driver.
-     *
-     * @param config timeouts, name and listener.
-     * @return an open fabric.
-     */
+    /** Opens a fabric whose calls run the driver. */
     public Fabric fabric(FabricConfig config) {
         return driver.fabric(config);
     }
 
-    /**
-     * The driver.
-     *
-     * @return the same object always.
-     */
+    /** The driver. Returns the same object always. */
     public FabricDriver driver() {
         return driver;
     }
 
-    /**
-     * Runs a duty cycle.
-     *
-     * @return work done.
-     */
+    /** Runs a duty cycle. */
     public int cycle() {
         return driver.cycle();
     }
 
-    /**
-     * Whether a deadline passes although nothing happens.
-     *
-     * @return false if the driver has nothing to do before the next event.
-     */
+    /** Whether a deadline passes although nothing happens. */
     public boolean hasTimers() {
         return driver.wiring().hasTimers();
     }
 
-    /**
-     * Checks its accounts, between two cycles.
-     *
-     * @param isAtRest whether all operations have ended.
-     * @return what is wrong; empty if nothing is.
-     */
+    /** Checks its accounts, between two cycles. Returns what is wrong; empty if nothing is. */
     public List<String> check(boolean isAtRest) {
         List<String> wrong = new ArrayList<>();
         for (EngineSession session : driver.wiring().progress().sessions()) {

@@ -9,9 +9,7 @@ final class Causes {
     /**
      * What explains an error.
      *
-     * @param text     a part of its message.
      * @param isOfPeer whether also a fault of another node does.
-     * @param kinds    of faults.
      */
     private record Cause(Pattern text, boolean isOfPeer, Set<Fault.Kind> kinds) {
     }
@@ -40,13 +38,7 @@ final class Causes {
         return new Cause(Pattern.compile(text), isOfPeer, Set.of(kinds));
     }
 
-    /**
-     * Whether faults explain an error that a driver has recorded.
-     *
-     * @param error as recorded.
-     * @param own   kinds of the faults of its node and of connections of it.
-     * @param all   kinds of all faults.
-     */
+    /** Whether faults explain an error that a driver has recorded. */
     static boolean explain(Throwable error, Set<Fault.Kind> own, Set<Fault.Kind> all) {
         String text = String.valueOf(error.getMessage());
         return CAUSES.stream().anyMatch(cause -> cause.text.matcher(text).find()

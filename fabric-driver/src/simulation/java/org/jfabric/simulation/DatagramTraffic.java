@@ -230,7 +230,6 @@ final class DatagramTraffic implements Program {
         freeReceives.add(slot);
     }
 
-    /** Runs nodes with this traffic. */
     static Simulate.Result run(long seed, Duration duration, Simulate.Plan plan) {
         boolean isWhole = plan.faults().isEmpty();
         try (Simulation simulation = new Simulation(seed)) {

@@ -3,8 +3,6 @@ package org.jfabric.simulation;
 /**
  * Something that goes wrong at a time.
  *
- * @param timeNs     virtual time since the begin of the simulation.
- * @param kind       what it is.
  * @param node       index of a node; ignored by {@link Kind#RESET}.
  * @param other      index of another node, for {@link Kind#CUT}.
  * @param durationNs how long it lasts; ignored by {@link Kind#RESET}.

@@ -14,17 +14,14 @@ public final class Faults {
 
     private final Map<Fault.Kind, Rate> rates = new EnumMap<>(Fault.Kind.class);
 
-    /** No faults. */
     public Faults() {
     }
 
     /**
      * Sets how often a kind of faults occurs.
      *
-     * @param kind      of faults.
      * @param perSecond mean number in a second of virtual time, 0 for none.
      * @param longestNs how long one lasts at most, in nanoseconds of virtual time; 1 or more.
-     * @return this.
      */
     public Faults add(Fault.Kind kind, double perSecond, long longestNs) {
         if (perSecond < 0 || longestNs < 1) {
@@ -34,14 +31,6 @@ public final class Faults {
         return this;
     }
 
-    /**
-     * Draws faults.
-     *
-     * @param seed       of the simulation.
-     * @param nodes      number of nodes.
-     * @param durationNs length of the run.
-     * @return the faults in the order of their times.
-     */
     public List<Fault> draw(long seed, int nodes, long durationNs) {
         List<Fault> faults = new ArrayList<>();
         for (Map.Entry<Fault.Kind, Rate> entry : rates.entrySet()) {

@@ -30,7 +30,6 @@ final class Harm {
         pairs.computeIfAbsent(key(b, a), none -> EnumSet.noneOf(Fault.Kind.class)).add(kind);
     }
 
-    /** A fault has occurred. */
     void count(Fault.Kind kind) {
         counts.merge(kind, 1L, Long::sum);
     }

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
  * What the process has of the kinds that simulations make.
  *
  * @param descriptors of sockets, events and files of simulations, with what they refer to.
- * @param mappings    of files of simulations.
  */
 record Leaks(List<String> descriptors, List<String> mappings) {
     private static final int COLLECTIONS = 20;

@@ -59,46 +59,28 @@ public class Node {
         this.faults = new NodeFaults(simulation, simulation.seed() * 31 + index);
     }
 
-    /**
-     * Its name.
-     *
-     * @return as given; also the name of its driver.
-     */
     public String name() {
         return name;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 0, in the order of the nodes.
-     */
+    /** Its number, from 0, in the order of the nodes. */
     public int index() {
         return index;
     }
 
-    /**
-     * The address of its host.
-     *
-     * @return an IPv4 address without port.
-     */
+    /** The address of its host. Returns an IPv4 address without port. */
     public String address() {
         return address;
     }
 
-    /**
-     * The fabric on its driver.
-     *
-     * @return open while the node runs.
-     */
+    /** The fabric on its driver, open while the node runs. */
     public Fabric fabric() {
         return fabric;
     }
 
     /**
-     * Opens a further fabric on its driver, for a client beside the one of {@link #fabric()}.
-     *
-     * @return open while the node runs, unless the caller closes it.
+     * Opens a further fabric on its driver, for a client beside the one of {@link #fabric()}, open while the node runs,
+     * unless the caller closes it.
      */
     public Fabric openFabric() {
         Fabric opened = driver.fabric(new FabricConfig().commandTimeoutNs(COMMAND_TIMEOUT_NS));
@@ -106,47 +88,27 @@ public class Node {
         return opened;
     }
 
-    /**
-     * The simulation.
-     *
-     * @return the same object always.
-     */
+    /** The simulation. Returns the same object always. */
     public Simulation simulation() {
         return simulation;
     }
 
-    /**
-     * Random numbers of the program.
-     *
-     * @return numbers that the seed determines.
-     */
+    /** Random numbers of the program. */
     public SplittableRandom random() {
         return random;
     }
 
-    /**
-     * How often it was started.
-     *
-     * @return 1 in its first life.
-     */
+    /** How often it was started. Returns 1 in its first life. */
     public int life() {
         return life;
     }
 
-    /**
-     * Whether its process exists; it may be stopped.
-     *
-     * @return false between a kill and the next start.
-     */
+    /** Whether its process exists; it may be stopped. */
     public boolean isUp() {
         return driver != null;
     }
 
-    /**
-     * Errors that its driver has recorded, in all its lives.
-     *
-     * @return the oldest first.
-     */
+    /** Errors that its driver has recorded, in all its lives. Returns the oldest first. */
     public List<Throwable> errors() {
         return errors;
     }

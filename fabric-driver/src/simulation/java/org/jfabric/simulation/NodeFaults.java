@@ -52,7 +52,6 @@ final class NodeFaults {
         }
     }
 
-    /** Ends all faults. */
     void end() {
         endsNs.clear();
         arm(-1);

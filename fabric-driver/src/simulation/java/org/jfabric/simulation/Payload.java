@@ -24,7 +24,6 @@ final class Payload {
         }
     }
 
-    /** Requires that the payload of a number is there. */
     static void check(UnsafeBuffer bytes, int offset, int length, long number) {
         check(bytes, offset, length, length, number);
     }

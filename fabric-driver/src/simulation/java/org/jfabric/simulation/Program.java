@@ -4,9 +4,7 @@ package org.jfabric.simulation;
 public interface Program {
     /**
      * Makes a step: reads completions, posts operations. It must not wait for other nodes; control calls such as
-     * opening an endpoint are allowed.
-     *
-     * @return work done; 0 lets virtual time pass.
+     * opening an endpoint are allowed. Returns the work done; 0 lets virtual time pass.
      */
     int run();
 

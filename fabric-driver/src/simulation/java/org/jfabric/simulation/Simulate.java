@@ -41,10 +41,6 @@ public final class Simulate {
     /**
      * What a seed chooses.
      *
-     * @param nodes        number of nodes.
-     * @param link         of all nodes.
-     * @param options      of all drivers.
-     * @param faults       in the order of their times.
      * @param remoteAccess whether nodes access each other's memory.
      * @param paceNs       mean time between operations of one node, 0 for none.
      * @param traffic      {@link #PLAIN}, {@link #SOAK} or {@link #CLIENTS}.
@@ -65,14 +61,6 @@ public final class Simulate {
     /**
      * What a run has done.
      *
-     * @param hash      of all events.
-     * @param sent      messages.
-     * @param failed    messages that ended with an error.
-     * @param received  messages.
-     * @param accesses  remote accesses.
-     * @param virtualNs length of the run in virtual time.
-     * @param errors    errors that drivers have recorded.
-     * @param faults    number of faults, by kind.
      * @param restarts  how often nodes were started again.
      * @param refused   objects that could not be opened.
      * @param fallBacks how often a peer was found by another link than before, which is not its first one.
@@ -86,7 +74,6 @@ public final class Simulate {
                 newFallBacks, newReturns);
         }
 
-        /** Operations that have ended. */
         long operations() {
             return sent + received + accesses;
         }
@@ -180,7 +167,6 @@ public final class Simulate {
             .filter(fault -> fault.kind() != Fault.Kind.CUT || fault.node() != fault.other()).toList();
     }
 
-    /** All faults become kills of clients. */
     private static List<Fault> killsOfClients(Plan plan) {
         int drivers = plan.drivers();
         return plan.faults.stream().map(fault -> new Fault(fault.timeNs(), Fault.Kind.KILL,
@@ -190,10 +176,7 @@ public final class Simulate {
     /**
      * Runs a simulation.
      *
-     * @param seed     determines everything.
-     * @param duration of virtual time in which operations are posted.
      * @param link     null for a link that the seed chooses.
-     * @return what it has done.
      * @throws SimulationFailure if something is wrong.
      */
     public static Result run(long seed, Duration duration, String link) {
@@ -299,11 +282,7 @@ public final class Simulate {
         return ledger.pending() == 0 && ledger.missing(!plan.faults.isEmpty()).isEmpty();
     }
 
-    /**
-     * Drops faults from a plan as long as the run still fails.
-     *
-     * @param failure of the run with all faults.
-     */
+    /** Drops faults from a plan as long as the run still fails. */
     static SimulationFailure shrink(long seed, Duration duration, Plan plan, SimulationFailure failure) {
         SimulationFailure least = failure;
         List<Fault> needed = new ArrayList<>(plan.faults);

@@ -98,11 +98,7 @@ public final class SimulateCommand implements Callable<Integer> {
     private SimulateCommand() {
     }
 
-    /**
-     * Runs seeds. Exit status 0 if none fails and nothing leaks, 1 otherwise, 2 for wrong arguments.
-     *
-     * @param args see docs/simulation.md.
-     */
+    /** Runs seeds. Exit status 0 if none fails and nothing leaks, 1 otherwise, 2 for wrong arguments. */
     public static void main(String[] args) {
         int status = new CommandLine(new SimulateCommand()).execute(args);
         System.exit(System.out.checkError() && status == 0 ? 1 : status);
@@ -136,7 +132,6 @@ public final class SimulateCommand implements Callable<Integer> {
             spec.commandLine(), "Invalid value for option '" + option + "': \"" + value + "\" " + what + '.');
     }
 
-    /** The arguments that repeat a seed. */
     private String repeat(long failedSeed) {
         return "--seed " + failedSeed + " --seconds " + duration.toNanos() / 1e9
             + (kills == 0 ? "" : " --kills " + kills) + (link == null ? "" : " --link " + link)

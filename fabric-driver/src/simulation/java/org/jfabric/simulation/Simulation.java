@@ -79,11 +79,7 @@ public final class Simulation implements AutoCloseable {
     /** Receives what happens to datagrams, or null. */
     private SimulatedDatagrams.Log datagramLog;
 
-    /**
-     * A simulation without nodes.
-     *
-     * @param seed determines everything.
-     */
+    /** A simulation without nodes. */
     public Simulation(long seed) {
         this.seed = seed;
         random = new SplittableRandom(seed);
@@ -102,8 +98,6 @@ public final class Simulation implements AutoCloseable {
     /**
      * Adds a node.
      *
-     * @param name    of the node and its driver.
-     * @param links   of its driver, as {@code jfabric.link.enabled}.
      * @param program made whenever the node starts.
      * @return the node, which starts with {@link #start()}.
      */
@@ -114,8 +108,6 @@ public final class Simulation implements AutoCloseable {
     /**
      * Adds a node.
      *
-     * @param name    of the node and its driver.
-     * @param options of its driver; it runs in mode INVOKER.
      * @param program made whenever the node starts.
      * @return the node, which starts with {@link #start()}.
      */
@@ -130,7 +122,6 @@ public final class Simulation implements AutoCloseable {
      * Adds a process that is a client of the driver of a node, on the same host; faults stop and kill it apart from the
      * driver. When the driver ends, the process ends, and starts again with the next one.
      *
-     * @param name    of the client.
      * @param host    node with the driver, added before.
      * @param program made whenever the process starts; it must not wait for completions.
      * @return the node, which starts with {@link #start()}.
@@ -146,11 +137,6 @@ public final class Simulation implements AutoCloseable {
         nodes.forEach(node -> guarded(node::start));
     }
 
-    /**
-     * Sets the faults to come.
-     *
-     * @param newFaults in the order of their times.
-     */
     public void faults(List<Fault> newFaults) {
         faults.clear();
         faults.addAll(newFaults);
@@ -159,7 +145,6 @@ public final class Simulation implements AutoCloseable {
     /**
      * Runs for a time.
      *
-     * @param duration of virtual time.
      * @throws SimulationFailure if a program or driver fails.
      */
     public void run(Duration duration) {
@@ -171,7 +156,6 @@ public final class Simulation implements AutoCloseable {
      * Runs until a condition holds.
      *
      * @param condition checked after each step.
-     * @param limit     of virtual time.
      * @return false if the time was over first.
      * @throws SimulationFailure if a program or driver fails.
      */
@@ -365,12 +349,7 @@ public final class Simulation implements AutoCloseable {
         timers.add(new Timer(timeNs, timersMade++, action));
     }
 
-    /**
-     * Calls something later.
-     *
-     * @param delay  of virtual time.
-     * @param action called between two steps.
-     */
+    /** Calls something later. */
     public void after(Duration delay, Runnable action) {
         at(nowNs + delay.toNanos(), action);
     }
@@ -426,9 +405,7 @@ public final class Simulation implements AutoCloseable {
     /**
      * Makes a failure with the seed and the last events, for checks of the caller.
      *
-     * @param reason a sentence.
      * @param cause  or null.
-     * @return to be thrown.
      */
     public SimulationFailure failure(String reason, Throwable cause) {
         failed = true;
@@ -442,7 +419,6 @@ public final class Simulation implements AutoCloseable {
     /**
      * Adds an event to the log: it becomes part of the hash.
      *
-     * @param kind   short name.
      * @param node   that it concerns, or null.
      * @param first  any number.
      * @param second any number.
@@ -451,74 +427,40 @@ public final class Simulation implements AutoCloseable {
         log.add(nowNs, kind, node, node == null ? -1 : node.index(), first, second);
     }
 
-    /**
-     * Passes each event on as it occurs.
-     *
-     * @param sink receives lines.
-     */
+    /** Passes each event on as it occurs. */
     public void onEvent(Consumer<String> sink) {
         log.sink(sink);
     }
 
-    /**
-     * The virtual clock.
-     *
-     * @return nanoseconds since any moment.
-     */
+    /** The virtual clock. Returns the nanoseconds since any moment. */
     public long nanoTime() {
         return nowNs;
     }
 
-    /**
-     * Virtual time since the begin.
-     *
-     * @return nanoseconds.
-     */
+    /** Virtual time since the begin. Returns the nanoseconds. */
     public long elapsedNs() {
         return nowNs - START_NS;
     }
 
-    /**
-     * Hash of all events so far: the same for two runs in which the same happened.
-     *
-     * @return 64 bits.
-     */
+    /** Hash of all events so far: the same for two runs in which the same happened. Returns the 64 bits. */
     public long hash() {
         return log.hash();
     }
 
-    /**
-     * Number of steps so far.
-     *
-     * @return a count.
-     */
+    /** Number of steps so far. */
     public long steps() {
         return steps;
     }
 
-    /**
-     * Number of events so far.
-     *
-     * @return a count.
-     */
+    /** Number of events so far. */
     public long events() {
         return log.count();
     }
 
-    /**
-     * Its seed.
-     *
-     * @return as given.
-     */
     public long seed() {
         return seed;
     }
 
-    /**
-     * Its nodes.
-     *
-     * @return in the order in which they were added.
-     */
     public List<Node> nodes() {
         return nodes;
     }

@@ -13,20 +13,11 @@ public final class SimulationFailure extends AssertionError {
         this.timeNs = timeNs;
     }
 
-    /**
-     * The seed that repeats it.
-     *
-     * @return as given to the simulation.
-     */
     public long seed() {
         return seed;
     }
 
-    /**
-     * When it occurred.
-     *
-     * @return nanoseconds of virtual time since the begin.
-     */
+    /** When it occurred. Returns the nanoseconds of virtual time since the begin. */
     public long timeNs() {
         return timeNs;
     }

@@ -54,7 +54,6 @@ final class SoakTraffic extends SoakDrivers {
             Math.min(fault.durationNs(), LONGEST_FAULT_NS));
     }
 
-    /** Runs a world. */
     static Simulate.Result run(long seed, Duration duration, Simulate.Plan plan) {
         try (Simulation simulation = new Simulation(seed)) {
             try (SoakWorld world = new SoakWorld(seed, random -> new SoakTraffic(simulation, plan, random))) {

@@ -40,7 +40,6 @@ public final class RingRatio {
     /**
      * Prints both costs and their ratio on one line.
      *
-     * @param args none.
      * @throws IOException if the driver's folder cannot be made.
      */
     public static void main(String[] args) throws IOException {

@@ -71,7 +71,6 @@ public final class Samples {
     /**
      * Runs a sample, or lists them.
      *
-     * @param args name of a sample and its own arguments.
      * @throws Exception of the sample.
      */
     public static void main(String[] args) throws Exception {

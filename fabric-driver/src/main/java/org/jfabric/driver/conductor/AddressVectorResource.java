@@ -13,7 +13,6 @@ final class AddressVectorResource {
     /**
      * An empty address vector.
      *
-     * @param id        its number.
      * @param rxCtxBits bits of a {@code fi_addr} that name a receive context.
      */
     AddressVectorResource(long id, int rxCtxBits, int threads) {
@@ -22,29 +21,16 @@ final class AddressVectorResource {
         Arrays.setAll(tables, thread -> new AddressTable(rxCtxBits));
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return id;
     }
 
-    /**
-     * Its addresses.
-     *
-     * @return the table.
-     */
     AddressTable table(int thread) {
         return tables[thread];
     }
 
-    /**
-     * The number of endpoints that use it.
-     *
-     * @return a count; it cannot be closed until the count is 0.
-     */
+    /** The number of endpoints that use it. Returns a count; it cannot be closed until the count is 0. */
     int bound() {
         return bound;
     }

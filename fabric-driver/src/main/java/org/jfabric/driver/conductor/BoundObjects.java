@@ -48,9 +48,6 @@ final class BoundObjects {
     /**
      * Binds the objects that a request names.
      *
-     * @param session the client that has them.
-     * @param request to enable an endpoint.
-     * @return all of them bound.
      * @throws FabricException {@code FI_ENOAV}, {@code FI_ENOCQ}, {@code FI_EBADFLAGS} or {@code FI_EINVAL}; then none
      *     is bound.
      */

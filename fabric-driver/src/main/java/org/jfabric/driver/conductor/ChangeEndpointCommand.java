@@ -17,7 +17,6 @@ final class ChangeEndpointCommand extends Command {
      * Takes the change.
      *
      * @param request as it arrived; not kept.
-     * @param change  progress thread; an exception from it refuses the command.
      */
     ChangeEndpointCommand(CommandRequest request, int thread, Runnable change) {
         super(request);

@@ -28,13 +28,6 @@ final class ClientCommandAdapter {
     private final UnsafeBuffer body = new UnsafeBuffer(new byte[MAX_BODY]);
     private final UnsafeBuffer source = new UnsafeBuffer(0, 0);
 
-    /**
-     * An adapter for all clients.
-     *
-     * @param conductor runs the commands.
-     * @param context   the parts of the driver that commands use.
-     * @param registry  of the driver.
-     */
     ClientCommandAdapter(DriverConductor conductor, ConductorContext context, Registry registry) {
         this.conductor = conductor;
         this.context = context;

@@ -63,7 +63,6 @@ final class ClientProxy {
     /**
      * A proxy for a fresh ring.
      *
-     * @param ring     the driver's end of the event ring.
      * @param doorbell rung after each event.
      */
     ClientProxy(RecordProducer ring, Runnable doorbell) {
@@ -75,9 +74,7 @@ final class ClientProxy {
     /**
      * A command was refused.
      *
-     * @param correlationId of the command.
      * @param errno         positive fabric errno.
-     * @param message       with values and remedy.
      */
     void commandFailed(long correlationId, int errno, String message) {
         CommandFailedEncoder encoder = new CommandFailedEncoder().wrap(buffer, Long.BYTES)
@@ -85,13 +82,6 @@ final class ClientProxy {
         send(CommandFailedEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A completion queue is open.
-     *
-     * @param correlationId of the command.
-     * @param queue         the queue.
-     * @param format        code of its format.
-     */
     void completionQueueReady(long correlationId, CompletionQueueResource queue, int format) {
         CompletionQueueReadyEncoder encoder = new CompletionQueueReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).cqId(queue.id()).fileNumber(queue.file().number())
@@ -101,12 +91,6 @@ final class ClientProxy {
         send(CompletionQueueReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A counter is open.
-     *
-     * @param correlationId of the command.
-     * @param counter       the counter.
-     */
     void counterReady(long correlationId, CounterResource counter) {
         CounterReadyEncoder encoder = new CounterReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).counterId(counter.id()).fileNumber(counter.file().number())
@@ -114,12 +98,6 @@ final class ClientProxy {
         send(CounterReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A wait set is open.
-     *
-     * @param correlationId of the command.
-     * @param waitSet       the set.
-     */
     void waitSetReady(long correlationId, WaitSetResource waitSet) {
         WaitSetReadyEncoder encoder = new WaitSetReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).waitSetId(waitSet.id()).fileNumber(waitSet.file().number())
@@ -130,7 +108,6 @@ final class ClientProxy {
     /**
      * A view of an endpoint's queues is open.
      *
-     * @param correlationId of the command.
      * @param view          the view, or null if there is no such endpoint.
      */
     void viewReady(long correlationId, ViewResource view) {
@@ -140,12 +117,6 @@ final class ClientProxy {
         send(ViewReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * An address vector is open.
-     *
-     * @param correlationId of the command.
-     * @param avId          its number.
-     */
     void addressVectorReady(long correlationId, long avId) {
         AddressVectorReadyEncoder encoder = new AddressVectorReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).avId(avId);
@@ -155,9 +126,7 @@ final class ClientProxy {
     /**
      * An address is inserted, or that of a passive endpoint.
      *
-     * @param correlationId of the command.
      * @param fiAddr        its place in the address vector, or 0.
-     * @param address       as resolved.
      */
     void addressReady(long correlationId, long fiAddr, String address) {
         AddressReadyEncoder encoder = new AddressReadyEncoder().wrap(buffer, Long.BYTES)
@@ -165,12 +134,6 @@ final class ClientProxy {
         send(AddressReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A region is registered.
-     *
-     * @param correlationId of the command.
-     * @param region        the region.
-     */
     void regionReady(long correlationId, RegionResource region) {
         RegionReadyEncoder encoder = new RegionReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).fileNumber(region.copy(0).number())
@@ -182,8 +145,6 @@ final class ClientProxy {
     /**
      * A region is registered with a card.
      *
-     * @param correlationId of the command.
-     * @param key           the card's key.
      * @param address       of the first byte under that key.
      */
     void cardKeyReady(long correlationId, long key, long address) {
@@ -192,12 +153,6 @@ final class ClientProxy {
         send(CardKeyReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * An endpoint is enabled.
-     *
-     * @param correlationId of the command.
-     * @param endpoint      the endpoint.
-     */
     void endpointReady(long correlationId, EndpointResource endpoint) {
         EndpointSettings settings = endpoint.endpoint().settings();
         EndpointFiles files = endpoint.files();
@@ -216,22 +171,13 @@ final class ClientProxy {
         send(EndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A command without result is done.
-     *
-     * @param correlationId of the command.
-     */
+    /** A command without result is done. */
     void done(long correlationId) {
         DoneEncoder encoder = new DoneEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
         send(DoneEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A link meets the hints.
-     *
-     * @param correlationId of the command.
-     * @param info          what it offers.
-     */
+    /** A link meets the hints. */
     void infoMatch(long correlationId, Info info) {
         InfoMatchEncoder encoder = new InfoMatchEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId);
         InfoCodec.putFixed(buffer, Long.BYTES + InfoMatchEncoder.capsEncodingOffset(), info);
@@ -245,7 +191,6 @@ final class ClientProxy {
     /**
      * Whether a link was chosen.
      *
-     * @param correlationId of the command.
      * @param verdict       chosen or rejected, with reasons.
      */
     void infoVerdict(long correlationId, Verdict verdict) {
@@ -258,10 +203,7 @@ final class ClientProxy {
     /**
      * How a peer is reached; its verdicts were sent before.
      *
-     * @param correlationId of the command.
-     * @param state         see {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
      * @param linkName      empty for none.
-     * @param remote        address of the peer.
      */
     void pathReady(long correlationId, int state, String linkName, String remote) {
         PathReadyEncoder encoder = new PathReadyEncoder().wrap(buffer, Long.BYTES).correlationId(correlationId)
@@ -272,7 +214,6 @@ final class ClientProxy {
     /**
      * All matches and verdicts were sent.
      *
-     * @param correlationId of the command.
      * @param errno         0, or positive fabric errno if nothing meets the hints.
      */
     void infoEnd(long correlationId, int errno) {
@@ -284,11 +225,9 @@ final class ClientProxy {
     /**
      * A peer of an endpoint is down.
      *
-     * @param endpointId the endpoint.
      * @param fiAddr     the peer in its address vector, or -1.
      * @param errno      positive fabric errno.
      * @param provErrno  error number of the link, else the same errno.
-     * @param address    of the peer.
      */
     void peerDown(long endpointId, long fiAddr, int errno, int provErrno, String address) {
         PeerDownEncoder encoder = new PeerDownEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
@@ -296,11 +235,7 @@ final class ClientProxy {
         send(PeerDownEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A completion queue has lost an entry.
-     *
-     * @param cqId the queue.
-     */
+    /** A completion queue has lost an entry. */
     void completionQueueOverrun(long cqId) {
         CompletionQueueOverrunEncoder encoder =
             new CompletionQueueOverrunEncoder().wrap(buffer, Long.BYTES).cqId(cqId);
@@ -318,41 +253,18 @@ final class ClientProxy {
         send(DriverDrainingEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A scalable endpoint is open.
-     *
-     * @param correlationId of the command.
-     * @param scalableId    its number.
-     * @param address       of all its contexts.
-     */
     void scalableEndpointReady(long correlationId, long scalableId, String address) {
         ScalableEndpointReadyEncoder encoder = new ScalableEndpointReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).scalableId(scalableId).address(address);
         send(ScalableEndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A passive endpoint is open.
-     *
-     * @param correlationId of the command.
-     * @param passiveId     its number.
-     * @param address       under which peers connect.
-     */
     void passiveEndpointReady(long correlationId, long passiveId, String address) {
         PassiveEndpointReadyEncoder encoder = new PassiveEndpointReadyEncoder().wrap(buffer, Long.BYTES)
             .correlationId(correlationId).passiveId(passiveId).address(address);
         send(PassiveEndpointReadyEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A peer requests a connection.
-     *
-     * @param passiveId   the passive endpoint.
-     * @param requestId   identifies the request in the answer.
-     * @param linkName    link on which it arrived.
-     * @param peerAddress address of the peer.
-     * @param cmData      private data.
-     */
     void connectionRequested(
         long passiveId, long requestId, String linkName, String peerAddress, byte[] cmData) {
         ConnectionRequestedEncoder encoder = new ConnectionRequestedEncoder().wrap(buffer, Long.BYTES)
@@ -361,14 +273,6 @@ final class ClientProxy {
         send(ConnectionRequestedEncoder.TEMPLATE_ID, encoder.encodedLength());
     }
 
-    /**
-     * A connection is established.
-     *
-     * @param endpointId   the endpoint.
-     * @param localAddress of this end.
-     * @param peerAddress  of the other end.
-     * @param cmData       private data of the answer.
-     */
     void connectionMade(long endpointId, String localAddress, String peerAddress, byte[] cmData) {
         ConnectionMadeEncoder encoder = new ConnectionMadeEncoder().wrap(buffer, Long.BYTES).endpointId(endpointId)
             .localAddress(localAddress).peerAddress(peerAddress).putCmData(cmData, 0, cmData.length);
@@ -380,7 +284,6 @@ final class ClientProxy {
      *
      * @param objectId the endpoint or passive endpoint.
      * @param errno    positive fabric errno.
-     * @param cmData   private data of the refusal.
      */
     void connectionFailed(long objectId, int errno, byte[] cmData) {
         ConnectionFailedEncoder encoder = new ConnectionFailedEncoder().wrap(buffer, Long.BYTES).objectId(objectId)
@@ -391,7 +294,6 @@ final class ClientProxy {
     /**
      * The peer of a connected endpoint has closed the connection, or the connection is lost.
      *
-     * @param endpointId the endpoint.
      * @param errno      0 for an orderly close, else a positive fabric errno.
      */
     void connectionEnded(long endpointId, int errno) {
@@ -404,7 +306,6 @@ final class ClientProxy {
      * The driver ends this client; the last event.
      *
      * @param errno  positive fabric errno.
-     * @param reason for the client's log.
      */
     void clientEnded(int errno, String reason) {
         ClientEndedEncoder encoder = new ClientEndedEncoder().wrap(buffer, Long.BYTES).errno(errno).reserved(0)
@@ -419,11 +320,7 @@ final class ClientProxy {
         pending.clear();
     }
 
-    /**
-     * Sends queued events that did not fit before.
-     *
-     * @return number of events sent.
-     */
+    /** Sends queued events that did not fit before. */
     int flush() {
         int work = 0;
         while (!closed && !pending.isEmpty() && offer(pending.peekFirst())) {
@@ -433,20 +330,12 @@ final class ClientProxy {
         return work;
     }
 
-    /**
-     * Whether events wait for space in the ring.
-     *
-     * @return true if {@link #flush()} has to be called again.
-     */
+    /** Whether events wait for space in the ring. */
     boolean hasPending() {
         return !closed && !pending.isEmpty();
     }
 
-    /**
-     * Checks the client's end of the ring.
-     *
-     * @return null, or the reason to end the client.
-     */
+    /** Checks the client's end of the ring. Returns null, or the reason to end the client. */
     String broken() {
         if (broken) {
             return "the position in its event ring is impossible";

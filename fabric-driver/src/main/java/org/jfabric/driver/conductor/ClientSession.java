@@ -56,14 +56,8 @@ public final class ClientSession {
     /**
      * A client without objects.
      *
-     * @param id          its number.
-     * @param name        for logs and tools.
      * @param fd          its socket, or {@link #EMBEDDED}.
-     * @param controlFile its {@code .ctl} file.
-     * @param ringLength  bytes of the command ring in it.
-     * @param commands    the driver's end of the command ring.
      * @param proxy       the driver's end of the event ring.
-     * @param progress    the part of each progress thread.
      */
     ClientSession(
         long id,
@@ -91,47 +85,27 @@ public final class ClientSession {
         return Math.max(0, fd == EMBEDDED ? (int) ProcessHandle.current().pid() : UnixSocket.peerPid(fd));
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     public long id() {
         return id;
     }
 
-    /**
-     * Its name for logs and tools.
-     *
-     * @return printable ASCII, may be empty.
-     */
+    /** Its name for logs and tools. Returns the printable ASCII, may be empty. */
     String name() {
         return name;
     }
 
-    /**
-     * Its socket.
-     *
-     * @return a descriptor that is open as long as the client is, or {@link #EMBEDDED}.
-     */
+    /** Its socket. Returns a descriptor that is open as long as the client is, or {@link #EMBEDDED}. */
     int fd() {
         return fd;
     }
 
-    /**
-     * Its process.
-     *
-     * @return process id, 0 if it is in another PID namespace.
-     */
+    /** Its process. Returns the process id, 0 if it is in another PID namespace. */
     int pid() {
         return pid;
     }
 
-    /**
-     * Its user.
-     *
-     * @return user id, as the kernel recorded it when the process connected.
-     */
+    /** Its user. Returns the user id, as the kernel recorded it when the process connected. */
     long uid() {
         return uid;
     }
@@ -144,7 +118,6 @@ public final class ClientSession {
     /**
      * Refuses a command that concerns other clients than those of its user.
      *
-     * @param what the command, for the message.
      * @throws FabricException {@code FI_EACCES}.
      */
     void requireDriversUser(String what) {
@@ -157,8 +130,6 @@ public final class ClientSession {
     /**
      * Whether it has announced its close. Always true for a client that embeds the driver, which cannot end alone, and
      * also true if its control file was truncated, which is reported separately.
-     *
-     * @return false if the end of its socket means that its process died.
      */
     boolean hasClosed() {
         if (isEmbedded()) {
@@ -173,56 +144,33 @@ public final class ClientSession {
         }
     }
 
-    /**
-     * Whether it embeds the driver in INVOKER mode, so that it posts to the engine without queues.
-     *
-     * @return true for that one client.
-     */
+    /** Whether it embeds the driver in INVOKER mode, so that it posts to the engine without queues. */
     boolean isEmbedded() {
         return fd == EMBEDDED;
     }
 
-    /**
-     * Its control file.
-     *
-     * @return the {@code .ctl} file.
-     */
     public SharedFile controlFile() {
         return controlFile;
     }
 
-    /**
-     * The driver's end of its command ring.
-     *
-     * @return the consumer.
-     */
+    /** The driver's end of its command ring. */
     RecordConsumer commands() {
         return commands;
     }
 
-    /**
-     * The sender of its answers and events.
-     *
-     * @return the proxy.
-     */
+    /** The sender of its answers and events. */
     ClientProxy proxy() {
         return proxy;
     }
 
-    /**
-     * A progress thread's part; only for calls made there.
-     *
-     * @param thread its number.
-     * @return the client's session in the engine.
-     */
+    /** A progress thread's part; only for calls made there. */
     ProgressClient progress(int thread) {
         return progress[thread];
     }
 
     /**
-     * The progress thread that writes the client's completion queues.
-     *
-     * @return its number; {@link CompletionQueueResource#UNPLACED} if none does, or several do.
+     * The progress thread that writes the client's completion queues. Returns its number; {@link
+     * CompletionQueueResource#UNPLACED} if none does, or several do.
      */
     int threadOfQueues() {
         List<Integer> used = completionQueues.values().stream().map(CompletionQueueResource::thread)
@@ -230,12 +178,7 @@ public final class ClientSession {
         return used.size() == 1 ? used.getFirst() : CompletionQueueResource.UNPLACED;
     }
 
-    /**
-     * The progress thread of the client's listeners.
-     *
-     * @param threads of the driver.
-     * @return its number; chosen by the first call.
-     */
+    /** The progress thread of the client's listeners. Returns its number; chosen by the first call. */
     int listeningThread(ProgressThreads threads) {
         if (listeningThread == CompletionQueueResource.UNPLACED) {
             int used = threadOfQueues();
@@ -244,38 +187,21 @@ public final class ClientSession {
         return listeningThread;
     }
 
-    /**
-     * Open completion queues.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<CompletionQueueResource> completionQueues() {
         return completionQueues;
     }
 
-    /**
-     * Open counters.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<CounterResource> counters() {
         return counters;
     }
 
-    /**
-     * Open wait sets.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<WaitSetResource> waitSets() {
         return waitSets;
     }
 
     /**
-     * The wait resource of a completion queue, counter or wait set.
-     *
-     * @param objectId its number.
-     * @return null if no such object is open, or if a queue or counter has none of its own.
+     * The wait resource of a completion queue, counter or wait set. Returns null if no such object is open, or if a
+     * queue or counter has none of its own.
      */
     WaitResource waitResource(long objectId) {
         CompletionQueueResource queue = completionQueues.get(objectId);
@@ -290,47 +216,22 @@ public final class ClientSession {
         return waitSet == null ? null : waitSet.waitResource();
     }
 
-    /**
-     * Open address vectors.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<AddressVectorResource> addressVectors() {
         return addressVectors;
     }
 
-    /**
-     * Open views.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<ViewResource> views() {
         return views;
     }
 
-    /**
-     * Open scalable endpoints.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<ScalableEndpointResource> scalableEndpoints() {
         return scalableEndpoints;
     }
 
-    /**
-     * Open passive endpoints.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints() {
         return passiveEndpoints;
     }
 
-    /**
-     * Enabled endpoints.
-     *
-     * @return by number.
-     */
     Long2ObjectHashMap<EndpointResource> endpoints() {
         return endpoints;
     }
@@ -338,8 +239,6 @@ public final class ClientSession {
     /**
      * An enabled endpoint.
      *
-     * @param endpointId its number.
-     * @return the endpoint.
      * @throws FabricException {@code FI_EINVAL} if it is not enabled.
      */
     EndpointResource requireEndpoint(long endpointId) {
@@ -351,29 +250,16 @@ public final class ClientSession {
         return endpoint;
     }
 
-    /**
-     * Registered regions.
-     *
-     * @return by index.
-     */
     Int2ObjectHashMap<RegionResource> regions() {
         return regions;
     }
 
-    /**
-     * The descriptor that it passes over its socket.
-     *
-     * @return always the same object.
-     */
+    /** The descriptor that it passes over its socket. Returns always the same object. */
     PassedFile passedFile() {
         return passedFile;
     }
 
-    /**
-     * The memory of its process.
-     *
-     * @return null before it has passed it.
-     */
+    /** The memory of its process. Returns null before it has passed it. */
     ClientMemory memory() {
         return memory;
     }
@@ -396,11 +282,7 @@ public final class ClientSession {
         }
     }
 
-    /**
-     * Takes an activity byte.
-     *
-     * @return its index, or -1 if all are taken.
-     */
+    /** Takes an activity byte. Returns its index, or -1 if all are taken. */
     int takeActivityIndex() {
         int index = activityIndices.nextClearBit(0);
         if (index >= ControlFileDescriptor.ACTIVITY_LENGTH) {
@@ -424,25 +306,16 @@ public final class ClientSession {
         activeCommands++;
     }
 
-    /** A command has ended. */
     void onCommandEnded() {
         activeCommands--;
     }
 
-    /**
-     * The number of commands that have begun and not ended.
-     *
-     * @return a count.
-     */
+    /** The number of commands that have begun and not ended. */
     int activeCommands() {
         return activeCommands;
     }
 
-    /**
-     * Whether the client has ended or is being ended: the driver does not read its memory any more.
-     *
-     * @return true from then on.
-     */
+    /** Whether the client has ended or is being ended: the driver does not read its memory any more. */
     boolean isEnding() {
         return ending;
     }

@@ -49,7 +49,6 @@ final class ClientSocket {
     /**
      * A connection without message.
      *
-     * @param fd         non-blocking.
      * @param deadlineNs time until which its first message must be complete.
      */
     ClientSocket(int fd, long deadlineNs) {
@@ -78,9 +77,8 @@ final class ClientSocket {
     }
 
     /**
-     * Passes the open descriptor to another owner, which must close it.
-     *
-     * @return the descriptor, or -1 if it was closed or passed on already.
+     * Passes the open descriptor to another owner, which must close it. Returns the descriptor, or -1 if it was closed
+     * or passed on already.
      */
     int handOver() {
         int open = fd;
@@ -175,9 +173,8 @@ final class ClientSocket {
     }
 
     /**
-     * Sends a complete message without blocking.
-     *
-     * @return false if the kernel did not accept it, or the connection is closed.
+     * Sends a complete message without blocking. Returns false if the kernel did not accept it, or the connection is
+     * closed.
      */
     boolean send(long address, int lengthBytes) {
         return isOpen() && UnixSocket.send(fd, address, lengthBytes, UnixSocket.MSG_DONTWAIT) == lengthBytes;
@@ -192,9 +189,7 @@ final class ClientSocket {
 
     /**
      * Reads doorbell bytes of any value, and the descriptor that the client has announced; the next call reads
-     * remaining bytes.
-     *
-     * @return false at the end of file, or after the close.
+     * remaining bytes. Returns false at the end of file, or after the close.
      */
     boolean drain() {
         if (!isOpen()) {

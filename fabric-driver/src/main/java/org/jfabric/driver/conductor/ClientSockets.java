@@ -77,10 +77,6 @@ final class ClientSockets {
     /**
      * Begins to watch the listening socket.
      *
-     * @param context   the parts of the driver that the conductor uses.
-     * @param conductor notified of clients.
-     * @param watcher   of descriptors.
-     * @param listenFd  listening, non-blocking.
      * @param acceptors for drivers, of each progress thread, in the same order for all.
      * @param clock     read for each connection: the time of the cycle may be that before a long sleep.
      * @param accept    takes the next connection of the listening socket: non-blocking, or a negative errno.
@@ -120,9 +116,6 @@ final class ClientSockets {
     /**
      * Closes connections whose hello did not arrive in time. After the hello there is no deadline: a silent client is
      * alive until its socket ends.
-     *
-     * @param nowNs time of the cycle.
-     * @return number of closed connections.
      */
     int closeSilent(long nowNs) {
         int closed = 0;
@@ -137,10 +130,8 @@ final class ClientSockets {
     }
 
     /**
-     * Resumes accepting some time after it failed.
-     *
-     * @param nowNs time of the cycle.
-     * @return 1 if the listening socket is watched from now on, 0 if nothing changed.
+     * Resumes accepting some time after it failed. Returns 1 if the listening socket is watched from now on, 0 if
+     * nothing changed.
      */
     int retryAccept(long nowNs) {
         if (!acceptPaused || nowNs - acceptAtNs < 0) {
@@ -168,9 +159,6 @@ final class ClientSockets {
     /**
      * Reads a client's connection no more. It stays open until the driver has ended all that it does for the client:
      * its end says so to a client that waits for it before it frees memory.
-     *
-     * @param session of the client.
-     * @return ends the connection, once.
      */
     Runnable leave(ClientSession session) {
         ClientSocket socket = sockets.get(session.fd());
@@ -424,7 +412,6 @@ final class ClientSockets {
     /**
      * Checks magic and version, which lie at the same place in the first messages of all kinds and versions.
      *
-     * @param whose  message it is, for the text.
      * @param offset of the message behind its header.
      * @param length bytes from there on; of a shorter message nothing is checked.
      * @return null, or what is wrong.

@@ -47,8 +47,6 @@ abstract class Command {
     /**
      * A command of the conductor itself.
      *
-     * @param context  the parts of the driver that commands use.
-     * @param registry of the driver.
      * @param session  the client that it concerns, or null if there is none yet.
      */
     Command(ConductorContext context, Registry registry, ClientSession session) {
@@ -62,12 +60,7 @@ abstract class Command {
         this.correlationId = correlationId;
     }
 
-    /**
-     * Runs as many steps as possible.
-     *
-     * @param nowNs time of the cycle.
-     * @return true if the command has ended.
-     */
+    /** Runs as many steps as possible. Returns true if the command has ended. */
     final boolean execute(long nowNs) {
         while (!waiting) {
             if (failure != null) {
@@ -88,11 +81,7 @@ abstract class Command {
         return false;
     }
 
-    /**
-     * The client that the command is for.
-     *
-     * @return the client, or null if there is none yet.
-     */
+    /** The client that the command is for. Returns the client, or null if there is none yet. */
     final ClientSession session() {
         return session;
     }
@@ -107,60 +96,34 @@ abstract class Command {
         ENDED
     }
 
-    /**
-     * The next step.
-     *
-     * @param nowNs time of the cycle.
-     * @return how the command continues.
-     */
     protected abstract Step step(long nowNs);
 
     /** Closes the objects that the command created, after a failure. */
     protected void undo() {
     }
 
-    /**
-     * The command failed and its changes were undone.
-     *
-     * @param cause the failure.
-     */
+    /** The command failed and its changes were undone. */
     protected void onRefused(Throwable cause) {
         context.counters().add(SystemCounter.COMMANDS_FAILED, 1);
         session.proxy().commandFailed(correlationId, errno(cause), cause.getMessage());
     }
 
-    /**
-     * Access to the other parts of the driver.
-     *
-     * @return the context.
-     */
+    /** Access to the other parts of the driver. */
     protected final ConductorContext context() {
         return context;
     }
 
-    /**
-     * Clients, names and numbers of the driver.
-     *
-     * @return the registry.
-     */
+    /** Clients, names and numbers of the driver. */
     protected final Registry registry() {
         return registry;
     }
 
-    /**
-     * The correlation id, which the answer repeats.
-     *
-     * @return the id that the client has chosen.
-     */
+    /** The correlation id, which the answer repeats. */
     protected final long correlationId() {
         return correlationId;
     }
 
-    /**
-     * Runs slow work on the resource thread; the next step follows it.
-     *
-     * @param work runs on the resource thread.
-     */
+    /** Runs slow work on the resource thread; the next step follows it. */
     protected final void background(SlowWork work) {
         background(work, 0);
     }
@@ -168,7 +131,6 @@ abstract class Command {
     /**
      * Runs slow work that may take long, in parallel with that of others; the next step follows it.
      *
-     * @param work      runs on a resource thread.
      * @param sizeBytes memory that it reserves or frees.
      */
     protected final void background(SlowWork work, long sizeBytes) {
@@ -176,22 +138,13 @@ abstract class Command {
         context.resource().submit(new Background(work, sizeBytes), context.inbox());
     }
 
-    /**
-     * Runs a change on one progress thread; the next step follows it.
-     *
-     * @param thread its number.
-     * @param change runs there.
-     */
+    /** Runs a change on one progress thread; the next step follows it. */
     protected final void onThread(int thread, Runnable change) {
         waiting = true;
         context.threads().get(thread).proxy().execute(new Change(change));
     }
 
-    /**
-     * Runs a change on every progress thread; the next step follows when all have made it.
-     *
-     * @param change gets the number of the thread that it runs on.
-     */
+    /** Runs a change on every progress thread; the next step follows when all have made it. */
     protected final void onThreads(IntConsumer change) {
         waiting = true;
         context.threads().executeAll(change, cause -> {
@@ -203,27 +156,18 @@ abstract class Command {
     /**
      * Runs a change on one progress thread that no step waits for; its failure is logged.
      *
-     * @param thread its number.
      * @param change runs there, before the changes that later calls queue.
      */
     protected final void aheadOnThread(int thread, Runnable change) {
         context.threads().get(thread).proxy().execute(new Ahead(change));
     }
 
-    /**
-     * Runs slow work that no step waits for; its failure is logged.
-     *
-     * @param work runs on the resource thread.
-     */
+    /** Runs slow work that no step waits for; its failure is logged. */
     protected final void afterwards(SlowWork work) {
         context.resource().submit(new Afterwards(work, 0), context.inbox());
     }
 
-    /**
-     * Unmaps files that are not used any more; a failure is logged.
-     *
-     * @param files each unmapped once, by this call.
-     */
+    /** Unmaps files that are not used any more; a failure is logged. */
     protected final void unmapAfterwards(List<SharedFile> files) {
         if (!files.isEmpty()) {
             context.resource().submit(
@@ -235,7 +179,6 @@ abstract class Command {
      * The memory of files.
      *
      * @param files any number.
-     * @return bytes mapped for them.
      */
     protected static long sizeBytes(List<SharedFile> files) {
         return files.stream().mapToLong(SharedFile::lengthBytes).sum();

@@ -8,11 +8,7 @@ import org.jfabric.client.VarDataReader;
 /**
  * A command as it arrived. The next one overwrites the body, so commands decode it when they are created.
  *
- * @param context  the parts of the driver that commands use.
- * @param registry of the driver.
- * @param session  the client that sent it.
  * @param body     private memory that begins with the command's block; its lengths were checked.
- * @param length   bytes of the command in it.
  */
 record CommandRequest(
     ConductorContext context, Registry registry, ClientSession session, DirectBuffer body, int length) {

@@ -84,7 +84,6 @@ final class CommandTable {
     /**
      * A kind of command.
      *
-     * @param blockLength bytes of the block.
      * @param varFields   number of variable-length fields after the block.
      * @param decoder     creates the command; a {@link org.jfabric.info.FabricException} from it refuses the command.
      */

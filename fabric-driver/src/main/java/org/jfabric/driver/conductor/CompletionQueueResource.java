@@ -25,11 +25,7 @@ final class CompletionQueueResource {
     /**
      * An open queue.
      *
-     * @param id          its number.
-     * @param file        its memory.
      * @param writers      makes the driver's end for a progress thread.
-     * @param capacity    entries.
-     * @param clientShare slots for the client's operations.
      * @param driverShare slots for entries without an operation.
      * @param waitResource wakes the threads that wait for this queue alone, or null.
      * @param waitSet     that it signals, or null.
@@ -53,83 +49,49 @@ final class CompletionQueueResource {
         this.waitSet = waitSet;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return id;
     }
 
-    /**
-     * Its memory.
-     *
-     * @return the {@code .cq} file.
-     */
     SharedFile file() {
         return file;
     }
 
-    /**
-     * The driver's end.
-     *
-     * @return null as long as no thread writes the queue.
-     */
+    /** The driver's end. Returns null as long as no thread writes the queue. */
     CompletionWriter writer() {
         return writer;
     }
 
-    /**
-     * Size of its ring.
-     *
-     * @return entries, a power of two.
-     */
+    /** Size of its ring. Returns the entries, a power of two. */
     int capacity() {
         return capacity;
     }
 
-    /**
-     * The client's quota.
-     *
-     * @return slots.
-     */
+    /** The client's quota. */
     int clientShare() {
         return clientShare;
     }
 
-    /**
-     * The driver's quota.
-     *
-     * @return slots.
-     */
+    /** The driver's quota. */
     int driverShare() {
         return driverShare;
     }
 
     /**
-     * The wait resource of threads that wait for this queue alone.
-     *
-     * @return null for a queue without wait object or with a wait set.
+     * The wait resource of threads that wait for this queue alone. Returns null for a queue without wait object or with
+     * a wait set.
      */
     WaitResource waitResource() {
         return waitResource;
     }
 
-    /**
-     * The wait set that it signals.
-     *
-     * @return null for a queue with another wait object.
-     */
+    /** The wait set that it signals. Returns null for a queue with another wait object. */
     WaitSetResource waitSet() {
         return waitSet;
     }
 
-    /**
-     * The progress thread that writes the queue.
-     *
-     * @return its number, or {@link #UNPLACED}.
-     */
+    /** The progress thread that writes the queue. Returns its number, or {@link #UNPLACED}. */
     int thread() {
         return thread;
     }
@@ -144,11 +106,7 @@ final class CompletionQueueResource {
         writer = writers.apply(newThread);
     }
 
-    /**
-     * The number of endpoints that use it.
-     *
-     * @return a count; it cannot be closed until the count is 0.
-     */
+    /** The number of endpoints that use it. Returns a count; it cannot be closed until the count is 0. */
     int bound() {
         return bound;
     }

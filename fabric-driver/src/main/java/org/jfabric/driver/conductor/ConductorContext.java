@@ -15,17 +15,9 @@ import java.util.List;
 /**
  * The parts of the driver that the conductor and its commands use.
  *
- * @param config       options of the driver.
- * @param directory    of the driver.
  * @param gid          group whose users are served besides the driver's own user, -1 for none.
- * @param files        shared with clients.
- * @param resource     for slow work.
- * @param inbox        of the conductor.
  * @param threads      that make progress; their engines and agents only for calls made through their proxies.
  * @param providers    of the enabled links, the preferred one first.
- * @param counters     of the driver.
- * @param log          of the conductor, also for errors.
- * @param drain        whether the driver is to end.
  */
 public record ConductorContext(
     DriverConfig config,
@@ -41,19 +33,14 @@ public record ConductorContext(
     Drain drain) {
 
     /**
-     * The length of private data that every link with connections carries (FI_OPT_CM_DATA_SIZE).
-     *
-     * @return bytes, 0 if no link connects.
+     * The length of private data that every link with connections carries (FI_OPT_CM_DATA_SIZE). Returns the bytes, 0
+     * if no link connects.
      */
     public int cmDataBytes() {
         return providers.stream().mapToInt(LinkProvider::cmDataBytes).filter(each -> each > 0).min().orElse(0);
     }
 
-    /**
-     * The driver's name.
-     *
-     * @return last part of its directory, host part of its addresses.
-     */
+    /** The driver's name. Returns the last part of its directory, host part of its addresses. */
     public String driverName() {
         return directory.getFileName().toString();
     }

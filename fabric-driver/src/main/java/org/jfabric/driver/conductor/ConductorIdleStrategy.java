@@ -20,9 +20,6 @@ public final class ConductorIdleStrategy implements IdleStrategy {
     /**
      * A strategy for the conductor's thread in DEDICATED.
      *
-     * @param conductor     whose pending events shorten the sleep.
-     * @param watcher       slept in.
-     * @param inbox         of the conductor.
      * @param parkTimeoutNs longest sleep in nanoseconds.
      */
     public ConductorIdleStrategy(

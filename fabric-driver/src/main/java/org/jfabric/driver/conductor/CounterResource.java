@@ -18,8 +18,6 @@ final class CounterResource {
     /**
      * An open counter.
      *
-     * @param id           its number.
-     * @param file         its memory.
      * @param writers      the driver's ends, by number of the progress thread.
      * @param waitResource wakes the threads that wait for this counter alone, or null.
      * @param waitSet      that it signals, or null.
@@ -33,65 +31,39 @@ final class CounterResource {
         this.waitSet = waitSet;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return id;
     }
 
-    /**
-     * Its memory.
-     *
-     * @return the {@code .cntr} file.
-     */
     SharedFile file() {
         return file;
     }
 
-    /**
-     * The driver's end.
-     *
-     * @return the writer.
-     */
+    /** The driver's end. */
     CounterWriter writer(int thread) {
         return writers[thread];
     }
 
     /**
-     * The wait resource of threads that wait for this counter alone.
-     *
-     * @return null for a counter without wait object or with a wait set.
+     * The wait resource of threads that wait for this counter alone. Returns null for a counter without wait object or
+     * with a wait set.
      */
     WaitResource waitResource() {
         return waitResource;
     }
 
-    /**
-     * The wait set that it signals.
-     *
-     * @return null for a counter with another wait object.
-     */
+    /** The wait set that it signals. Returns null for a counter with another wait object. */
     WaitSetResource waitSet() {
         return waitSet;
     }
 
-    /**
-     * The number of endpoint sides that count here.
-     *
-     * @return a count; it cannot be closed until the count is 0.
-     */
+    /** The number of endpoint sides that count here. Returns a count; it cannot be closed until the count is 0. */
     int bound() {
         return bound;
     }
 
-    /**
-     * Open regions whose accesses are counted here. They do not keep it open.
-     *
-     * @return changed by those that bind and close regions.
-     */
+    /** Open regions whose accesses are counted here. They do not keep it open. */
     Set<RegionResource> regions() {
         return regions;
     }

@@ -45,11 +45,7 @@ public final class Drain {
         end.run();
     }
 
-    /**
-     * Refuses a new endpoint while the driver is being drained.
-     *
-     * @param directory of the driver.
-     */
+    /** Refuses a new endpoint while the driver is being drained. */
     void requireInactive(Path directory) {
         if (active) {
             throw new FabricException(FabricErrno.ESHUTDOWN,

@@ -51,12 +51,6 @@ public final class DriverConductor implements Agent {
     /**
      * Wiring of the agent.
      *
-     * @param context  the parts of the driver that commands use.
-     * @param settings how it is run.
-     * @param watcher  of descriptors.
-     * @param clock    of the cycle.
-     * @param faults   determines whose file was truncated.
-     * @param listenFd of the driver's socket, listening.
      * @param acceptors for drivers, of each progress thread, in the same order for all.
      */
     public DriverConductor(
@@ -117,11 +111,7 @@ public final class DriverConductor implements Agent {
         return "jfabric-conductor";
     }
 
-    /**
-     * Whether a client's event ring is full, so that the thread must run again soon.
-     *
-     * @return true if events wait.
-     */
+    /** Whether a client's event ring is full, so that the thread must run again soon. */
     public boolean hasPendingEvents() {
         return eventsWaiting;
     }
@@ -129,18 +119,12 @@ public final class DriverConductor implements Agent {
     /**
      * Whether the thread must run again after a while although nothing arrives: commands wait for something, or
      * connections for the end of their time.
-     *
-     * @return true if a deadline may pass.
      */
     public boolean hasTimers() {
         return !commands.isEmpty() || sockets.hasTimers();
     }
 
-    /**
-     * Attaches the client that embeds the driver in INVOKER mode.
-     *
-     * @param opened notified in a later cycle.
-     */
+    /** Attaches the client that embeds the driver in INVOKER mode. */
     public void attachEmbedded(OpenedClient opened) {
         onHello("embedding", ClientSession.EMBEDDED, () -> {
         }, opened);
@@ -161,28 +145,18 @@ public final class DriverConductor implements Agent {
     /**
      * Whether nothing is done any more for a client that was ended.
      *
-     * @param clientId the client.
      * @return true also if there is no such client.
      */
     public boolean hasLeft(long clientId) {
         return !leaving.contains(clientId);
     }
 
-    /**
-     * The length of private data that connections carry.
-     *
-     * @return bytes, 0 if no link connects.
-     */
+    /** The length of private data that connections carry. Returns the bytes, 0 if no link connects. */
     public int cmDataBytes() {
         return context.cmDataBytes();
     }
 
-    /**
-     * Finds an endpoint of the embedding client.
-     *
-     * @param endpointId its number.
-     * @return the endpoint, or null.
-     */
+    /** Finds an endpoint of the embedding client. Returns the endpoint, or null. */
     public EndpointResource embeddedEndpoint(long endpointId) {
         // numbers of endpoints are unique in the driver, whichever fabric of the application opened them
         for (ClientSession session : embedded) {
@@ -195,10 +169,8 @@ public final class DriverConductor implements Agent {
     }
 
     /**
-     * The list in which cycles lend messages to the reader of a queue of an embedding client.
-     *
-     * @param queueId number of the queue.
-     * @return null if there is no such queue.
+     * The list in which cycles lend messages to the reader of a queue of an embedding client. Returns null if there is
+     * no such queue.
      */
     public LentMessages embeddedLentMessages(long queueId) {
         for (ClientSession session : embedded) {
@@ -210,11 +182,7 @@ public final class DriverConductor implements Agent {
         return null;
     }
 
-    /**
-     * Ends all clients; the caller must run cycles until {@link #isQuiet()}.
-     *
-     * @param reason sent to the clients.
-     */
+    /** Ends all clients; the caller must run cycles until {@link #isQuiet()}. */
     public void closeClients(String reason) {
         for (ClientSession session : registry.sessions().toArray(new ClientSession[0])) {
             end(session, FabricErrno.ESHUTDOWN, reason);
@@ -298,12 +266,7 @@ public final class DriverConductor implements Agent {
         return session != null && session.isEmbedded();
     }
 
-    /**
-     * Whether a cycle would have more work than polling the descriptors and checking the deadlines.
-     *
-     * @return true if a command, an event or a task of another thread waits, or if other processes are clients: their
-     *     commands are found at the descriptors only.
-     */
+    /** Whether a cycle would have more work than polling the descriptors and checking the deadlines. */
     public boolean hasWork() {
         if (!context.inbox().isEmpty() || fault != null || eventsWaiting || !ringing.isEmpty()
             || !commands.isEmpty() || registry.sessions().size() > embedded.size()) {

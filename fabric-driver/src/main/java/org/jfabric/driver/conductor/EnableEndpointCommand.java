@@ -341,7 +341,6 @@ final class EnableEndpointCommand extends Command {
         }
     }
 
-    /** The links that have an address. */
     private List<String> linkNames() {
         return request.isReceiveContext() ? List.of()
             : links.names().stream().filter(name -> boundAddress == null || boundAddress.serves(name)).toList();

@@ -30,10 +30,7 @@ final class EndClientCommand extends Command {
     /**
      * A client to be ended.
      *
-     * @param context  the parts of the driver that commands use.
-     * @param registry of the driver.
      * @param session  of the client, already marked as ending.
-     * @param leave    ends its connection.
      */
     EndClientCommand(ConductorContext context, Registry registry, ClientSession session, Runnable leave) {
         super(context, registry, session);

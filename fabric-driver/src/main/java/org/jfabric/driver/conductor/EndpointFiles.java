@@ -26,7 +26,6 @@ final class EndpointFiles {
     private int transmitLength;
     private int receiveLength;
 
-    /** No files yet. */
     EndpointFiles(ConductorContext context, ClientSession session) {
         this.context = context;
         this.clientId = session.id();

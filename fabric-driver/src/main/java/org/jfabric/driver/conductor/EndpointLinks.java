@@ -15,17 +15,13 @@ import org.jfabric.info.Verdict;
 /**
  * {@code fi_endpoint}: the links by which an endpoint reaches its peers, and the attributes that all of them offer.
  *
- * @param first the link that suits the request best.
  * @param names of all its links, the preferred one first.
- * @param offer every attribute filled in.
  */
 record EndpointLinks(LinkProvider first, List<String> names, Info offer) {
 
     /**
      * Chooses the links.
      *
-     * @param context the parts of the driver that commands use.
-     * @param request to enable an endpoint.
      * @return at least one link.
      * @throws FabricException {@code FI_ENODEV}, or another errno if no link offers the request.
      */

@@ -14,21 +14,12 @@ import org.jfabric.info.Info;
 /**
  * The request to enable an endpoint.
  *
- * @param endpointContext  context given at open.
  * @param txCqId           completion queue for sends, or 0.
- * @param txCqFlags        flags of its binding.
  * @param rxCqId           completion queue for receives, or 0.
- * @param rxCqFlags        flags of its binding.
- * @param counters         counters of its operations.
- * @param domain           the client's number of its domain.
- * @param avId             address vector.
  * @param bufferedLimit    longest message that is delivered whole, with mode FI_BUFFERED_RECV.
- * @param bufferedMin      bytes of the prefix of a longer one.
  * @param requestId        connection request that it will accept, or 0.
  * @param passiveId        passive endpoint whose name it takes over, or 0.
- * @param place            of a context of a scalable endpoint.
  * @param receiveContextId shared receive context that it uses, 0, or {@link EnableRequest#IS_RECEIVE_CONTEXT}.
- * @param hints            attributes.
  * @param endpointName     name for its address, or empty.
  * @param service          name to be published, or empty.
  */
@@ -51,7 +42,6 @@ record EndpointRequest(
     String endpointName,
     String service) {
 
-    /** Decodes the command. */
     static EndpointRequest decode(CommandRequest request) {
         EnableEndpointDecoder decoder = new EnableEndpointDecoder().wrap(
             request.body(), 0, EnableEndpointDecoder.BLOCK_LENGTH, EnableEndpointDecoder.SCHEMA_VERSION);
@@ -81,30 +71,17 @@ record EndpointRequest(
             texts.ascii());
     }
 
-    /**
-     * Whether it requests a shared receive context, which has no links, queues and address vector.
-     *
-     * @return true if so.
-     */
+    /** Whether it requests a shared receive context, which has no links, queues and address vector. */
     boolean isReceiveContext() {
         return receiveContextId == EnableRequest.IS_RECEIVE_CONTEXT;
     }
 
-    /**
-     * Whether it requests a connection-oriented endpoint.
-     *
-     * @return true with type FI_EP_MSG.
-     */
+    /** Whether it requests a connection-oriented endpoint. */
     boolean connects() {
         return hints.epAttr().type() == EndpointType.MSG;
     }
 
-    /**
-     * Whether a link may be used.
-     *
-     * @param linkName name of the link.
-     * @return true if the request names this link or none.
-     */
+    /** Whether a link may be used. */
     boolean wants(String linkName) {
         String wanted = hints.linkName();
         return wanted == null || wanted.isEmpty() || wanted.equals(linkName);

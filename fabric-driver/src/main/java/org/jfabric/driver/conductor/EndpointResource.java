@@ -26,12 +26,7 @@ public final class EndpointResource {
     /**
      * An endpoint and the objects that it uses.
      *
-     * @param endpoint      of the engine.
-     * @param thread        number of the progress thread that serves it.
      * @param queues        the driver's ends, or null for an embedding client.
-     * @param files         its memory.
-     * @param activityIndex of its activity byte.
-     * @param bound         its queues, counters and address vector.
      */
     EndpointResource(
         EngineEndpoint endpoint,
@@ -48,47 +43,27 @@ public final class EndpointResource {
         this.bound = bound;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return endpoint.settings().id();
     }
 
-    /**
-     * Its name within the driver.
-     *
-     * @return last part of its address.
-     */
+    /** Its name within the driver. */
     String name() {
         return endpoint.settings().name();
     }
 
-    /**
-     * The engine's part.
-     *
-     * @return the endpoint.
-     */
+    /** The engine's part. */
     public EngineEndpoint endpoint() {
         return endpoint;
     }
 
-    /**
-     * The progress thread that serves it.
-     *
-     * @return its number.
-     */
+    /** The progress thread that serves it. */
     int thread() {
         return thread;
     }
 
-    /**
-     * The driver's ends of its queues.
-     *
-     * @return the queues, or null for an embedding client.
-     */
+    /** The driver's ends of its queues. Returns the queues, or null for an embedding client. */
     EndpointQueues queues() {
         return queues;
     }
@@ -98,20 +73,11 @@ public final class EndpointResource {
         return files;
     }
 
-    /**
-     * Its activity byte.
-     *
-     * @return index in the client's control file.
-     */
     int activityIndex() {
         return activityIndex;
     }
 
-    /**
-     * The names published for it.
-     *
-     * @return the list itself, which the conductor changes.
-     */
+    /** The names published for it. */
     List<String> services() {
         return services;
     }
@@ -136,12 +102,7 @@ public final class EndpointResource {
         sharesName = true;
     }
 
-    /**
-     * It is a context, whose name is no name of the driver's table.
-     *
-     * @param parent     the scalable endpoint.
-     * @param placeThere opened for it.
-     */
+    /** It is a context, whose name is no name of the driver's table. */
     void contextOf(ScalableEndpointResource parent, ContextPlace placeThere) {
         scalable = parent;
         place = placeThere;
@@ -155,11 +116,7 @@ public final class EndpointResource {
         }
     }
 
-    /**
-     * Whether the name belongs to another object, and stays when this endpoint is closed.
-     *
-     * @return true of an endpoint that accepts a request.
-     */
+    /** Whether the name belongs to another object, and stays when this endpoint is closed. */
     boolean sharesName() {
         return sharesName;
     }

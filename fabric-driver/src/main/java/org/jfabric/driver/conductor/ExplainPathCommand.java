@@ -76,12 +76,8 @@ final class ExplainPathCommand extends Command {
     /**
      * A verdict on every link of the driver.
      *
-     * @param context   the parts of the driver that commands use.
-     * @param endpoint  whose links are considered.
-     * @param address   of a peer.
      * @param reaching  as {@link EngineEndpoint#reaching}.
      * @param obstacles as {@link EngineEndpoint#obstacles}, and {@link EngineEndpoint#refusals}.
-     * @return in the order of the driver's links.
      */
     static List<Verdict> verdicts(
         ConductorContext context, EngineEndpoint endpoint, String address, List<String> reaching,

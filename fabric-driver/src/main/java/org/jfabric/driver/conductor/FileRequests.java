@@ -102,7 +102,6 @@ final class FileRequests {
         /**
          * A file to be passed.
          *
-         * @param socket that asked for it.
          * @param file   of a client, or null for the {@code cnc}.
          */
         Opening(ClientSocket socket, SharedFile file) {

@@ -57,7 +57,6 @@ final class JoinGroupCommand extends Command {
      * {@code fi_close} of a multicast group.
      *
      * @param request as it arrived; not kept.
-     * @return the command.
      * @throws FabricException {@code FI_EINVAL} if the endpoint is not enabled.
      */
     static Command leave(CommandRequest request) {

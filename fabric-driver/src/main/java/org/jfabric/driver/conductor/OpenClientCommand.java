@@ -37,13 +37,8 @@ final class OpenClientCommand extends Command {
     /**
      * A client to be opened.
      *
-     * @param context  the parts of the driver that commands use.
-     * @param registry of the driver.
-     * @param name     for logs and tools.
      * @param fd       its socket, or {@link ClientSession#EMBEDDED}.
      * @param doorbell rung after each event.
-     * @param listener for the engine.
-     * @param opened   notified of the result.
      */
     OpenClientCommand(
         ConductorContext context,

@@ -2,18 +2,13 @@ package org.jfabric.driver.conductor;
 
 /** Notified of the result of a hello. Owner: conductor. */
 public interface OpenedClient {
-    /**
-     * The client can be served.
-     *
-     * @param session of the client.
-     */
+    /** The client can be served. */
     void onOpened(ClientSession session);
 
     /**
      * The client cannot be served.
      *
      * @param errno  positive fabric errno.
-     * @param reason with values and remedy.
      */
     void onRefused(int errno, String reason);
 }

@@ -34,12 +34,7 @@ final class PassedFile {
         isExpected = !isClosed;
     }
 
-    /**
-     * Reads doorbell bytes, and perhaps the descriptor.
-     *
-     * @param socket of the client.
-     * @return false at the end of file.
-     */
+    /** Reads doorbell bytes, and perhaps the descriptor. */
     boolean receive(int socket) {
         int result = UnixSocket.receiveDescriptor(socket);
         if (result >= 0) {
@@ -50,9 +45,7 @@ final class PassedFile {
     }
 
     /**
-     * Takes the descriptor.
-     *
-     * @return the descriptor, which is the caller's from now on; negative if it has not arrived.
+     * Takes the descriptor. Returns the descriptor, which is the caller's from now on; negative if it has not arrived.
      */
     int take() {
         int taken = fd;

@@ -21,9 +21,6 @@ final class PassiveEndpointResource {
     /**
      * A passive endpoint that does not listen.
      *
-     * @param id        its number.
-     * @param name      taken for it.
-     * @param linkNames names of the links that it will listen at.
      * @param authKey   key that requests must carry, empty for none.
      */
     PassiveEndpointResource(long id, String name, List<String> linkNames, byte[] authKey) {
@@ -33,20 +30,12 @@ final class PassiveEndpointResource {
         this.authKey = authKey;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return id;
     }
 
-    /**
-     * The progress thread that listens.
-     *
-     * @return its number.
-     */
+    /** The progress thread that listens. */
     int thread() {
         return thread;
     }
@@ -56,10 +45,8 @@ final class PassiveEndpointResource {
     }
 
     /**
-     * Its name within the driver, which is unique.
-     *
-     * @return last part of its address, or all of it where {@link #bound()} gave it; null once an active endpoint has
-     *     taken it over.
+     * Its name within the driver, which is unique. Returns the last part of its address, or all of it where {@link
+     * #bound()} gave it; null once an active endpoint has taken it over.
      */
     String name() {
         return name;
@@ -74,29 +61,16 @@ final class PassiveEndpointResource {
         name = newName;
     }
 
-    /**
-     * Links that it listens at.
-     *
-     * @return their names.
-     */
     List<String> linkNames() {
         return linkNames;
     }
 
-    /**
-     * The key that requests must carry.
-     *
-     * @return the key, empty for none.
-     */
+    /** The key that requests must carry. Returns the key, empty for none. */
     byte[] authKey() {
         return authKey;
     }
 
-    /**
-     * Its address of the operating system, over links that use such addresses.
-     *
-     * @return null over others.
-     */
+    /** Its address of the operating system, over links that use such addresses. Returns null over others. */
     BoundAddress bound() {
         return bound;
     }
@@ -117,21 +91,12 @@ final class PassiveEndpointResource {
         }
     }
 
-    /**
-     * The address under which peers connect.
-     *
-     * @param driverName of this driver.
-     * @return its name within the driver, or that of its socket.
-     */
+    /** The address under which peers connect. Returns its name within the driver, or that of its socket. */
     String address(String driverName) {
         return bound != null ? bound.address() : FabricName.of(driverName, name);
     }
 
-    /**
-     * Whether an active endpoint that is being enabled takes over its address.
-     *
-     * @return true until that has succeeded or failed.
-     */
+    /** Whether an active endpoint that is being enabled takes over its address. */
     boolean isBeingTaken() {
         return isBeingTaken;
     }
@@ -145,11 +110,7 @@ final class PassiveEndpointResource {
         isBeingTaken = now;
     }
 
-    /**
-     * Whether it listens, or is about to.
-     *
-     * @return false before {@code fi_listen}, and after that has failed.
-     */
+    /** Whether it listens, or is about to. */
     boolean listens() {
         return listens;
     }
@@ -163,11 +124,7 @@ final class PassiveEndpointResource {
         listens = now;
     }
 
-    /**
-     * The engine's part; progress thread only.
-     *
-     * @return null before it listens.
-     */
+    /** The engine's part; progress thread only. Returns null before it listens. */
     EnginePassiveEndpoint endpoint() {
         return endpoint;
     }

@@ -6,7 +6,6 @@ import org.jfabric.driver.resource.SharedFile;
 /**
  * A registered region of a client. Owner: conductor; each copy belongs to its progress thread.
  *
- * @param index  its index in the client's addresses, by which it is closed.
  * @param copies the mapped region, by number of the progress thread that uses it.
  * @param file   its memory, which is deleted with it; null for a persistent region and memory of the embedding process.
  */

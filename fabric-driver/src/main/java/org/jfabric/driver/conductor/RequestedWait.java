@@ -25,12 +25,7 @@ final class RequestedWait {
         this.waitSetId = waitSetId;
     }
 
-    /**
-     * Refuses a wait object that is not supported.
-     *
-     * @param what is opened, for the message.
-     * @return the requested wait object.
-     */
+    /** Refuses a wait object that is not supported. */
     WaitObject check(String what) {
         WaitObject waitObject = WaitObject.of(waitObjectCode);
         switch (waitObject) {
@@ -72,7 +67,6 @@ final class RequestedWait {
     /**
      * The points at which the driver wakes waiting threads.
      *
-     * @param threads number of progress threads.
      * @param line    native address of the object's own wait words.
      * @return by number of the thread; all null without a wait object.
      */

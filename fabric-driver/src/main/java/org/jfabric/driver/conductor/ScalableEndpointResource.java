@@ -19,11 +19,7 @@ final class ScalableEndpointResource {
     /**
      * A scalable endpoint without open contexts.
      *
-     * @param id       its number.
-     * @param name     taken for it.
      * @param isNamed  whether peers may name its receive contexts.
-     * @param txCtxCnt transmit contexts.
-     * @param rxCtxCnt receive contexts.
      */
     ScalableEndpointResource(long id, String name, boolean isNamed, int txCtxCnt, int rxCtxCnt) {
         this.id = id;
@@ -44,7 +40,6 @@ final class ScalableEndpointResource {
     /**
      * Opens a context.
      *
-     * @param place of it.
      * @return its name, which its client does not see.
      * @throws FabricException {@code FI_EINVAL} for an index out of range, {@code FI_EBUSY} if it is open.
      */
@@ -68,7 +63,6 @@ final class ScalableEndpointResource {
         contexts(place)[place.index()] = false;
     }
 
-    /** The number of open contexts. */
     int openContexts() {
         return count(transmit) + count(receive);
     }

@@ -35,15 +35,12 @@ public final class ServiceNames {
     private final Map<String, Long> endpointIdByName = new HashMap<>();
     private final Map<String, Service> serviceByName = new HashMap<>();
 
-    /** No names yet. */
     ServiceNames() {
     }
 
     /**
      * Refuses a name that cannot be part of an address of this driver.
      *
-     * @param what       kind of the named object, for the message.
-     * @param driverName the driver's part of the address.
      * @param name       any text.
      * @throws FabricException {@code FI_EINVAL}.
      */
@@ -64,11 +61,8 @@ public final class ServiceNames {
     }
 
     /**
-     * Creates the exception for a name that another endpoint or service has.
-     *
-     * @param driverName of this driver.
-     * @param name       the name.
-     * @return the exception, to be thrown by the caller.
+     * Creates the exception for a name that another endpoint or service has. Returns the exception, to be thrown by the
+     * caller.
      */
     static FabricException taken(String driverName, String name) {
         return new FabricException(FabricErrno.EADDRINUSE,
@@ -80,7 +74,6 @@ public final class ServiceNames {
      * Takes a name for an endpoint.
      *
      * @param name       valid part of an address.
-     * @param endpointId the endpoint.
      * @return false if an endpoint or a service has it already.
      */
     boolean addEndpoint(String name, long endpointId) {
@@ -91,8 +84,6 @@ public final class ServiceNames {
      * Takes a name for a service.
      *
      * @param service    valid part of an address.
-     * @param endpointId the endpoint that it names.
-     * @param address    the endpoint's own address.
      * @return false if an endpoint or a service has it already.
      */
     boolean addService(String service, long endpointId, String address) {
@@ -100,31 +91,16 @@ public final class ServiceNames {
             && serviceByName.putIfAbsent(service, new Service(service, endpointId, address)) == null;
     }
 
-    /**
-     * Sets the address of an endpoint that was not known when its service was added.
-     *
-     * @param service    as added.
-     * @param endpointId the endpoint that it names.
-     * @param address    the endpoint's own address.
-     */
+    /** Sets the address of an endpoint that was not known when its service was added. */
     void setAddress(String service, long endpointId, String address) {
         serviceByName.put(service, new Service(service, endpointId, address));
     }
 
-    /**
-     * Releases the name of an endpoint.
-     *
-     * @param name as added.
-     */
     void removeEndpoint(String name) {
         endpointIdByName.remove(name);
     }
 
-    /**
-     * Releases the name of a service.
-     *
-     * @param service as added.
-     */
+    /** Releases the name of a service. */
     void removeService(String service) {
         serviceByName.remove(service);
     }
@@ -132,7 +108,6 @@ public final class ServiceNames {
     /**
      * Resolves a name of this driver.
      *
-     * @param driver this driver's name.
      * @param name   of an endpoint or a service, or unknown.
      * @return the endpoint's own address; if no service has the name, the address with that name.
      */
@@ -144,9 +119,6 @@ public final class ServiceNames {
     /**
      * Writes the file of a service.
      *
-     * @param directory of this driver.
-     * @param service   the name.
-     * @param address   of the endpoint that it names.
      * @throws IOException if the file cannot be written.
      */
     static void write(Path directory, String service, String address) throws IOException {
@@ -163,12 +135,7 @@ public final class ServiceNames {
         Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /**
-     * Whether {@link #write} creates files of that name.
-     *
-     * @param name of a file in a driver's directory.
-     * @return true for a service's file, and for one that was not finished.
-     */
+    /** Whether {@link #write} creates files of that name. */
     public static boolean isFileName(String name) {
         int end = name.endsWith(SUFFIX) ? SUFFIX.length() : name.endsWith(NEW_SUFFIX) ? NEW_SUFFIX.length() : -1;
         return end >= 0 && FabricName.isValidPart(name.substring(0, name.length() - end));
@@ -177,8 +144,6 @@ public final class ServiceNames {
     /**
      * Deletes the file of a service.
      *
-     * @param directory of this driver.
-     * @param service   the name.
      * @throws IOException if it cannot be deleted.
      */
     static void delete(Path directory, String service) throws IOException {
@@ -188,8 +153,6 @@ public final class ServiceNames {
     /**
      * Resolves a name of another driver.
      *
-     * @param directory of that driver.
-     * @param driver    its name.
      * @param name      of an endpoint or a service of it.
      * @return the endpoint's own address; if no service has the name, the address with that name.
      */

@@ -10,7 +10,6 @@ import org.jfabric.info.FabricException;
  * Who may connect to the driver's socket: processes of its own user, and clients of the configured group. The kernel
  * compares the same by the mode of the socket, except for privileged processes. Owner: conductor.
  *
- * @param uid user of the driver.
  * @param gid group whose users are served, -1 for none.
  */
 record SocketAccess(long uid, long gid) {
@@ -27,9 +26,7 @@ record SocketAccess(long uid, long gid) {
     }
 
     /**
-     * Checks the other end of a connection.
-     *
-     * @return null if it may connect, otherwise the reason to be sent and logged.
+     * Checks the other end of a connection. Returns null if it may connect, otherwise the reason to be sent and logged.
      */
     FabricException refusal(ClientSocket socket) {
         if (isOwn(socket) || gid != NO_GROUP && UnixSocket.isPeerInGroup(socket.fd(), gid)) {

@@ -6,11 +6,7 @@ import org.jfabric.driver.resource.SharedFile;
 /**
  * A view of an endpoint's queues that a client has opened. Owner: conductor; the view belongs to the progress thread.
  *
- * @param id         its number.
  * @param endpointId number of the endpoint, which may be another client's and may be closed.
- * @param thread     number of the progress thread that writes it.
- * @param view       the engine's part.
- * @param file       the {@code .view} file.
  */
 record ViewResource(long id, long endpointId, int thread, QueueView view, SharedFile file) {
 }

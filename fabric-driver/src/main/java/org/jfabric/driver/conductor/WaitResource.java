@@ -30,11 +30,7 @@ final class WaitResource {
         this.token = token;
     }
 
-    /**
-     * A token that only the client that opened the object receives.
-     *
-     * @return random, never {@link #NO_CHANNEL}.
-     */
+    /** A token that only the client that opened the object receives, random, never {@link #NO_CHANNEL}. */
     static long randomToken() {
         // a client must not be able to guess the tokens of others from its own
         SecureRandom random = new SecureRandom();
@@ -48,9 +44,7 @@ final class WaitResource {
     /**
      * Points of one object, for the progress threads of a driver.
      *
-     * @param count of the threads.
      * @param line  native address of the object's wait words.
-     * @return by number of the thread.
      */
     static WaitPoint[] points(int count, long line) {
         WaitPoint[] points = new WaitPoint[count];
@@ -58,20 +52,12 @@ final class WaitResource {
         return points;
     }
 
-    /**
-     * Wakes the waiting threads.
-     *
-     * @return by number of the progress thread; only for calls on that thread.
-     */
+    /** Wakes the waiting threads, by number of the progress thread; only for calls on that thread. */
     WaitPoint[] points() {
         return points;
     }
 
-    /**
-     * The proof with which the client attaches the channel.
-     *
-     * @return the token, or {@link #NO_CHANNEL}.
-     */
+    /** The proof with which the client attaches the channel. Returns the token, or {@link #NO_CHANNEL}. */
     long token() {
         return token;
     }

@@ -9,51 +9,27 @@ final class WaitSetResource {
     private final WaitResource waitResource;
     private int bound;
 
-    /**
-     * An open set without queues or counters.
-     *
-     * @param id           its number.
-     * @param file         its memory.
-     * @param waitResource wakes the threads that wait for it.
-     */
+    /** An open set without queues or counters. */
     WaitSetResource(long id, SharedFile file, WaitResource waitResource) {
         this.id = id;
         this.file = file;
         this.waitResource = waitResource;
     }
 
-    /**
-     * Its number.
-     *
-     * @return from 1.
-     */
+    /** Its number, from 1. */
     long id() {
         return id;
     }
 
-    /**
-     * Its memory.
-     *
-     * @return the {@code .wait} file.
-     */
     SharedFile file() {
         return file;
     }
 
-    /**
-     * The wait resource of threads that wait for it.
-     *
-     * @return the resource; all its queues and counters use it.
-     */
     WaitResource waitResource() {
         return waitResource;
     }
 
-    /**
-     * The number of queues and counters that use it.
-     *
-     * @return a count; it cannot be closed until the count is 0.
-     */
+    /** The number of queues and counters that use it. Returns a count; it cannot be closed until the count is 0. */
     int bound() {
         return bound;
     }

@@ -89,11 +89,7 @@ final class AcknowledgedSends {
             && !region.isCopied();
     }
 
-    /**
-     * Processes a peer's acknowledgement.
-     *
-     * @return false if no operation to that peer awaits it.
-     */
+    /** Processes a peer's acknowledgement. Returns false if no operation to that peer awaits it. */
     boolean onAcknowledged(Peer peer, TransmitOperation operation, long levels, int errno) {
         if (operation == null || operation.peer != peer || levels == 0 || operation.awaited == 0
             || (levels & ~asked(operation.flags)) != 0) {

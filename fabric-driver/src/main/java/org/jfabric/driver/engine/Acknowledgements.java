@@ -31,8 +31,6 @@ final class Acknowledgements {
     /**
      * Acknowledges a message of the peer. Does nothing if the peer is down.
      *
-     * @param operation the peer's id of the operation.
-     * @param levels    reached.
      * @param errno     0, or a positive fabric errno if they will never be reached.
      */
     void send(long operation, long levels, int errno) {
@@ -51,7 +49,6 @@ final class Acknowledgements {
     /**
      * Answers the peer's fence once the messages that it sent before are matched.
      *
-     * @param operation its id of the fenced operation.
      * @param messages  number of messages that are not matched yet; {@link #leftFence} is called for each.
      */
     void fence(long operation, int messages) {

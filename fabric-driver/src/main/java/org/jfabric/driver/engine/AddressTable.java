@@ -37,10 +37,8 @@ public final class AddressTable {
     }
 
     /**
-     * Inserts an address; the same address gets the same {@code fi_addr}.
-     *
-     * @param address of a remote endpoint.
-     * @return its {@code fi_addr}, or {@code -FI_ENOMEM}.
+     * Inserts an address; the same address gets the same {@code fi_addr}. Returns its {@code fi_addr}, or {@code
+     * -FI_ENOMEM}.
      */
     public long insert(String address) {
         Integer known = indices.get(address);
@@ -100,7 +98,6 @@ public final class AddressTable {
      * Whether an address is one of a receive context.
      *
      * @param fiAddr of which {@link #address} has one.
-     * @return false of an entry.
      */
     boolean isContext(long fiAddr) {
         return entry(fiAddr) == null;
@@ -116,49 +113,27 @@ public final class AddressTable {
         return fiAddr >= 0 && fiAddr < addresses.size() ? addresses.get((int) fiAddr) : null;
     }
 
-    /**
-     * The number of indices in use so far, free ones between others included.
-     *
-     * @return a count; every entry is below it.
-     */
+    /** The number of indices in use so far, free ones between others included. */
     public int size() {
         return addresses.size();
     }
 
-    /**
-     * The entry of an address.
-     *
-     * @param address of a remote endpoint.
-     * @return its {@code fi_addr}, or {@link Peer#UNKNOWN_SOURCE}.
-     */
+    /** The entry of an address. Returns its {@code fi_addr}, or {@link Peer#UNKNOWN_SOURCE}. */
     public int find(String address) {
         Integer index = indices.get(address);
         return index == null ? Peer.UNKNOWN_SOURCE : index;
     }
 
-    /**
-     * Binds an endpoint to this address vector.
-     *
-     * @param table its peers.
-     */
+    /** Binds an endpoint to this address vector. */
     public void bind(PeerTable table) {
         peers.add(table);
     }
 
-    /**
-     * Unbinds an endpoint.
-     *
-     * @param table its peers.
-     */
     public void unbind(PeerTable table) {
         peers.remove(table);
     }
 
-    /**
-     * Returns whether an endpoint uses this address vector.
-     *
-     * @return true if it must not be closed.
-     */
+    /** Returns whether an endpoint uses this address vector. */
     public boolean isBound() {
         return !peers.isEmpty();
     }

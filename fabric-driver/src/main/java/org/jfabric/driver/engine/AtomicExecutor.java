@@ -43,8 +43,6 @@ public final class AtomicExecutor {
      * Executes an operation on consecutive elements.
      *
      * @param datatype  code of a datatype for which {@link #sizeBytes} is not 0.
-     * @param operation code of the operation.
-     * @param count     elements.
      * @param target    native address of the first, a multiple of its size.
      * @param operands  native address of the operands; not read by {@code ATOMIC_READ}.
      * @param compares  native address of the compare values; 0 for other forms.

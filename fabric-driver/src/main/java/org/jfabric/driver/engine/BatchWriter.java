@@ -42,11 +42,7 @@ abstract class BatchWriter {
         listed = false;
     }
 
-    /**
-     * Publishes what was written.
-     *
-     * @return the amount of work done in addition to publishing.
-     */
+    /** Publishes what was written. */
     abstract int publish();
 
     /** Returns whether this writer must be called again in the next cycle, even if nothing changes. */

@@ -65,12 +65,7 @@ final class BlockStore {
         }
     }
 
-    /**
-     * Takes a block.
-     *
-     * @param length bytes of the payload.
-     * @return native address.
-     */
+    /** Takes a block. Returns the native address. */
     long take(long length) {
         inUse++;
         int shift = length <= 1 << MIN_SHIFT ? MIN_SHIFT : 64 - Long.numberOfLeadingZeros(length - 1);
@@ -123,7 +118,6 @@ final class BlockStore {
         }
     }
 
-    /** The number of blocks in use. */
     int inUse() {
         return inUse;
     }

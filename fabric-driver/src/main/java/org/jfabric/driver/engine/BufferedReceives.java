@@ -253,7 +253,6 @@ final class BufferedReceives extends ReceiveMode {
      * ends with FI_EFAULT and discards the message, because its context is no longer valid.
      *
      * @param operation   not posted; memory of one piece is still to be attached.
-     * @param slabContext from the entry.
      * @param isThere     false if the pieces of its buffer are not registered.
      */
     private void claim(ReceiveOperation operation, long slabContext, boolean isThere) {

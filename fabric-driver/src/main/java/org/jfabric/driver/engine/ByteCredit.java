@@ -154,7 +154,6 @@ final class ByteCredit {
      *
      * @param more bytes, reserved in the store's budget; negative to give bytes back to it, fewer if the peer has been
      *             granted them.
-     * @return bytes by which it has changed.
      */
     long resize(long more) {
         long change = Math.max(more, advertised - window - consumed);
@@ -200,9 +199,8 @@ final class ByteCredit {
     }
 
     /**
-     * Accounts a message that has left the store.
-     *
-     * @return bytes to return to the store's budget: those of a message from an earlier channel, or of the extension.
+     * Accounts a message that has left the store. Returns the bytes to return to the store's budget: those of a message
+     * from an earlier channel, or of the extension.
      */
     long left(long length, int messageEpoch) {
         long cost = cost(length);
@@ -252,9 +250,8 @@ final class ByteCredit {
     }
 
     /**
-     * Ends the channel.
-     *
-     * @return bytes to return to the store's budget; the bytes of stored messages are returned when those leave.
+     * Ends the channel. Returns the bytes to return to the store's budget; the bytes of stored messages are returned
+     * when those leave.
      */
     long end() {
         epoch++;

@@ -38,11 +38,7 @@ final class CompletedCount {
         address = wordAddress;
     }
 
-    /**
-     * The number of slots freed since the start.
-     *
-     * @return a count.
-     */
+    /** The number of slots freed since the start. */
     long get() {
         return completed;
     }

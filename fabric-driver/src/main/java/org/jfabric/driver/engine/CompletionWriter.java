@@ -125,9 +125,8 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     }
 
     /**
-     * The driver's quota of slots, for entries that no submission has reserved a slot for.
-     *
-     * @return the quota; the same object for the life of this writer.
+     * The driver's quota of slots, for entries that no submission has reserved a slot for. Returns the quota; the same
+     * object for the life of this writer.
      */
     public DriverQuota driverQuota() {
         return driverQuota;
@@ -148,9 +147,8 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     }
 
     /**
-     * Messages that duty cycles leave to the queue's reader without entries.
-     *
-     * @return null if the client does not run the duty cycle.
+     * Messages that duty cycles leave to the queue's reader without entries. Returns null if the client does not run
+     * the duty cycle.
      */
     public LentMessages lentMessages() {
         return lent;
@@ -164,9 +162,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
 
     /**
      * Gives an endpoint its index in this queue. A record has 16 bits for the index, so it is used again after 65,536
-     * endpoints, even if the earlier endpoint is still open.
-     *
-     * @return index from 0 to 65,535.
+     * endpoints, even if the earlier endpoint is still open. Returns the index from 0 to 65,535.
      */
     public int addEndpoint() {
         return endpoints++ & MAX_ENDPOINT_INDEX;
@@ -175,11 +171,8 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     /**
      * Writes an entry.
      *
-     * @param endpoint the endpoint's index in this queue.
      * @param share    {@link CompletionQueueDescriptor#FLAG_DRIVER_SHARE}, or 0, and perhaps
      *                 {@link CompletionQueueDescriptor#FLAG_BUFFERED}.
-     * @param context  operation context.
-     * @param flags    completion flags.
      * @param length   bytes placed by a receive, else 0.
      * @param buf      address, where the page defines it, else 0.
      * @param data     remote CQ data, else 0.
@@ -241,10 +234,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     /**
      * Writes an error entry.
      *
-     * @param endpoint  the endpoint's index in this queue.
      * @param share     {@link CompletionQueueDescriptor#FLAG_DRIVER_SHARE} or 0.
-     * @param context   operation context.
-     * @param flags     completion flags.
      * @param length    bytes placed by a receive, else 0.
      * @param buf       address, where the page defines it, else 0.
      * @param data      remote CQ data, else 0.
@@ -252,7 +242,6 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
      * @param source    source address, -1 if unknown.
      * @param olen      bytes that did not fit.
      * @param err       positive fabric errno.
-     * @param provErrno code for {@code strerror}.
      * @param errData   further bytes, or null.
      */
     public void error(
@@ -298,11 +287,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         retire(1);
     }
 
-    /**
-     * Frees the slots of operations that have ended without an entry.
-     *
-     * @param count number of operations.
-     */
+    /** Frees the slots of operations that have ended without an entry. */
     public void retire(int count) {
         retired += count;
         if (retiresAtOnce) {
@@ -362,11 +347,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         return next + retired + directs;
     }
 
-    /**
-     * Entries written since the start.
-     *
-     * @return a count.
-     */
+    /** Entries written since the start. */
     public long written() {
         if (direct != null) {
             direct.queue();
@@ -374,20 +355,12 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         return next;
     }
 
-    /**
-     * Returns whether an entry found no slot.
-     *
-     * @return true from the overrun on.
-     */
+    /** Returns whether an entry found no slot. */
     boolean isOverrun() {
         return overrun;
     }
 
-    /**
-     * Address of the queue's file in this process.
-     *
-     * @return native address.
-     */
+    /** Address of the queue's file in this process. Returns the native address. */
     public long fileAddress() {
         return fileAddress;
     }
@@ -436,11 +409,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         return false;
     }
 
-    /**
-     * Samples how long entries wait until they are read.
-     *
-     * @param newStages of this thread.
-     */
+    /** Samples how long entries wait until they are read. */
     void sample(StageTimes newStages) {
         stages = newStages;
         if (newStages.isOn()) {

@@ -39,10 +39,7 @@ final class Connection extends ConnectionHandler {
     /**
      * A connection in the state IDLE.
      *
-     * @param local    the endpoint as links see it.
      * @param links that it may use, the preferred one first.
-     * @param peers    of the endpoint.
-     * @param listener notified of changes of the connection.
      */
     Connection(LocalEndpoint local, List<Link> links, PeerTable peers, ConnectionListener listener) {
         this.local = local;
@@ -54,7 +51,6 @@ final class Connection extends ConnectionHandler {
     /**
      * Requests a connection from a passive endpoint. The listener is notified of the result later.
      *
-     * @param address of the passive endpoint.
      * @param cmData  private data, truncated if a link takes less.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if there is a connection, or was one;
      *     {@link FabricErrno#EHOSTUNREACH} if no link of the endpoint reaches the address.
@@ -78,7 +74,6 @@ final class Connection extends ConnectionHandler {
      * Accepts a request. The listener is notified of the result later.
      *
      * @param request that has no answer yet.
-     * @param manager of its link.
      * @param cmData  private data, truncated if the link takes less.
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if there is a connection, or was one.
      */
@@ -168,11 +163,8 @@ final class Connection extends ConnectionHandler {
     }
 
     /**
-     * Truncates private data to the manager's limit without an error, as libfabric does.
-     *
-     * @param cmData  of the application.
-     * @param manager that sends it.
-     * @return the data, at most as long as the manager allows.
+     * Truncates private data to the manager's limit without an error, as libfabric does. Returns the data, at most as
+     * long as the manager allows.
      */
     static byte[] cut(byte[] cmData, ConnectionManager manager) {
         int most = manager.cmDataBytes();

@@ -6,20 +6,12 @@ abstract class ConnectionListener {
     protected ConnectionListener() {
     }
 
-    /**
-     * The connection is made.
-     *
-     * @param localAddress of this end.
-     * @param peerAddress  of the other end.
-     * @param cmData       private data of the answer.
-     */
     abstract void onConnected(String localAddress, String peerAddress, byte[] cmData);
 
     /**
      * The connection was refused or could not be made.
      *
      * @param errno  positive fabric errno.
-     * @param cmData private data of the refusal.
      */
     abstract void onFailed(int errno, byte[] cmData);
 

@@ -55,9 +55,7 @@ final class DriverQuota {
     /**
      * Removes a member that {@link #open} has added.
      *
-     * @param member   the receive mode.
      * @param leftOver slots that it took and will not use.
-     * @param waits    whether it had to wait.
      */
     void close(QuotaMember member, int leftOver, boolean waits) {
         members.remove(member);
@@ -67,20 +65,12 @@ final class DriverQuota {
         }
     }
 
-    /**
-     * Returns whether {@link #take()} would find a slot.
-     *
-     * @return true if there is one.
-     */
+    /** Returns whether {@link #take()} would find a slot. */
     boolean hasFree() {
         return taken + (end - first) < slots || forgetRead();
     }
 
-    /**
-     * Takes a slot for one entry.
-     *
-     * @return false if there is none.
-     */
+    /** Takes a slot for one entry. Returns false if there is none. */
     boolean take() {
         if (!hasFree()) {
             return false;
@@ -89,11 +79,7 @@ final class DriverQuota {
         return true;
     }
 
-    /**
-     * Returns slots whose entries will not be written.
-     *
-     * @param count how many.
-     */
+    /** Returns slots whose entries will not be written. */
     void giveBack(int count) {
         taken -= count;
     }
@@ -143,11 +129,7 @@ final class DriverQuota {
         }
     }
 
-    /**
-     * The number of slots that are taken, or whose entries were not read yet.
-     *
-     * @return a count.
-     */
+    /** The number of slots that are taken, or whose entries were not read yet. */
     int inUse() {
         forgetRead();
         return taken + (end - first);

@@ -5,7 +5,6 @@ package org.jfabric.driver.engine;
  *
  * @param transmit            completion queue of sends; null of a shared receive context.
  * @param receive             completion queue of receives; null of a shared receive context.
- * @param counters            counters of its operations.
  * @param isReceiveSelective  whether receives of a shared context that end here write an entry only with
  *                            {@code Flags.COMPLETION}; a client adds the flag to receives of the endpoint itself.
  */

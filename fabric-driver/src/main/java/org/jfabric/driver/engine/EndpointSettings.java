@@ -7,9 +7,6 @@ import org.jfabric.info.Info;
 /**
  * The settings of an enabled endpoint, after all checks.
  *
- * @param id              the endpoint's number in its driver.
- * @param name            its name within the driver.
- * @param address         its full address.
  * @param context         context given at open, reported for operations without one.
  * @param txSize          sends outstanding at most.
  * @param rxSize          receives outstanding at most.
@@ -25,7 +22,6 @@ import org.jfabric.info.Info;
  * @param strictSends     whether entries of sends come in the order of posting (FI_ORDER_STRICT).
  * @param strictReceives  whether entries of one peer's messages come in the order of matching, whatever their lengths
  *                        are (FI_ORDER_STRICT).
- * @param domain          number of its domain, whose regions peers access.
  * @param tclass          traffic class of its messages, 0 for none.
  * @param prefixBytes     length of the prefix of its receive buffers, which entries count (FI_MSG_PREFIX).
  */
@@ -50,22 +46,7 @@ public record EndpointSettings(
     long domain,
     int tclass,
     int prefixBytes) {
-    /**
-     * Settings of a connectionless endpoint without buffered receives.
-     *
-     * @param id              as above.
-     * @param name            as above.
-     * @param address         as above.
-     * @param context         as above.
-     * @param txSize          as above.
-     * @param rxSize          as above.
-     * @param injectSizeBytes as above.
-     * @param maxMessageBytes as above.
-     * @param caps            as above.
-     * @param eagerLimitBytes as above.
-     * @param mayOverrun      as above.
-     * @param authKey         as above.
-     */
+    /** Settings of a connectionless endpoint without buffered receives. */
     public EndpointSettings(
         long id,
         String name,
@@ -83,12 +64,7 @@ public record EndpointSettings(
             mayOverrun, authKey, null, false, null, false, false, 0, 0, 0);
     }
 
-    /**
-     * Copies the settings, with memory for buffered receives.
-     *
-     * @param newSlab memory for the messages.
-     * @return new settings.
-     */
+    /** Copies the settings, with memory for buffered receives. */
     public EndpointSettings with(ReceiveSlab newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
@@ -96,12 +72,7 @@ public record EndpointSettings(
             prefixBytes);
     }
 
-    /**
-     * Copies the settings, with an address that the operating system has bound.
-     *
-     * @param newBound the address.
-     * @return new settings.
-     */
+    /** Copies the settings, with an address that the operating system has bound. */
     public EndpointSettings with(BoundAddress newBound) {
         return new EndpointSettings(
             id, name, newBound.address(), context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps,
@@ -109,11 +80,6 @@ public record EndpointSettings(
             tclass, prefixBytes);
     }
 
-    /**
-     * Copies the settings, for a connection-oriented endpoint.
-     *
-     * @return new settings.
-     */
     public EndpointSettings connectionOriented() {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
@@ -126,7 +92,6 @@ public record EndpointSettings(
      *
      * @param sends    whether those of sends come in the order of posting.
      * @param receives whether those of one peer's messages come in the order of matching, whatever their lengths are.
-     * @return new settings.
      */
     public EndpointSettings strict(boolean sends, boolean receives) {
         return new EndpointSettings(
@@ -135,12 +100,6 @@ public record EndpointSettings(
             prefixBytes);
     }
 
-    /**
-     * Copies the settings, with a domain.
-     *
-     * @param newDomain its number.
-     * @return new settings.
-     */
     public EndpointSettings inDomain(long newDomain) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
@@ -159,29 +118,17 @@ public record EndpointSettings(
         return (caps & kind) == 0 ? 0 : Info.directions(caps) & (Flags.REMOTE_READ | Flags.REMOTE_WRITE);
     }
 
-    /**
-     * Returns whether the endpoint posts atomic operations.
-     *
-     * @return true with FI_ATOMIC.
-     */
+    /** Returns whether the endpoint posts atomic operations. */
     boolean hasAtomics() {
         return (caps & Flags.ATOMIC) != 0;
     }
 
-    /**
-     * Returns whether the endpoint and its peers access each other's memory.
-     *
-     * @return true with FI_RMA or FI_ATOMIC.
-     */
+    /** Returns whether the endpoint and its peers access each other's memory. */
     boolean accessesMemory() {
         return (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
     }
 
-    /**
-     * Returns whether each access of a peer to the domain's memory is reported.
-     *
-     * @return true with FI_RMA_EVENT.
-     */
+    /** Returns whether each access of a peer to the domain's memory is reported. */
     boolean reportsRemoteAccess() {
         return (caps & Flags.RMA_EVENT) != 0;
     }
@@ -190,7 +137,6 @@ public record EndpointSettings(
      * Copies the settings, with a class of traffic.
      *
      * @param newClass label or code point, 0 for none.
-     * @return new settings.
      */
     public EndpointSettings inClass(int newClass) {
         return new EndpointSettings(
@@ -203,7 +149,6 @@ public record EndpointSettings(
      * Copies the settings, with receive buffers that begin with a prefix.
      *
      * @param newPrefixBytes its length, 0 for none.
-     * @return new settings.
      */
     public EndpointSettings prefixed(int newPrefixBytes) {
         return new EndpointSettings(
@@ -221,29 +166,17 @@ public record EndpointSettings(
         return (caps & (Flags.DIRECTED_RECV | Flags.EXACT_DIRECTED_RECV)) != 0;
     }
 
-    /**
-     * Returns whether one buffer may be posted for many messages.
-     *
-     * @return true with FI_MULTI_RECV.
-     */
+    /** Returns whether one buffer may be posted for many messages. */
     public boolean multiReceive() {
         return (caps & Flags.MULTI_RECV) != 0;
     }
 
-    /**
-     * Returns whether one buffer may be posted for many tagged messages.
-     *
-     * @return true with FI_TAGGED_MULTI_RECV.
-     */
+    /** Returns whether one buffer may be posted for many tagged messages. */
     boolean taggedMultiReceive() {
         return (caps & Flags.TAGGED_MULTI_RECV) != 0;
     }
 
-    /**
-     * Returns whether entries of receives name their source.
-     *
-     * @return true with FI_SOURCE.
-     */
+    /** Returns whether entries of receives name their source. */
     boolean reportsSource() {
         return (caps & Flags.SOURCE) != 0;
     }
@@ -251,8 +184,6 @@ public record EndpointSettings(
     /**
      * Returns whether a message of a source that is not in the address vector gets an error entry; its data arrive all
      * the same.
-     *
-     * @return true with FI_SOURCE and FI_SOURCE_ERR.
      */
     boolean reportsUnknownSource() {
         return reportsSource() && (caps & Flags.SOURCE_ERR) != 0;

@@ -27,9 +27,8 @@ final class EndpointWork {
     }
 
     /**
-     * Accepts an operation, and starts it if the counter has reached its threshold.
-     *
-     * @return 0, {@code -FI_EAGAIN} without room, or {@code -FI_EOPNOTSUPP} without the capabilities.
+     * Accepts an operation, and starts it if the counter has reached its threshold. Returns 0, {@code -FI_EAGAIN}
+     * without room, or {@code -FI_EOPNOTSUPP} without the capabilities.
      */
     int add(WorkRequest request) {
         if ((endpoint.settings().caps() & Flags.TRIGGER) == 0

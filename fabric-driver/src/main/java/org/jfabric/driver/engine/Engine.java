@@ -48,9 +48,7 @@ public final class Engine {
     /**
      * An engine without endpoints.
      *
-     * @param settings     limits.
      * @param links        loaded links, the preferred ones first.
-     * @param errorHandler notified of peers that violate the protocol.
      */
     public Engine(EngineSettings settings, List<Link> links, ErrorHandler errorHandler) {
         this(settings, links, new AgentLog(errorHandler), EngineCounters.NONE, new CycleClock());
@@ -59,11 +57,8 @@ public final class Engine {
     /**
      * An engine without endpoints, whose state can be watched.
      *
-     * @param settings limits.
      * @param links    loaded links, the preferred ones first.
      * @param log      of the agent, for rare events and for peers that violate the protocol.
-     * @param counters for counters that are opened and closed at run time.
-     * @param clock    of the duty cycle.
      */
     public Engine(
         EngineSettings settings,
@@ -79,11 +74,6 @@ public final class Engine {
         this.log = log;
     }
 
-    /**
-     * The limits.
-     *
-     * @return the settings.
-     */
     public EngineSettings settings() {
         return settings;
     }
@@ -92,18 +82,13 @@ public final class Engine {
      * Makes the numbers of connection requests unique among the engines of a driver.
      *
      * @param index   of this engine, from 0; the remainder of all its numbers.
-     * @param engines of the driver.
      */
     public void numberRequests(int index, int engines) {
         lastRequestId = index;
         requestIdStep = engines;
     }
 
-    /**
-     * Samples how long messages take in their stages; called before there is an endpoint or a completion queue.
-     *
-     * @param newStages of this thread.
-     */
+    /** Samples how long messages take in their stages; called before there is an endpoint or a completion queue. */
     public void measure(StageTimes newStages) {
         stages = newStages;
     }
@@ -128,7 +113,6 @@ public final class Engine {
     /**
      * Shows a client among the counters, until {@link #closeSession}.
      *
-     * @param session of the client.
      * @param name    as the application has set it, may be empty.
      * @param pid     of its process, 0 if it is not known.
      */
@@ -137,20 +121,16 @@ public final class Engine {
     }
 
     /**
-     * Publishes some of the counts of endpoints and peers, if it is time; in each whole cycle.
-     *
-     * @param nowNs time of the cycle.
-     * @return whether a round begins, ten times a second at most.
+     * Publishes some of the counts of endpoints and peers, if it is time; in each whole cycle. Returns whether a round
+     * begins, ten times a second at most.
      */
     public boolean publishTraffic(long nowNs) {
         return meters.poll(nowNs);
     }
 
     /**
-     * Publishes all counts of endpoints and peers, if the last time is not just now; before the thread sleeps.
-     *
-     * @param nowNs time of the cycle.
-     * @return false if there was a round less than a millisecond before.
+     * Publishes all counts of endpoints and peers, if the last time is not just now; before the thread sleeps. Returns
+     * false if there was a round less than a millisecond before.
      */
     public boolean publishAllTraffic(long nowNs) {
         return meters.pollAll(nowNs);
@@ -213,8 +193,6 @@ public final class Engine {
     /**
      * Sends credit that no message has carried, so that a peer that waits for it continues soon where a slow
      * application takes one message at a time; in each whole cycle.
-     *
-     * @param nowNs time of the cycle.
      */
     public void sendCredit(long nowNs) {
         if (firstOwingCredit == null || nowNs - creditSentNs < CREDIT_NS) {
@@ -267,11 +245,7 @@ public final class Engine {
         quick = true;
     }
 
-    /**
-     * Whether the next poll asks one link for plain messages only, or none.
-     *
-     * @return false if the next poll serves all links.
-     */
+    /** Whether the next poll asks one link for plain messages only, or none. */
     public boolean isQuick() {
         return quick;
     }
@@ -282,20 +256,12 @@ public final class Engine {
         quickMessages = null;
     }
 
-    /**
-     * Whether peers wait for space in their channels, so that the thread must poll again soon.
-     *
-     * @return true if something is scheduled.
-     */
+    /** Whether peers wait for space in their channels, so that the thread must poll again soon. */
     public boolean hasScheduled() {
         return firstScheduled != null || firstOwing != null;
     }
 
-    /**
-     * Prepares all links for sleep.
-     *
-     * @return false if one of them has work.
-     */
+    /** Prepares all links for sleep. Returns false if one of them has work. */
     public boolean arm() {
         boolean armed = firstScheduled == null && firstOwing == null;
         for (Link link : links) {
@@ -304,11 +270,7 @@ public final class Engine {
         return armed;
     }
 
-    /**
-     * Whether {@link #poll} has to be called again after a while although nothing arrives.
-     *
-     * @return true if a link waits for a deadline.
-     */
+    /** Whether {@link #poll} has to be called again after a while although nothing arrives. */
     public boolean hasTimers() {
         for (Link link : links) {
             if (link.hasTimers()) {
@@ -326,11 +288,6 @@ public final class Engine {
         }
     }
 
-    /**
-     * Serves a completion queue.
-     *
-     * @param writer of the queue.
-     */
     public void addCompletionQueue(CompletionWriter writer) {
         flushList.add(writer);
         writer.sample(stages);
@@ -346,11 +303,6 @@ public final class Engine {
         stages.remove(writer);
     }
 
-    /**
-     * Serves a counter.
-     *
-     * @param writer of the counter.
-     */
     public void addCounter(CounterWriter writer) {
         flushList.add(writer);
     }
@@ -367,13 +319,8 @@ public final class Engine {
     /**
      * Enables an endpoint whose operations are not counted.
      *
-     * @param session             of its client.
-     * @param endpoint            what it is enabled with.
      * @param linkNames           names of its links, the preferred one first; all must be loaded.
-     * @param addresses           its address vector.
-     * @param transmitCompletions for its sends.
      * @param receiveCompletions  for its receives, may be the same.
-     * @return the endpoint, reachable from now on.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or the error of a link that refuses the
      *     endpoint; then it is attached to no link.
      */
@@ -391,13 +338,9 @@ public final class Engine {
     /**
      * Adds an endpoint, perhaps one that uses a shared receive context.
      *
-     * @param session        of the client.
-     * @param endpoint       its settings.
      * @param linkNames      names of the links to use, the preferred one first; empty of a shared receive context.
-     * @param addresses      the address vector.
      * @param completions    its queues and counters, {@link EndpointCompletions#NONE} of a shared receive context.
      * @param receiveContext the shared receive context that it uses, or null.
-     * @return the endpoint.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded, or the error of a link that refuses the
      *     endpoint; then it is attached to no link.
      */
@@ -445,13 +388,7 @@ public final class Engine {
         }
     }
 
-    /**
-     * Creates a passive endpoint, which does not listen yet.
-     *
-     * @param session   of its client.
-     * @param passiveId its number.
-     * @return the endpoint.
-     */
+    /** Creates a passive endpoint, which does not listen yet. */
     public EnginePassiveEndpoint addPassiveEndpoint(EngineSession session, long passiveId) {
         EnginePassiveEndpoint passive = new EnginePassiveEndpoint(this, session, passiveId);
         session.passiveEndpoints().add(passive);
@@ -461,7 +398,6 @@ public final class Engine {
     /**
      * Closes a passive endpoint: requests without an answer are rejected. Ignored if it is closed already.
      *
-     * @param session of its client.
      * @param passive from {@link #addPassiveEndpoint}, or null.
      */
     public void removePassiveEndpoint(EngineSession session, EnginePassiveEndpoint passive) {
@@ -470,11 +406,7 @@ public final class Engine {
         }
     }
 
-    /**
-     * Ends a client: its endpoints and its regions.
-     *
-     * @param session of the client.
-     */
+    /** Ends a client: its endpoints and its regions. */
     public void closeSession(EngineSession session) {
         session.end();
         for (EnginePassiveEndpoint passive : List.copyOf(session.passiveEndpoints())) {
@@ -500,28 +432,18 @@ public final class Engine {
      * Records that an access to shared memory failed, because a process truncated a file. The code that catches the
      * error changes no state. The next cycle takes the error with {@link #takeFault()}, determines whose file it was,
      * and ends the operations that were being processed.
-     *
-     * @param error as caught.
      */
     public void fault(InternalError error) {
         fault = error;
         leaveQuick();
     }
 
-    /**
-     * Whether {@link #takeFault()} would return an error.
-     *
-     * @return true if a memory fault was recorded and not taken yet.
-     */
+    /** Whether {@link #takeFault()} would return an error. */
     public boolean hasFault() {
         return fault != null;
     }
 
-    /**
-     * Takes the error that {@link #fault(InternalError)} recorded since the last call.
-     *
-     * @return the error, or null.
-     */
+    /** Takes the error that {@link #fault(InternalError)} recorded since the last call. Returns the error, or null. */
     public InternalError takeFault() {
         InternalError taken = fault;
         fault = null;
@@ -550,11 +472,7 @@ public final class Engine {
         }
     }
 
-    /**
-     * The number of protocol violations of peers so far.
-     *
-     * @return a count.
-     */
+    /** The number of protocol violations of peers so far. */
     public long violations() {
         return violations;
     }
@@ -600,7 +518,6 @@ public final class Engine {
     /**
      * Links by their names.
      *
-     * @param linkNames of loaded links.
      * @return the links, in the same order.
      * @throws FabricException {@code FI_ENODEV} if a link is not loaded.
      */

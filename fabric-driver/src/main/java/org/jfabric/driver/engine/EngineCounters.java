@@ -34,19 +34,14 @@ public abstract class EngineCounters {
      */
     public abstract long open(int type, String label);
 
-    /**
-     * Endpoints that may have counters of their own at the same time.
-     *
-     * @return a count; 0 unless it is overridden.
-     */
+    /** Endpoints that may have counters of their own at the same time. Returns a count; 0 unless it is overridden. */
     public int endpointLimit() {
         return 0;
     }
 
     /**
-     * Peers, of all endpoints, that may have counters of their own at the same time.
-     *
-     * @return a count; 0 unless it is overridden.
+     * Peers, of all endpoints, that may have counters of their own at the same time. Returns a count; 0 unless it is
+     * overridden.
      */
     public int peerLimit() {
         return 0;

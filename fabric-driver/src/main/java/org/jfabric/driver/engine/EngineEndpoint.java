@@ -351,47 +351,26 @@ public final class EngineEndpoint extends EndpointPort {
         return 0;
     }
 
-    /**
-     * The number of receives that have not ended.
-     *
-     * @return a count.
-     */
+    /** The number of receives that have not ended. */
     public int outstandingReceives() {
         return bound != null ? 0 : receiver.outstanding();
     }
 
-    /**
-     * The settings with which the endpoint was enabled.
-     *
-     * @return the settings.
-     */
     public EndpointSettings settings() {
         return settings;
     }
 
-    /**
-     * The endpoint's index in the entries of its transmit completion queue.
-     *
-     * @return the index.
-     */
+    /** The endpoint's index in the entries of its transmit completion queue. */
     public int transmitIndex() {
         return transmitIndex;
     }
 
-    /**
-     * The endpoint's index in the entries of its receive completion queue.
-     *
-     * @return the index.
-     */
+    /** The endpoint's index in the entries of its receive completion queue. */
     public int receiveIndex() {
         return receiveIndex;
     }
 
-    /**
-     * The client it belongs to.
-     *
-     * @return the session.
-     */
+    /** The client it belongs to. */
     public EngineSession session() {
         return session;
     }
@@ -401,7 +380,6 @@ public final class EngineEndpoint extends EndpointPort {
      *
      * @param sendsAddress    native address of the 8-byte count of sends, behind which the destinations of
      *                        {@link RecordRingDescriptor#REFUSED_OFFSET} stand, or 0 to stop publishing.
-     * @param receivesAddress the same for receives.
      */
     public void publishCompleted(long sendsAddress, long receivesAddress) {
         sender.completed().tell(sendsAddress);
@@ -427,8 +405,6 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Requests a connection from a listener.
      *
-     * @param address of the listener.
-     * @param cmData  private data of the request.
      * @throws FabricException {@code FI_EOPNOTSUPP} if the endpoint is connectionless, or as
      *     {@link Connection#connect}.
      */
@@ -449,8 +425,6 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Accepts a request for a connection.
      *
-     * @param requestId from the connection request event.
-     * @param cmData    private data of the answer.
      * @throws FabricException {@code FI_ECONNABORTED} if the request is not there any more, or as
      *     {@link Connection#accept}.
      */
@@ -464,7 +438,6 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Joins a multicast group.
      *
-     * @param address of the group.
      * @param group   the bound address that receives its messages, or null to send only; owned by the endpoint then.
      * @return the group's {@code fi_addr}, or a negative fabric errno.
      */
@@ -478,7 +451,6 @@ public final class EngineEndpoint extends EndpointPort {
     /**
      * Joins a group by its name.
      *
-     * @param group   name of the group.
      * @param flags   {@code Flags.SEND}, {@code Flags.RECV} or both.
      * @param handler gets the result, perhaps inside this call.
      */
@@ -497,10 +469,8 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * Assigns a number to a group that was joined by its name; if there is none left the endpoint leaves it.
-     *
-     * @param group that was joined.
-     * @return the group's {@code fi_addr}, or a negative fabric errno.
+     * Assigns a number to a group that was joined by its name; if there is none left the endpoint leaves it. Returns
+     * the group's {@code fi_addr}, or a negative fabric errno.
      */
     public long number(GroupName group) {
         long fiAddr = addresses.insert(group.address());
@@ -523,20 +493,12 @@ public final class EngineEndpoint extends EndpointPort {
         }
     }
 
-    /**
-     * The endpoint's receive side, which may be that of a shared receive context.
-     *
-     * @return the receiver.
-     */
+    /** The endpoint's receive side, which may be that of a shared receive context. */
     public Receiver receiver() {
         return receiver;
     }
 
-    /**
-     * The endpoint's links.
-     *
-     * @return names, the preferred one first.
-     */
+    /** The endpoint's links. Returns the names, the preferred one first. */
     public List<String> linkNames() {
         return ways.stream().map(way -> way.link().name()).distinct().toList();
     }
@@ -606,12 +568,7 @@ public final class EngineEndpoint extends EndpointPort {
         return peers.choice() == null ? Map.of() : peers.choice().obstacles(address);
     }
 
-    /**
-     * Why links that were tried for such a peer are not used.
-     *
-     * @param address of a peer.
-     * @return reasons by name of the link.
-     */
+    /** Why links that were tried for such a peer are not used. */
     public Map<String, Reason> refusals(String address) {
         return peers.choice() == null ? Map.of() : peers.choice().refusals(address);
     }
@@ -621,10 +578,8 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     /**
-     * The address that sends to a destination go to; nothing is connected.
-     *
-     * @param fiAddr from the application.
-     * @return the address; null if the address vector does not hold it, or a connection has no peer.
+     * The address that sends to a destination go to; nothing is connected. Returns the address; null if the address
+     * vector does not hold it, or a connection has no peer.
      */
     public String destination(long fiAddr) {
         return peers.address(fiAddr);
@@ -640,20 +595,12 @@ public final class EngineEndpoint extends EndpointPort {
         return peers.state(address);
     }
 
-    /**
-     * Whether this is a shared receive context.
-     *
-     * @return true if it has receives and no queues.
-     */
+    /** Whether this is a shared receive context. */
     public boolean isReceiveContext() {
         return receiver.isShared() && bound == null;
     }
 
-    /**
-     * Whether the endpoint is closed.
-     *
-     * @return true after its close.
-     */
+    /** Whether the endpoint is closed. */
     public boolean isClosed() {
         return closed;
     }

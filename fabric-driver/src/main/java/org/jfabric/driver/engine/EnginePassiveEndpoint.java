@@ -24,11 +24,6 @@ public final class EnginePassiveEndpoint {
 
     /** Receives the result of {@link #listen}, once. */
     public interface Listening {
-        /**
-         * All links listen.
-         *
-         * @param address under which peers connect.
-         */
         void onListening(String address);
 
         /**
@@ -63,11 +58,8 @@ public final class EnginePassiveEndpoint {
     /**
      * Begins to listen.
      *
-     * @param links        to listen on; each has a connection manager.
-     * @param address      to listen on.
      * @param bound        the bound address, for links that bind addresses; else null.
      * @param authKey      key that requests must carry.
-     * @param newBacklog   maximum number of unanswered requests.
      * @param newListening receives the result, never inside this call.
      */
     public void listen(
@@ -84,12 +76,7 @@ public final class EnginePassiveEndpoint {
         }
     }
 
-    /**
-     * Removes a request in order to answer it.
-     *
-     * @param requestId from the connection request event.
-     * @return the request, or null if it is answered already.
-     */
+    /** Removes a request in order to answer it. Returns the request, or null if it is answered already. */
     Waiting take(long requestId) {
         return waiting.remove(requestId);
     }

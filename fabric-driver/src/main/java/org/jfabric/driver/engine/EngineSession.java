@@ -19,58 +19,33 @@ public final class EngineSession {
     private boolean ended;
     private boolean lost;
 
-    /**
-     * A session without endpoints.
-     *
-     * @param clientId the client's number.
-     * @param listener receives violations and peer events.
-     */
+    /** A session without endpoints. */
     public EngineSession(long clientId, SessionListener listener) {
         this.clientId = clientId;
         this.listener = listener;
     }
 
-    /**
-     * The client's number.
-     *
-     * @return the id.
-     */
+    /** The client's number. */
     public long clientId() {
         return clientId;
     }
 
-    /**
-     * The client's registered memory.
-     *
-     * @return the table.
-     */
+    /** The client's registered memory. */
     public RegionTable regions() {
         return regions;
     }
 
-    /**
-     * The client's endpoints.
-     *
-     * @return the live list; only {@link Engine} changes it.
-     */
+    /** The client's endpoints. Returns the live list; only {@link Engine} changes it. */
     public List<EngineEndpoint> endpoints() {
         return endpoints;
     }
 
-    /**
-     * The client's counters, and the work that waits for them.
-     *
-     * @return owned by the session.
-     */
+    /** The client's counters, and the work that waits for them. */
     public SessionWork work() {
         return work;
     }
 
-    /**
-     * The client's passive endpoints.
-     *
-     * @return the live list; only {@link Engine} changes it.
-     */
+    /** The client's passive endpoints. Returns the live list; only {@link Engine} changes it. */
     public List<EnginePassiveEndpoint> passiveEndpoints() {
         return passiveEndpoints;
     }
@@ -90,7 +65,6 @@ public final class EngineSession {
     /**
      * Rejects a connection request.
      *
-     * @param requestId from the connection request event.
      * @param cmData    private data, truncated if the link carries less.
      * @throws FabricException {@code FI_ECONNABORTED} if it does not wait any more.
      */
@@ -99,20 +73,12 @@ public final class EngineSession {
         waiting.request().reject(Connection.cut(cmData, waiting.manager()));
     }
 
-    /**
-     * The listener for events of this client.
-     *
-     * @return the conductor's listener.
-     */
+    /** The listener for events of this client. */
     public SessionListener listener() {
         return listener;
     }
 
-    /**
-     * Returns whether the client's queues must not be read any more.
-     *
-     * @return true after {@link #corrupt} or the client's end.
-     */
+    /** Returns whether the client's queues must not be read any more. */
     public boolean isEnded() {
         return ended;
     }
@@ -128,20 +94,14 @@ public final class EngineSession {
     }
 
     /**
-     * Why the client's endpoints close, for their peers.
-     *
-     * @return {@link FabricErrno#ESHUTDOWN} in order, {@link FabricErrno#ECONNRESET} after {@link #lose} or
-     *     {@link #corrupt}.
+     * Why the client's endpoints close, for their peers. Returns {@link FabricErrno#ESHUTDOWN} in order, {@link
+     * FabricErrno#ECONNRESET} after {@link #lose} or {@link #corrupt}.
      */
     int errnoOfClose() {
         return lost ? FabricErrno.ECONNRESET : FabricErrno.ESHUTDOWN;
     }
 
-    /**
-     * The client violated the protocol: stops serving it and requests its end from the conductor.
-     *
-     * @param reason the violation.
-     */
+    /** The client violated the protocol: stops serving it and requests its end from the conductor. */
     public void corrupt(String reason) {
         if (!ended) {
             ended = true;

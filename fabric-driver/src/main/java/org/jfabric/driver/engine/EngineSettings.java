@@ -6,7 +6,6 @@ package org.jfabric.driver.engine;
  * @param unexpectedBudgetBytes  bytes that unexpected messages of one endpoint may occupy.
  * @param creditWindowBytes      most byte credit given to one peer of an endpoint, as far as the budget allows.
  * @param announcementLimit      announced messages that one peer may have outstanding.
- * @param segmentBurst           segments sent to one peer in one cycle.
  */
 public record EngineSettings(
     int unexpectedBudgetBytes,

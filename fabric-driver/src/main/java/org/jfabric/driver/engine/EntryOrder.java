@@ -27,11 +27,7 @@ final class EntryOrder {
     private ReceiveOperation last;
     private long matched;
 
-    /**
-     * Returns whether no message is awaited.
-     *
-     * @return true if every entry may be written immediately.
-     */
+    /** Returns whether no message is awaited. */
     boolean isEmpty() {
         return first == null;
     }

@@ -113,9 +113,8 @@ final class ExpectedReceives {
     }
 
     /**
-     * Appends a receive to the queue.
-     *
-     * @return 0 or {@code -FI_EAGAIN}; 1 if the queue does not take it: the caller spills and uses the general path.
+     * Appends a receive to the queue. Returns 0 or {@code -FI_EAGAIN}; 1 if the queue does not take it: the caller
+     * spills and uses the general path.
      */
     int post(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         if ((flags & ~FLAGS) != 0 || srcAddr != -1 || (flags & Flags.TAGGED) == 0 || !open && !reopen()) {
@@ -165,9 +164,8 @@ final class ExpectedReceives {
     }
 
     /**
-     * Delivers a complete message to the oldest receive.
-     *
-     * @return false if that receive does not accept it: the caller uses the general path.
+     * Delivers a complete message to the oldest receive. Returns false if that receive does not accept it: the caller
+     * uses the general path.
      */
     boolean take(Peer peer, long flags, long tag, long address, int length) {
         long number = head;
@@ -347,11 +345,7 @@ final class ExpectedReceives {
         }
     }
 
-    /**
-     * Releases the memory of an endpoint that is closed.
-     *
-     * @return receives that end here without an entry.
-     */
+    /** Releases the memory of an endpoint that is closed. Returns the receives that end here without an entry. */
     int close() {
         int left = (int) (tail - head) + (inHand == INTERRUPTED ? 1 : 0);
         // a later recover() must not read the records

@@ -44,9 +44,8 @@ final class FlushList {
     }
 
     /**
-     * Publishes all changes; called once at the end of a duty cycle.
-     *
-     * @return the amount of work done in addition to publishing.
+     * Publishes all changes; called once at the end of a duty cycle. Returns the amount of work done in addition to
+     * publishing.
      */
     int flush() {
         int work = 0;

@@ -33,11 +33,7 @@ final class HeldMessages {
         this.isOfUnknownPeer = isOfUnknownPeer;
     }
 
-    /**
-     * Returns whether the peer is unknown to the application. Unknown peers have a common quota of the budget.
-     *
-     * @return true if it is in no address vector, and not the other end of a connection.
-     */
+    /** Returns whether the peer is unknown to the application. Unknown peers have a common quota of the budget. */
     boolean isOfUnknownPeer() {
         return isOfUnknownPeer;
     }
@@ -80,12 +76,7 @@ final class HeldMessages {
         close();
     }
 
-    /**
-     * Accounts a message without a receive.
-     *
-     * @param length bytes.
-     * @return false if the peer sends more than it was granted.
-     */
+    /** Accounts a message without a receive. Returns false if the peer sends more than it was granted. */
     boolean store(long length) {
         if (!credit.hold(length)) {
             return false;
@@ -98,11 +89,7 @@ final class HeldMessages {
         return true;
     }
 
-    /**
-     * Accounts a message of a peer without credit, even beyond its reservation.
-     *
-     * @param length bytes.
-     */
+    /** Accounts a message of a peer without credit, even beyond its reservation. */
     void storeAnyway(long length) {
         credit.holdAnyway(length);
         stored++;
@@ -110,28 +97,19 @@ final class HeldMessages {
     }
 
     /**
-     * Bytes that the messages of a peer without credit use beyond its reservation.
-     *
-     * @return bytes; 0 or less if everything fits.
+     * Bytes that the messages of a peer without credit use beyond its reservation. Returns the bytes; 0 or less if
+     * everything fits.
      */
     long missingBytes() {
         return credit.missingBytes();
     }
 
-    /**
-     * Extends the reservation of a peer without credit.
-     *
-     * @param bytes taken from the budget.
-     */
+    /** Extends the reservation of a peer without credit. */
     void extend(long bytes) {
         credit.extend(bytes);
     }
 
-    /**
-     * The credit that the stored messages use.
-     *
-     * @return bytes.
-     */
+    /** The credit that the stored messages use. */
     long heldBytes() {
         return credit.heldBytes();
     }
@@ -151,9 +129,8 @@ final class HeldMessages {
     }
 
     /**
-     * Accounts an announcement without a receive.
-     *
-     * @return false if there are more than any peer may have, or if the quota of unknown peers is used up.
+     * Accounts an announcement without a receive. Returns false if there are more than any peer may have, or if the
+     * quota of unknown peers is used up.
      */
     boolean announced() {
         boolean isOneOfMany = isOfUnknownPeer && announcements >= context.settings().announcementLimit();
@@ -179,7 +156,6 @@ final class HeldMessages {
      * Accounts an announced message that the application is shown where it lies.
      *
      * @param bytes      of the message, not negative.
-     * @param limitBytes for all of them.
      * @return false if it must be copied, because the limit is reached.
      */
     boolean lend(long bytes, long limitBytes) {

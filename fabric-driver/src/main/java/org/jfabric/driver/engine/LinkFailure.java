@@ -28,17 +28,11 @@ final class LinkFailure {
         }
     }
 
-    /** The operations have ended. */
     void end() {
         provErrno = 0;
     }
 
-    /**
-     * The {@code prov_errno} of an error entry.
-     *
-     * @param errno of the entry.
-     * @return the link's error number if it gave one, else the errno.
-     */
+    /** The {@code prov_errno} of an error entry. Returns the link's error number if it gave one, else the errno. */
     int of(int errno) {
         return provErrno == 0 ? errno : provErrno;
     }

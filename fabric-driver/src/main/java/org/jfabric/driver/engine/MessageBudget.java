@@ -88,7 +88,6 @@ final class MessageBudget {
      * How the window of a peer changes that has used half of it, or whose messages are longer than it: it is doubled
      * while there is enough for others, and halved where there is not.
      *
-     * @param window    of the peer, in bytes.
      * @param isUnknown whether the peer is in no address vector.
      * @return bytes that the window grows by, which were taken, or shrinks by if negative, which the caller returns.
      */
@@ -130,7 +129,6 @@ final class MessageBudget {
      * Returns credit to the budget.
      *
      * @param bytes      that no stored message uses.
-     * @param isUnknown whether their peer is unknown now.
      */
     void give(long bytes, boolean isUnknown) {
         unreservedBytes += bytes;
@@ -138,9 +136,8 @@ final class MessageBudget {
     }
 
     /**
-     * Takes the budget for one announcement of an unknown peer beyond the normal limit.
-     *
-     * @return false if the quota of unknown peers is used up.
+     * Takes the budget for one announcement of an unknown peer beyond the normal limit. Returns false if the quota of
+     * unknown peers is used up.
      */
     boolean takeAnnouncement() {
         if (ANNOUNCEMENT_BYTES > unknownQuota - unknownBytes) {
@@ -168,10 +165,7 @@ final class MessageBudget {
     /**
      * Moves the reservations of a peer that was inserted into the address vector, or removed from it.
      *
-     * @param bytes         reserved for it.
      * @param announcements taken by {@link #takeAnnouncement}, which count for unknown peers only.
-     * @param receives      that its unfinished messages hold.
-     * @param isUnknown     whether it is unknown now.
      */
     void move(long bytes, int announcements, int receives, boolean isUnknown) {
         long moved = bytes + (long) announcements * ANNOUNCEMENT_BYTES;

@@ -55,11 +55,7 @@ final class Outbox {
         this.context = context;
     }
 
-    /**
-     * Returns whether no send is queued.
-     *
-     * @return true if a new send may begin immediately.
-     */
+    /** Returns whether no send is queued. */
     boolean isClear() {
         return (waiting | reads | barriers) == 0;
     }
@@ -109,11 +105,7 @@ final class Outbox {
         return (operation.flags & Flags.FENCE) != 0 && !owned.isEmpty();
     }
 
-    /**
-     * Whether one more message may be announced.
-     *
-     * @return true below the limit.
-     */
+    /** Whether one more message may be announced. */
     boolean canAnnounce() {
         return announced < context.settings().announcementLimit();
     }
@@ -150,11 +142,7 @@ final class Outbox {
         }
     }
 
-    /**
-     * Removes an operation that {@link #own} has added.
-     *
-     * @param operation in the list of owned operations.
-     */
+    /** Removes an operation that {@link #own} has added. */
     void disown(TransmitOperation operation) {
         owned.remove(operation);
         if (operation.state == TransmitOperation.ANNOUNCED || operation.state == TransmitOperation.SEGMENTING) {
@@ -167,11 +155,7 @@ final class Outbox {
         }
     }
 
-    /**
-     * Removes a queued send.
-     *
-     * @param operation queued here.
-     */
+    /** Removes a queued send. */
     void remove(TransmitOperation operation) {
         pending.remove(operation);
         operation.sampledNs = 0;
@@ -184,28 +168,19 @@ final class Outbox {
         return waiting + owned.size();
     }
 
-    /**
-     * The number of operations that the link or the peer has not finished, weighted by their state.
-     *
-     * @return a count.
-     */
+    /** The number of operations that the link or the peer has not finished, weighted by their state. */
     int owned() {
         return owned.size() + announced + segmenting;
     }
 
-    /**
-     * Sends that have not begun, without remote accesses.
-     *
-     * @return a count.
-     */
+    /** Sends that have not begun, without remote accesses. */
     int waiting() {
         return waiting - waitingAccesses;
     }
 
     /**
-     * The time at which the oldest of {@link #waiting()} was queued.
-     *
-     * @return time of that duty cycle in nanoseconds; 0 if there is none among the oldest operations that wait.
+     * The time at which the oldest of {@link #waiting()} was queued. Returns the time of that duty cycle in
+     * nanoseconds; 0 if there is none among the oldest operations that wait.
      */
     long waitingSinceNs() {
         TransmitOperation operation = pending.first();
@@ -218,28 +193,19 @@ final class Outbox {
         return 0;
     }
 
-    /**
-     * Returns whether sends wait because the peer grants neither bytes nor announcements.
-     *
-     * @return true while it does not.
-     */
+    /** Returns whether sends wait because the peer grants neither bytes nor announcements. */
     boolean isBackPressured() {
         return backPressureCounter != 0;
     }
 
-    /**
-     * The number of announced messages that the peer has not fetched.
-     *
-     * @return a count.
-     */
+    /** The number of announced messages that the peer has not fetched. */
     int announced() {
         return announced;
     }
 
     /**
-     * The time at which the oldest of {@link #announced()} was announced.
-     *
-     * @return time of that duty cycle in nanoseconds; 0 if there is none among the oldest sends that have begun.
+     * The time at which the oldest of {@link #announced()} was announced. Returns the time of that duty cycle in
+     * nanoseconds; 0 if there is none among the oldest sends that have begun.
      */
     long announcedSinceNs() {
         TransmitOperation operation = owned.first();
@@ -278,11 +244,6 @@ final class Outbox {
         waitingAccesses += operation.isRemote() ? 1 : 0;
     }
 
-    /**
-     * Adds all operations of this outbox to a set.
-     *
-     * @param operations to add them to.
-     */
     void addAll(Set<TransmitOperation> operations) {
         pending.addTo(operations);
         owned.addTo(operations);
@@ -338,8 +299,6 @@ final class Outbox {
      * taken everything that was sent and has still not granted enough, because messages wait there for receives. Until
      * then a grant is in flight, and waiting for it costs less than fetching an announced payload.
      *
-     * @param peer   up.
-     * @param length bytes.
      * @return true to announce it now; false to wait for credit and ask again.
      */
     boolean mayAnnounce(Peer peer, long length) {
@@ -452,7 +411,6 @@ final class Outbox {
      * Hands all sends to the outbox of another way to the same endpoint, in their order. None has begun.
      *
      * @param other gets them behind its own.
-     * @param peer  whose outbox that is.
      */
     void moveTo(Outbox other, Peer peer) {
         while (!pending.isEmpty()) {

@@ -88,46 +88,31 @@ final class Peer extends ChannelHandler {
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
-    /**
-     * The remote endpoint's address.
-     *
-     * @return as it was inserted, or as the remote endpoint gave it.
-     */
+    /** The remote endpoint's address. Returns as it was inserted, or as the remote endpoint gave it. */
     String address() {
         return address;
     }
 
     /**
-     * The address that applications know.
-     *
-     * @return of a context that of its scalable endpoint, else {@link #address()}.
+     * The address that applications know. Returns of a context that of its scalable endpoint, else {@link #address()}.
      */
     String endpointAddress() {
         return endpointAddress;
     }
 
-    /**
-     * The peer's index in the address vector.
-     *
-     * @return {@code fi_addr}, or {@link #UNKNOWN_SOURCE}.
-     */
+    /** The peer's index in the address vector. Returns {@code fi_addr}, or {@link #UNKNOWN_SOURCE}. */
     int source() {
         return source;
     }
 
-    /**
-     * The source address for completion entries.
-     *
-     * @return {@code fi_addr}, or -1 (FI_ADDR_NOTAVAIL).
-     */
+    /** The source address for completion entries. Returns {@code fi_addr}, or -1 (FI_ADDR_NOTAVAIL). */
     long sourceAddress() {
         return source < 0 ? -1L : source;
     }
 
     /**
      * The address as error data, which an application can insert into its address vector (fi_cq(3), fi_cq_readerr).
-     *
-     * @return the bytes of {@link #endpointAddress()}; made once, when first needed.
+     * Returns the bytes of {@link #endpointAddress()}; made once, when first needed.
      */
     DirectBuffer rawAddress() {
         if (rawAddress == null) {
@@ -136,29 +121,17 @@ final class Peer extends ChannelHandler {
         return rawAddress;
     }
 
-    /**
-     * The sends to this peer that have not ended.
-     *
-     * @return the same object for the life of this peer.
-     */
+    /** The sends to this peer that have not ended. Returns the same object for the life of this peer. */
     Outbox outbox() {
         return outbox;
     }
 
-    /**
-     * The endpoint's place in the shared receive context that it uses.
-     *
-     * @return null if its receives are its own.
-     */
+    /** The endpoint's place in the shared receive context that it uses. Returns null if its receives are its own. */
     SharedReceives.Bound bound() {
         return context.bound();
     }
 
-    /**
-     * The acknowledgements for messages of this peer.
-     *
-     * @return the same object for the life of this peer.
-     */
+    /** The acknowledgements for messages of this peer. Returns the same object for the life of this peer. */
     Acknowledgements acknowledgements() {
         return acknowledgements;
     }
@@ -173,20 +146,12 @@ final class Peer extends ChannelHandler {
         held.ofUnknownPeer(newSource < 0);
     }
 
-    /**
-     * The channel.
-     *
-     * @return null if the peer is down.
-     */
+    /** The channel. Returns null if the peer is down. */
     Channel channel() {
         return channel;
     }
 
-    /**
-     * The channel, if its wire has announced payloads.
-     *
-     * @return null also if the peer is not up.
-     */
+    /** The channel, if its wire has announced payloads. Returns null also if the peer is not up. */
     PayloadChannel payloads() {
         return payloads;
     }
@@ -196,38 +161,22 @@ final class Peer extends ChannelHandler {
         return frames == null && payloads == null;
     }
 
-    /**
-     * The channel, if its wire carries frames.
-     *
-     * @return null also if the peer is not up.
-     */
+    /** The channel, if its wire carries frames. Returns null also if the peer is not up. */
     FrameChannel frames() {
         return frames;
     }
 
-    /**
-     * The channel, if its wire carries payloads in segments.
-     *
-     * @return null also if the peer is not up.
-     */
+    /** The channel, if its wire carries payloads in segments. Returns null also if the peer is not up. */
     SegmentChannel segments() {
         return segments;
     }
 
-    /**
-     * The channel's part for remote memory access.
-     *
-     * @return null if its wire has none, also if the peer is not up.
-     */
+    /** The channel's part for remote memory access. Returns null if its wire has none, also if the peer is not up. */
     RemoteChannel remoteMemory() {
         return remoteMemory;
     }
 
-    /**
-     * Remote memory access by this peer.
-     *
-     * @return the same object for the life of this peer.
-     */
+    /** Remote memory access by this peer. Returns the same object for the life of this peer. */
     PeerRemote remote() {
         return remote;
     }
@@ -259,21 +208,12 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /**
-     * Returns whether a send may begin immediately.
-     *
-     * @return true if the channel is up and nothing older waits.
-     */
+    /** Returns whether a send may begin immediately. */
     boolean isClear() {
         return state == UP && outbox.isClear();
     }
 
-    /**
-     * Returns whether a message may be sent with its payload.
-     *
-     * @param length bytes.
-     * @return true if it is short enough and there is credit.
-     */
+    /** Returns whether a message may be sent with its payload. */
     boolean canSendEager(long length) {
         return isShort(length) && credit.covers(length);
     }
@@ -287,11 +227,7 @@ final class Peer extends ChannelHandler {
         return length <= eagerLimit;
     }
 
-    /**
-     * Spends the credit of an eager message that was given to the link.
-     *
-     * @param length bytes.
-     */
+    /** Spends the credit of an eager message that was given to the link. */
     void spend(long length) {
         credit.spend(length);
     }
@@ -315,21 +251,13 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /**
-     * Removes a cancelled send from the queue; the sends after it may begin.
-     *
-     * @param operation queued here.
-     */
+    /** Removes a cancelled send from the queue; the sends after it may begin. */
     void withdraw(TransmitOperation operation) {
         outbox.remove(operation);
         scheduleWaiting();
     }
 
-    /**
-     * The grant for the next frame: the total bytes that this peer may have sent.
-     *
-     * @return low 32 bits.
-     */
+    /** The grant for the next frame: the total bytes that this peer may have sent. Returns the low 32 bits. */
     int grant() {
         return credit.grant();
     }
@@ -341,28 +269,22 @@ final class Peer extends ChannelHandler {
     }
 
     /**
-     * The queued messages of this peer that wait for receives.
-     *
-     * @return their account; the same object for the life of this peer.
+     * The queued messages of this peer that wait for receives. Returns their account; the same object for the life of
+     * this peer.
      */
     HeldMessages held() {
         return held;
     }
 
     /**
-     * The order in which the entries of this peer's messages are written.
-     *
-     * @return the same object for as long as the peer is known.
+     * The order in which the entries of this peer's messages are written. Returns the same object for as long as the
+     * peer is known.
      */
     EntryOrder entryOrder() {
         return entryOrder;
     }
 
-    /**
-     * Returns the credit of a message that was matched when it arrived.
-     *
-     * @param length bytes.
-     */
+    /** Returns the credit of a message that was matched when it arrived. */
     void passed(long length) {
         credit.passed(length);
         scheduleIfGrantOwed();
@@ -371,7 +293,6 @@ final class Peer extends ChannelHandler {
     /**
      * Returns the credit of a message that has left the unexpected store.
      *
-     * @param length       bytes.
      * @param messageEpoch {@link #epoch()} when it arrived.
      */
     void left(long length, int messageEpoch) {
@@ -382,20 +303,12 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /**
-     * Credit for eager messages to this peer.
-     *
-     * @return bytes.
-     */
+    /** Credit for eager messages to this peer. */
     long creditBytes() {
         return credit.leftBytes();
     }
 
-    /**
-     * Counts the channels that this peer has had.
-     *
-     * @return the number of the current one.
-     */
+    /** Counts the channels that this peer has had. */
     int epoch() {
         return credit.epoch();
     }
@@ -410,30 +323,18 @@ final class Peer extends ChannelHandler {
         held.countReceive(1);
     }
 
-    /**
-     * Removes a receive that {@link #addPull} has added.
-     *
-     * @param operation in the list.
-     */
+    /** Removes a receive that {@link #addPull} has added. */
     void removePull(ReceiveOperation operation) {
         pulls.remove(operation);
         held.countReceive(-1);
     }
 
-    /**
-     * The first of these receives, in no particular order.
-     *
-     * @return null if there is none.
-     */
+    /** The first of these receives, in no particular order. Returns null if there is none. */
     ReceiveOperation firstPull() {
         return pulls.first();
     }
 
-    /**
-     * Queues a receive's control message to the peer until the channel has space.
-     *
-     * @param operation with a control message for the peer.
-     */
+    /** Queues a receive's control message to the peer until the channel has space. */
     void enqueueControl(ReceiveOperation operation) {
         pulls.addControl(operation);
         schedule();
@@ -471,28 +372,19 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /**
-     * Links this peer into the engine's list of peers with something to do.
-     *
-     * @param next the next in the list.
-     */
+    /** Links this peer into the engine's list of peers with something to do. */
     void nextScheduled(Peer next) {
         nextScheduled = next;
     }
 
-    /**
-     * The next in the engine's list.
-     *
-     * @return null at its end.
-     */
+    /** The next in the engine's list. Returns null at its end. */
     Peer nextScheduled() {
         return nextScheduled;
     }
 
     /**
-     * Continues with everything that waits, as far as channel and credit allow.
-     *
-     * @return steps made; if the channel is full the peer has scheduled itself again.
+     * Continues with everything that waits, as far as channel and credit allow. Returns the steps made; if the channel
+     * is full the peer has scheduled itself again.
      */
     int flush() {
         scheduled = false;
@@ -587,9 +479,7 @@ final class Peer extends ChannelHandler {
 
     /**
      * Sends credit that no message has carried for a while, if the peer is so far ahead that it may wait for it;
-     * another one must not be woken. The peer was taken from the list.
-     *
-     * @return the peer that was behind it.
+     * another one must not be woken. The peer was taken from the list. Returns the peer that was behind it.
      */
     Peer sendCredit() {
         Peer next = nextOwing;
@@ -708,8 +598,6 @@ final class Peer extends ChannelHandler {
     /**
      * The peer has acknowledged a message of ours.
      *
-     * @param operationId our id.
-     * @param levels      reached.
      * @param errno       0, or a positive fabric errno if they will never be reached.
      */
     void acknowledged(long operationId, long levels, int errno) {
@@ -727,11 +615,7 @@ final class Peer extends ChannelHandler {
         }
     }
 
-    /**
-     * The peer violates the protocol: its channel is closed and its operations fail. Other peers are not affected.
-     *
-     * @param reason the violation.
-     */
+    /** The peer violates the protocol: its channel is closed and its operations fail. Other peers are not affected. */
     void violation(String reason) {
         context.onViolation(this, reason);
         Channel broken = channel;
@@ -751,11 +635,7 @@ final class Peer extends ChannelHandler {
         context.onBudgetUsedUp(this);
     }
 
-    /**
-     * Closes the peer with its endpoint: writes no entries, only closes the channel.
-     *
-     * @param errno reported to the other side.
-     */
+    /** Closes the peer with its endpoint: writes no entries, only closes the channel. */
     void close(int errno) {
         if (state == UP) {
             // the peer's writes that are placed have succeeded

@@ -11,53 +11,24 @@ abstract class PeerContext {
     protected PeerContext() {
     }
 
-    /**
-     * The transmit side.
-     *
-     * @return the sender.
-     */
+    /** The transmit side. */
     abstract Sender sender();
 
-    /**
-     * The receive side.
-     *
-     * @return the receiver.
-     */
+    /** The receive side. */
     abstract Receiver receiver();
 
-    /**
-     * The endpoint's place in the shared receive context that it uses.
-     *
-     * @return null if its receives are its own.
-     */
+    /** The endpoint's place in the shared receive context that it uses. Returns null if its receives are its own. */
     abstract SharedReceives.Bound bound();
 
-    /**
-     * This side's memory, for the peers' remote accesses.
-     *
-     * @return the target.
-     */
+    /** This side's memory, for the peers' remote accesses. */
     abstract RemoteTarget remoteTarget();
 
-    /**
-     * Limits of the engine.
-     *
-     * @return the settings.
-     */
     abstract EngineSettings settings();
 
-    /**
-     * The sampled times of messages.
-     *
-     * @return of this thread.
-     */
+    /** The sampled times of messages. */
     abstract StageTimes stages();
 
-    /**
-     * Longest payload that is sent eagerly.
-     *
-     * @return bytes.
-     */
+    /** Longest payload that is sent eagerly. */
     abstract int eagerLimitBytes();
 
     /**
@@ -76,11 +47,7 @@ abstract class PeerContext {
      */
     abstract boolean connectElsewhere(Peer peer, int errno);
 
-    /**
-     * Asks for {@link Peer#flush()} in this or the next cycle.
-     *
-     * @param peer with something to do.
-     */
+    /** Asks for {@link Peer#flush()} in this or the next cycle. */
     abstract void schedule(Peer peer);
 
     /**
@@ -107,36 +74,17 @@ abstract class PeerContext {
      */
     abstract void onForgotten(Peer peer);
 
-    /**
-     * The channel to a peer is up.
-     *
-     * @param peer connected.
-     */
     abstract void onPeerUp(Peer peer);
 
-    /**
-     * Sends to a peer wait, because it grants neither bytes nor announcements.
-     *
-     * @param peer  that holds them back.
-     * @param sends that wait.
-     */
+    /** Sends to a peer wait, because it grants neither bytes nor announcements. */
     abstract void onCreditWaitBegan(Peer peer, int sends);
 
-    /**
-     * A wait for credit that was not short has ended.
-     *
-     * @param peer  that held sends back.
-     * @param ns    length of the wait.
-     * @param sends that still wait.
-     */
+    /** A wait for credit that was not short has ended. */
     abstract void onCreditWaitEnded(Peer peer, long ns, int sends);
 
     /**
      * With what the operations of a peer end. Without connections none of them is part of an orderly end: the peer has
-     * not got the messages.
-     *
-     * @param errno why the peer is down.
-     * @return positive fabric errno.
+     * not got the messages. Returns positive fabric errno.
      */
     abstract int errnoOfOperations(int errno);
 
@@ -153,33 +101,17 @@ abstract class PeerContext {
     /**
      * A peer is down; reported to the application.
      *
-     * @param peer  failed.
      * @param errno positive fabric errno.
      */
     abstract void onPeerDown(Peer peer, int errno);
 
-    /**
-     * Whether another context of a peer's endpoint is still connected.
-     *
-     * @param peer that is down.
-     * @return false if it is no context and has none.
-     */
+    /** Whether another context of a peer's endpoint is still connected. */
     abstract boolean isUpElsewhere(Peer peer);
 
-    /**
-     * A peer violates the protocol; reported to the error log.
-     *
-     * @param peer   whose channel is about to be closed.
-     * @param reason the violation.
-     */
+    /** A peer violates the protocol; reported to the error log. */
     abstract void onViolation(Peer peer, String reason);
 
-    /**
-     * A message was stored beyond the budget, because a receive may wait for one behind it.
-     *
-     * @param peer  its sender.
-     * @param bytes beyond the budget.
-     */
+    /** A message was stored beyond the budget, because a receive may wait for one behind it. */
     abstract void onReadBeyondBudget(Peer peer, long bytes);
 
     /**
@@ -198,32 +130,19 @@ abstract class PeerContext {
     abstract long openBackPressureCounter(Peer peer);
 
     /**
-     * Opens the counter of a peer's messages that wait here for receives and use up its credit.
-     *
-     * @param peer whose credit is used up.
-     * @return native address of its 8 bytes.
+     * Opens the counter of a peer's messages that wait here for receives and use up its credit. Returns the native
+     * address of its 8 bytes.
      */
     abstract long openHoldingCounter(Peer peer);
 
     /**
      * Opens the counter of a peer's remote access that waits here for a completion slot, and is not read until then.
-     *
-     * @param peer that is held back.
-     * @return native address of its 8 bytes.
+     * Returns the native address of its 8 bytes.
      */
     abstract long openSlotCounter(Peer peer);
 
-    /**
-     * Closes a counter.
-     *
-     * @param address from one of the methods that open counters.
-     */
     abstract void closeCounter(long address);
 
-    /**
-     * The time of the duty cycle.
-     *
-     * @return nanoseconds, as last read by the duty cycle.
-     */
+    /** The time of the duty cycle. Returns the nanoseconds, as last read by the duty cycle. */
     abstract long nowNs();
 }

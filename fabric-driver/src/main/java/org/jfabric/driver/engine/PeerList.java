@@ -54,7 +54,6 @@ final class PeerList {
         return peers[slot];
     }
 
-    /** Returns a copy of the list. */
     List<Peer> all() {
         List<Peer> all = new ArrayList<>();
         for (int i = 0; i < slots; i++) {

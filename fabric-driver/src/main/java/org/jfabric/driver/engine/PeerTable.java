@@ -33,10 +33,8 @@ final class PeerTable {
     /**
      * A table without peers.
      *
-     * @param addresses     the address vector.
      * @param ways          links of the endpoint, the preferred one first.
      * @param own           address of the endpoint for all links, or null if each link has the same.
-     * @param context       services of the endpoint for its peers.
      * @param namesContexts whether destinations may name receive contexts.
      */
     PeerTable(
@@ -48,20 +46,14 @@ final class PeerTable {
         this.context = context;
     }
 
-    /**
-     * The link's detail of the failure that is being processed.
-     *
-     * @return always the same object.
-     */
+    /** The link's detail of the failure that is being processed. Returns always the same object. */
     LinkFailure failure() {
         return failure;
     }
 
     /**
-     * The peer of a destination address.
-     *
-     * @param fiAddr from the address vector.
-     * @return the peer, which may not be connected yet; null if the address is not valid.
+     * The peer of a destination address. Returns the peer, which may not be connected yet; null if the address is not
+     * valid.
      */
     Peer peer(long fiAddr) {
         Peer peer = known(fiAddr);
@@ -69,10 +61,8 @@ final class PeerTable {
     }
 
     /**
-     * The peer of a destination address, if something was sent to it before.
-     *
-     * @param fiAddr from the application.
-     * @return the same as {@link #peer}, or null.
+     * The peer of a destination address, if something was sent to it before. Returns the same as {@link #peer}, or
+     * null.
      */
     Peer known(long fiAddr) {
         Peer[] table = byFiAddr;
@@ -90,21 +80,14 @@ final class PeerTable {
         return known.hasSeveral();
     }
 
-    /**
-     * Returns whether a source address may be named in a receive.
-     *
-     * @param fiAddr from the application.
-     * @return true if the address vector holds it.
-     */
+    /** Returns whether a source address may be named in a receive. */
     boolean isValid(long fiAddr) {
         return addresses.address(fiAddr) != null;
     }
 
     /**
-     * The address that sends to a destination go to; no peer is created.
-     *
-     * @param fiAddr from the application.
-     * @return the address; null if the address vector does not hold it, or a connection has no peer.
+     * The address that sends to a destination go to; no peer is created. Returns the address; null if the address
+     * vector does not hold it, or a connection has no peer.
      */
     String address(long fiAddr) {
         return only != null ? only.address() : addresses.address(fiAddr);
@@ -142,12 +125,7 @@ final class PeerTable {
         return source == Peer.UNKNOWN_SOURCE && choice != null ? choice.source(endpointAddress) : source;
     }
 
-    /**
-     * The peer with that address, for a channel that the other side opens.
-     *
-     * @param address of the remote endpoint.
-     * @return the existing peer or a new one.
-     */
+    /** The peer with that address, for a channel that the other side opens. Returns the existing peer or a new one. */
     Peer inbound(String address) {
         Peer peer = known.find(address);
         if (peer == null) {
@@ -192,7 +170,6 @@ final class PeerTable {
      * A peer could not be connected.
      *
      * @param peer  without a channel; nothing was sent to it.
-     * @param errno with which the attempt has ended.
      * @return the next of its addresses, to {@link #moveTo}; null if the peer has failed.
      */
     String elsewhere(Peer peer, int errno) {
@@ -235,9 +212,6 @@ final class PeerTable {
     /**
      * The address vector has a new entry. A peer that was known by its address only now has a {@code fi_addr}, and so
      * have its queued messages, even if the peer is down.
-     *
-     * @param fiAddr  new.
-     * @param address of that entry.
      */
     void onInserted(long fiAddr, String address) {
         if (choice != null) {
@@ -269,12 +243,7 @@ final class PeerTable {
         }
     }
 
-    /**
-     * Whether another context of a peer's endpoint, or the peer by another link, still reaches this endpoint.
-     *
-     * @param down a peer.
-     * @return false if it is no context and has none, and has one link only.
-     */
+    /** Whether another context of a peer's endpoint, or the peer by another link, still reaches this endpoint. */
     boolean isUpElsewhere(Peer down) {
         if (!hasContexts && choice == null || down.source() < 0) {
             return false;
@@ -312,11 +281,7 @@ final class PeerTable {
         }
     }
 
-    /**
-     * The address vector lost an entry: sends to it are invalid, its sender is unknown (FI_ADDR_NOTAVAIL).
-     *
-     * @param fiAddr removed.
-     */
+    /** The address vector lost an entry: sends to it are invalid, its sender is unknown (FI_ADDR_NOTAVAIL). */
     void onRemoved(long fiAddr) {
         if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
             byFiAddr[(int) fiAddr] = null;
@@ -347,20 +312,11 @@ final class PeerTable {
         known.remove(peer);
     }
 
-    /**
-     * All peers.
-     *
-     * @return a copy.
-     */
     List<Peer> all() {
         return known.all();
     }
 
-    /**
-     * The number of peer indices.
-     *
-     * @return a count that may grow; a peer keeps its index.
-     */
+    /** The number of peer indices. Returns a count that may grow; a peer keeps its index. */
     int slots() {
         return known.slots();
     }
@@ -374,7 +330,6 @@ final class PeerTable {
      * Calls the visitor for the peer at an index, if there is one.
      *
      * @param slot    from 0.
-     * @param visitor called with the peer.
      */
     void visit(int slot, QueueVisitor visitor) {
         Peer peer = known.get(slot);

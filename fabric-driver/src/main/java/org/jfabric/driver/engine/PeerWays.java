@@ -119,7 +119,6 @@ final class PeerWays {
     /**
      * A peer could not be connected.
      *
-     * @param address that was tried.
      * @param errno   positive fabric errno.
      * @return the address to be tried next; null if there is none.
      */
@@ -139,7 +138,6 @@ final class PeerWays {
      * The errors of connections that were tried.
      *
      * @param name any address.
-     * @return reason by name of the link.
      */
     Map<String, Reason> refusals(String name) {
         Map<String, Reason> refusals = new HashMap<>();

@@ -49,7 +49,6 @@ public final class QueueView {
      * A view that has not begun.
      *
      * @param endpoint    the visited endpoint; it may be closed at any time.
-     * @param watcher     the session of the client that opened the view.
      * @param budgetBytes memory budget of the endpoint's unexpected messages.
      * @param address     native address of a {@code .view} file of {@link ViewDescriptor#FILE_LENGTH} bytes.
      */
@@ -65,12 +64,7 @@ public final class QueueView {
         return watcher;
     }
 
-    /**
-     * Does one bounded step of the snapshot.
-     *
-     * @param nowNs time of the cycle.
-     * @return 1, or 0 between two snapshots and after the endpoint's end.
-     */
+    /** Does one bounded step of the snapshot. Returns 1, or 0 between two snapshots and after the endpoint's end. */
     int poll(long nowNs) {
         if (phase == Phase.ENDED || phase == Phase.IDLE && looked && nowNs - beginNs < INTERVAL_NS) {
             return 0;

@@ -16,15 +16,9 @@ public final class QueueViews {
     private QueueView[] views = new QueueView[0];
     private int next;
 
-    /** No views. */
     public QueueViews() {
     }
 
-    /**
-     * Adds a view.
-     *
-     * @param view new.
-     */
     public void add(QueueView view) {
         open.add(view);
         views = open.toArray(new QueueView[0]);
@@ -42,11 +36,7 @@ public final class QueueViews {
         }
     }
 
-    /**
-     * Ends all views of a client.
-     *
-     * @param watcher the session of that client.
-     */
+    /** Ends all views of a client. */
     public void removeAll(EngineSession watcher) {
         for (QueueView view : views) {
             if (view.watcher() == watcher) {
@@ -55,12 +45,7 @@ public final class QueueViews {
         }
     }
 
-    /**
-     * Does one bounded step of a due snapshot.
-     *
-     * @param nowNs time of the cycle.
-     * @return work done, 0 if no snapshot is due.
-     */
+    /** Does one bounded step of a due snapshot. Returns the work done, 0 if no snapshot is due. */
     public int poll(long nowNs) {
         QueueView[] polled = views;
         int work = 0;

@@ -4,10 +4,6 @@ package org.jfabric.driver.engine;
  * Takes slots of a {@link DriverQuota}. Owner: progress agent.
  */
 interface QuotaMember {
-    /**
-     * Tries again what found no slot; called in each cycle while a member waits.
-     *
-     * @return steps made.
-     */
+    /** Tries again what found no slot; called in each cycle while a member waits. */
     int retry();
 }

@@ -84,9 +84,7 @@ final class ReachedLevels {
 
     /**
      * Registers a fence of the peer: it is acknowledged when all its messages that are stored now are matched. Visits
-     * each stored message.
-     *
-     * @return false if the fence violates the protocol, so that the channel was closed.
+     * each stored message. Returns false if the fence violates the protocol, so that the channel was closed.
      */
     boolean fence(Peer peer, long operation) {
         int before = 0;

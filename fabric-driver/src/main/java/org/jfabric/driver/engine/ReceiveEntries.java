@@ -205,7 +205,6 @@ final class ReceiveEntries {
      * Writes the entry of a message in the slab, even if no entry was requested: without it the client could not return
      * the cell. It has {@link Flags#MORE} if the cell has only a prefix of the message.
      *
-     * @param context of this use of the cell.
      * @param ofShare whether the entry uses a slot of the driver's quota.
      */
     void buffered(SlabCell cell, long context, boolean ofShare) {

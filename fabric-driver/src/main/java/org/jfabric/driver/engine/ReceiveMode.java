@@ -21,11 +21,7 @@ abstract class ReceiveMode implements QuotaMember {
     /** Made with the first receive whose memory is copied. */
     private CopiedReceives copied;
 
-    /**
-     * A mode without receives.
-     *
-     * @param ends of the endpoint.
-     */
+    /** A mode without receives. */
     protected ReceiveMode(EndedReceives ends) {
         this.ends = ends;
     }
@@ -84,9 +80,8 @@ abstract class ReceiveMode implements QuotaMember {
     abstract void complete(ReceiveOperation receive);
 
     /**
-     * The message of a receive is placed, and its entry has to wait for its turn.
-     *
-     * @return 0, or the positive errno of the error entry.
+     * The message of a receive is placed, and its entry has to wait for its turn. Returns 0, or the positive errno of
+     * the error entry.
      */
     int delay(ReceiveOperation receive) {
         return 0;

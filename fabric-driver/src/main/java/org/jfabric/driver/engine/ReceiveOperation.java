@@ -56,7 +56,6 @@ class ReceiveOperation extends PostedReceive {
     boolean madeRoom;
     /** The driver has created it for a message without a posted receive; no client has submitted it. */
     final boolean isOfDriver;
-    /** Ends this receive. */
     ReceiveMode mode;
     /** Counts the end of deferred work, which has FI_TRIGGER in its flags; else unused. */
     CounterWriter counter;

@@ -34,10 +34,6 @@ final class ReceivePool {
      * A pool with all records free.
      *
      * @param receives    greatest number of outstanding receives.
-     * @param newReceive  creates the record of a receive from its index.
-     * @param ofDriver    number of the driver's own records.
-     * @param newOfDriver creates one of those from its index.
-     * @param clock       of the duty cycle.
      */
     ReceivePool(
         int receives, IntFunction<ReceiveOperation> newReceive, int ofDriver,

@@ -18,20 +18,12 @@ final class ReceiveScan {
         this.untagged = untagged;
     }
 
-    /**
-     * The number of untagged receives that wait for a message.
-     *
-     * @return a count.
-     */
+    /** The number of untagged receives that wait for a message. */
     int postedUntagged() {
         return untagged.postedCount();
     }
 
-    /**
-     * The number of places of receives.
-     *
-     * @return a count that never changes.
-     */
+    /** The number of places of receives. Returns a count that never changes. */
     int receives() {
         return pool.size();
     }
@@ -40,7 +32,6 @@ final class ReceiveScan {
      * Visits the receive at a place, if there is one.
      *
      * @param place   from 0.
-     * @param visitor receives its fields.
      */
     void visitReceive(int place, QueueVisitor visitor) {
         ReceiveOperation operation = pool.get(place);
@@ -53,11 +44,7 @@ final class ReceiveScan {
         }
     }
 
-    /**
-     * The number of places of messages.
-     *
-     * @return a count that may grow.
-     */
+    /** The number of places of messages. Returns a count that may grow. */
     int messages() {
         return store.messageCount();
     }
@@ -66,7 +53,6 @@ final class ReceiveScan {
      * Visits the unexpected message at a place, if there is one.
      *
      * @param place   from 0.
-     * @param visitor receives its fields.
      */
     void visitMessage(int place, QueueVisitor visitor) {
         StoredMessage message = store.message(place);
@@ -79,19 +65,13 @@ final class ReceiveScan {
     }
 
     /**
-     * The number of messages whose payload is in the unexpected store.
-     *
-     * @return a count; empty messages have no block.
+     * The number of messages whose payload is in the unexpected store. Returns a count; empty messages have no block.
      */
     int storedBlocks() {
         return store.storedBlocks();
     }
 
-    /**
-     * The bytes of the budget that are not reserved as a peer's credit.
-     *
-     * @return bytes.
-     */
+    /** The bytes of the budget that are not reserved as a peer's credit. */
     long unreservedBytes() {
         return store.budget().unreservedBytes();
     }

@@ -54,12 +54,7 @@ final class Receiver {
     /**
      * A receiver without operations.
      *
-     * @param settings of the endpoint.
-     * @param engine   of the engine.
-     * @param regions  of the client.
-     * @param peers    of the endpoint.
      * @param entries  writes the entries of receives; null of a shared receive context, whose endpoints have them.
-     * @param clock    of the duty cycle.
      */
     Receiver(
         EndpointSettings settings,
@@ -113,7 +108,6 @@ final class Receiver {
         return new MultiReceives(ordinary, settings, pool, entries, ends, waiting, kind);
     }
 
-    /** Binds an endpoint to this shared receive context. */
     SharedReceives.Bound bind(
         ReceiveEntries ofEndpoint, PeerTable peers, boolean isSelective, boolean mayOverrun) {
         return shared.bind(ofEndpoint, peers, isSelective, mayOverrun);
@@ -146,9 +140,8 @@ final class Receiver {
     }
 
     /**
-     * Posts a plain receive to the queue of expected receives, if possible.
-     *
-     * @return 0 or {@code -FI_EAGAIN}; 1 if the caller must call {@link #receive} instead.
+     * Posts a plain receive to the queue of expected receives, if possible. Returns 0 or {@code -FI_EAGAIN}; 1 if the
+     * caller must call {@link #receive} instead.
      */
     int expect(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         return expected.post(flags, buf, len, srcAddr, tag, ignore, context);
@@ -157,13 +150,8 @@ final class Receiver {
     /**
      * Accepts a receive, or a peek at the waiting messages ({@link Peeks}).
      *
-     * @param flags   operation flags and kind.
-     * @param buf     address in registered memory.
-     * @param len     bytes.
      * @param srcAddr source or -1.
-     * @param tag     tag.
      * @param ignore  bits of the tag that are not compared; for a multi-receive buffer its minimum free space in bytes.
-     * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
@@ -182,13 +170,10 @@ final class Receiver {
      * comes this way too, because it has both a mask and a minimum of free space: its second piece is no memory, and
      * the length of that piece is the minimum.
      *
-     * @param flags   operation flags and kind.
      * @param pieces  address and length of each, one after the other.
      * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
      * @param srcAddr source or -1.
-     * @param tag     tag.
      * @param ignore  bits of the tag that are not compared.
-     * @param context context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int receiveVector(
@@ -261,12 +246,7 @@ final class Receiver {
         return operation;
     }
 
-    /**
-     * Frees cells of the receive slab; contexts that identify none are ignored.
-     *
-     * @param contexts of entries that handed cells out.
-     * @param count    of them.
-     */
+    /** Frees cells of the receive slab; contexts that identify none are ignored. */
     void giveBack(long[] contexts, int count) {
         mode.giveBack(contexts, count);
     }
@@ -274,12 +254,8 @@ final class Receiver {
     /**
      * A complete message has arrived.
      *
-     * @param peer    its sender.
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
-     * @param tag     tag.
-     * @param data    remote CQ data.
      * @param address native address of the payload.
-     * @param length  bytes.
      */
     void onMessage(Peer peer, long flags, long tag, long data, long address, int length) {
         if (!expected.take(peer, flags, tag, address, length)) {
@@ -290,13 +266,8 @@ final class Receiver {
     /**
      * A complete message has arrived whose sender waits for an acknowledgement.
      *
-     * @param peer      its sender.
-     * @param operation the sender's id of the operation.
      * @param flags     kind, {@code REMOTE_CQ_DATA}, one level, and optionally {@code FENCE}.
-     * @param tag       tag.
-     * @param data      remote CQ data.
      * @param address   native address of the payload.
-     * @param length    bytes.
      */
     void onMessageToAcknowledge(
         Peer peer, long operation, long flags, long tag, long data, long address, int length) {
@@ -316,10 +287,7 @@ final class Receiver {
     /**
      * A message is announced; its payload waits at its sender.
      *
-     * @param peer    its sender.
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
-     * @param tag     tag.
-     * @param data    remote CQ data.
      * @param payload length and place; the link's object.
      */
     void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
@@ -357,7 +325,6 @@ final class Receiver {
     /**
      * Sends a receive's control message to the peer: the request for segments, or FINISH.
      *
-     * @param peer      up.
      * @param operation in the state WANTS_SEGMENTS or FINISHING.
      * @return false if the channel is full.
      */
@@ -368,11 +335,7 @@ final class Receiver {
     /**
      * A requested segment of a payload has arrived.
      *
-     * @param peer    its sender.
-     * @param sink    id of the receive.
-     * @param offset  of the bytes in the message.
      * @param address native address of the bytes.
-     * @param length  bytes.
      */
     void onSegment(Peer peer, long sink, long offset, long address, int length) {
         pulls.onSegment(peer, pool.find(sink), offset, address, length);
@@ -381,8 +344,6 @@ final class Receiver {
     /**
      * A pending pull of the link has ended.
      *
-     * @param peer            the sender of the message.
-     * @param remoteOperation the peer's id of the operation.
      * @param errno           0 or a positive fabric errno.
      */
     void onPulled(Peer peer, long remoteOperation, int errno) {
@@ -392,24 +353,14 @@ final class Receiver {
     /**
      * A streamed message begins.
      *
-     * @param peer      its sender.
      * @param flags     kind and {@code REMOTE_CQ_DATA}.
-     * @param tag       tag.
-     * @param data      remote CQ data.
-     * @param length    bytes.
-     * @param placement filled with the destination of the payload.
      */
     void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
         expected.spill();
         streams.place(peer, flags, tag, data, length, placement);
     }
 
-    /**
-     * All bytes of a streamed message have arrived.
-     *
-     * @param peer      its sender.
-     * @param placement as filled.
-     */
+    /** All bytes of a streamed message have arrived. */
     void onPlaced(Peer peer, Placement placement) {
         // a message that was held back may take a receive now
         expected.spill();
@@ -419,8 +370,6 @@ final class Receiver {
     /**
      * A streamed message will not arrive completely.
      *
-     * @param peer      its sender.
-     * @param placement as filled.
      * @param errno     positive fabric errno.
      */
     void onAborted(Peer peer, Placement placement, int errno) {
@@ -430,7 +379,6 @@ final class Receiver {
     /**
      * A peer is down: operations that need it fail; messages that were received completely stay.
      *
-     * @param peer  the peer.
      * @param errno positive fabric errno.
      */
     void failPeer(Peer peer, int errno) {
@@ -457,29 +405,17 @@ final class Receiver {
     /**
      * A place in the address vector was removed and may be reused for another peer: its messages have an unknown sender
      * now, and directed receives from it end with {@code FI_ECANCELED}.
-     *
-     * @param source the removed {@code fi_addr}.
      */
     void forgetSource(int source) {
         sources.forget(source);
     }
 
-    /**
-     * An address was inserted into the address vector: its waiting messages match directed receives from now on.
-     *
-     * @param address of a peer.
-     * @param source  its new {@code fi_addr}.
-     */
+    /** An address was inserted into the address vector: its waiting messages match directed receives from now on. */
     void learnSource(String address, int source) {
         sources.learn(address, source);
     }
 
-    /**
-     * Cancels the oldest posted receive with that context.
-     *
-     * @param context as posted.
-     * @return true if there was one.
-     */
+    /** Cancels the oldest posted receive with that context. Returns true if there was one. */
     boolean cancel(long context) {
         expected.spill();
         return cancel(tagged, context) || cancel(untagged, context);
@@ -495,47 +431,27 @@ final class Receiver {
         sources.cancelPosted(errno);
     }
 
-    /**
-     * The budget of the endpoint's memory for messages without a receive.
-     *
-     * @return the budget; owned by the unexpected store.
-     */
+    /** The budget of the endpoint's memory for messages without a receive. */
     MessageBudget budget() {
         return store.budget();
     }
 
-    /**
-     * The number of receives that have freed their slots since the start.
-     *
-     * @return the count, with the address at which it is published.
-     */
+    /** The number of receives that have freed their slots since the start. */
     CompletedCount completed() {
         return pool.completed();
     }
 
-    /**
-     * The number of operations that have not ended.
-     *
-     * @return a count.
-     */
+    /** The number of operations that have not ended. */
     int outstanding() {
         return pool.outstanding();
     }
 
-    /**
-     * The number of messages that wait for a receive, stored or announced.
-     *
-     * @return a count.
-     */
+    /** The number of messages that wait for a receive, stored or announced. */
     int unexpectedMessages() {
         return waiting.count();
     }
 
-    /**
-     * The records of the receive side, for snapshots.
-     *
-     * @return the scan; owned by this receiver.
-     */
+    /** The records of the receive side, for snapshots. */
     ReceiveScan scan() {
         expected.spill();
         return scan;

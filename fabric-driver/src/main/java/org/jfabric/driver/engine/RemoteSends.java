@@ -62,11 +62,6 @@ final class RemoteSends {
      * @param flags      {@code Flags.RMA}, {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
      * @param pieces     address and length of each piece of local memory, one after the other.
      * @param count      of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
-     * @param destAddr   peer.
-     * @param remoteAddr offset in its region.
-     * @param key        key of its region.
-     * @param data       remote CQ data.
-     * @param context    context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int access(
@@ -141,17 +136,8 @@ final class RemoteSends {
     }
 
     /**
-     * Accepts a write whose bytes are copied before the call returns; else as {@link #access}.
-     *
-     * @param flags         as for {@link #access}.
-     * @param nativeAddress of the bytes.
-     * @param len           bytes.
-     * @param destAddr      peer.
-     * @param remoteAddr    offset in its region.
-     * @param key           key of its region.
-     * @param data          remote CQ data.
-     * @param context       context.
-     * @return 0 or {@code -FI_EAGAIN}.
+     * Accepts a write whose bytes are copied before the call returns; else as {@link #access}. Returns 0 or {@code
+     * -FI_EAGAIN}.
      */
     int inject(
         long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
@@ -391,8 +377,7 @@ final class RemoteSends {
 
     /**
      * Processes an answer. It is ignored if the operation has ended meanwhile, because an access to memory failed here.
-     *
-     * @return false if no operation to that peer awaits it.
+     * Returns false if no operation to that peer awaits it.
      */
     boolean onReply(Peer peer, long id, int errno, long offset, long source, long length) {
         if (sender.isOver(id)) {
@@ -441,9 +426,7 @@ final class RemoteSends {
 
     /**
      * Processes the end of an access that the link reports. It is ignored if the operation has ended meanwhile, because
-     * an access to memory failed here.
-     *
-     * @return false if no operation to that peer awaits it.
+     * an access to memory failed here. Returns false if no operation to that peer awaits it.
      */
     boolean onEnded(Peer peer, long id, int errno) {
         if (sender.isOver(id)) {

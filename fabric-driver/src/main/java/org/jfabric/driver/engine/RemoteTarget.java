@@ -287,8 +287,6 @@ final class RemoteTarget implements QuotaMember {
     /**
      * Executes a peer's atomic operation and answers it. The operation exists; operands and compare values are whole.
      * Every range is checked before the first element is changed.
-     *
-     * @param length bytes of the elements of all ranges.
      */
     void execute(PeerRemote peer, RemoteAccess access, long length, long operands) {
         boolean isBase = access.form() == AtomicForm.BASE;
@@ -378,11 +376,7 @@ final class RemoteTarget implements QuotaMember {
         return oldValues.addressOffset();
     }
 
-    /**
-     * The region that an access may use.
-     *
-     * @return null if {@link #refusal} has the reason why there is none.
-     */
+    /** The region that an access may use. Returns null if {@link #refusal} has the reason why there is none. */
     RegisteredRegion find(long key, long right, long address, long length) {
         return (rights & right) == 0 ? null : keys.find(
             key, right, address, length, endpointId);
@@ -394,9 +388,8 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /**
-     * Copies a piece of memory of the client's process, at most {@link #COPY_BYTES}.
-     *
-     * @return native address, good until the next call; 0 if that memory is not there any more.
+     * Copies a piece of memory of the client's process, at most {@link #COPY_BYTES}. Returns the native address, good
+     * until the next call; 0 if that memory is not there any more.
      */
     long copy(RegisteredRegion region, long offset, long length) {
         if (copy == null) {
@@ -417,9 +410,8 @@ final class RemoteTarget implements QuotaMember {
     }
 
     /**
-     * Finds the memory of all ranges of an access, for links that move the bytes themselves.
-     *
-     * @return 0, or why a range may not be used, a positive fabric errno.
+     * Finds the memory of all ranges of an access, for links that move the bytes themselves. Returns 0, or why a range
+     * may not be used, a positive fabric errno.
      */
     int find(RemoteRanges ranges, long right, PieceList pieces) {
         pieces.forget();
@@ -553,7 +545,6 @@ final class RemoteTarget implements QuotaMember {
         waiting.add(peer);
     }
 
-    /** The peer is down. */
     void forget(PeerRemote peer) {
         if (waiting.remove(peer)) {
             endWait();

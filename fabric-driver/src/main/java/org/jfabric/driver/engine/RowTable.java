@@ -78,13 +78,8 @@ final class RowTable {
     /**
      * Adds a record to the row of its key.
      *
-     * @param kind        part of the key.
-     * @param tag         part of the key.
-     * @param ignore      part of the key.
-     * @param source      part of the key.
      * @param owner       part of the key, by identity; or null.
      * @param more        whether it counts among the second kind of records.
-     * @param lengthBytes added up.
      * @param sinceNs     the oldest is kept.
      */
     void add(

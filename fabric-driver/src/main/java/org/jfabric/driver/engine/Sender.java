@@ -64,12 +64,7 @@ final class Sender {
     /**
      * A sender without operations.
      *
-     * @param settings        of the endpoint.
-     * @param regions         of the client.
-     * @param peers           of the endpoint.
      * @param completions     transmit completion queue; null without records of sends.
-     * @param completionIndex the endpoint's index in it.
-     * @param counters        count the operations that end.
      * @param own             of the endpoint, for errors of operations without a peer.
      */
     Sender(
@@ -100,8 +95,7 @@ final class Sender {
 
     /**
      * Takes the record of an operation that a counter starts. Injected bytes are copied now; nothing else is checked.
-     *
-     * @return in state {@code TRIGGERED}; null if none is free.
+     * Returns in state {@code TRIGGERED}; null if none is free.
      */
     TransmitOperation reserve(WorkRequest request) {
         TransmitOperation operation = pool.take();
@@ -225,9 +219,8 @@ final class Sender {
     }
 
     /**
-     * Ends what {@link #beginSample} has begun.
-     *
-     * @return the time given there; 0 if the operation has failed, or waits and has taken the time with it.
+     * Ends what {@link #beginSample} has begun. Returns the time given there; 0 if the operation has failed, or waits
+     * and has taken the time with it.
      */
     long endSample() {
         long beganNs = sampledNs;
@@ -259,18 +252,7 @@ final class Sender {
         return len <= injectSizeBytes && shortSends.inject(flags, nativeAddress, len, destAddr, tag, context);
     }
 
-    /**
-     * Accepts a send of registered memory.
-     *
-     * @param flags    operation flags and kind.
-     * @param buf      address in registered memory.
-     * @param len      bytes.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  context.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
+    /** Accepts a send of registered memory. Returns 0 or {@code -FI_EAGAIN}. */
     int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         TransmitOperation operation = takeMessage(flags, len, tag, data, context);
         if (operation == null) {
@@ -295,13 +277,8 @@ final class Sender {
     /**
      * Accepts a send that is gathered from pieces of registered memory.
      *
-     * @param flags    operation flags and kind.
      * @param pieces   address and length of each, one after the other.
      * @param count    of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
-     * @param destAddr destination.
-     * @param tag      tag.
-     * @param data     remote CQ data.
-     * @param context  context.
      * @return 0 or {@code -FI_EAGAIN}.
      */
     int sendVector(
@@ -340,18 +317,7 @@ final class Sender {
         share.onWait(peer, destAddr);
     }
 
-    /**
-     * Accepts a send whose payload must not be read after the call returns.
-     *
-     * @param flags         operation flags and kind.
-     * @param nativeAddress of the payload.
-     * @param len           bytes.
-     * @param destAddr      destination.
-     * @param tag           tag.
-     * @param data          remote CQ data.
-     * @param context       context.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
+    /** Accepts a send whose payload must not be read after the call returns. Returns 0 or {@code -FI_EAGAIN}. */
     int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         TransmitOperation operation = takeMessage(flags, len, tag, data, context);
         if (operation == null) {
@@ -388,7 +354,6 @@ final class Sender {
     /**
      * Begins the oldest operation of a peer's queue, if possible now.
      *
-     * @param peer      up, with nothing older waiting.
      * @param operation not begun.
      * @return true if the operation has left the queue: completed, taken by the link, or failed; false if it must wait.
      */
@@ -567,8 +532,6 @@ final class Sender {
     /**
      * A pending send has left the link, or failed.
      *
-     * @param peer      its destination.
-     * @param operation of that peer.
      * @param errno     0 or a positive fabric errno.
      * @return false if the link does not have it.
      */
@@ -589,9 +552,6 @@ final class Sender {
      * Processes a peer's acknowledgement of the levels that a message has reached. It is ignored if the operation has
      * ended meanwhile, because an access to memory failed here.
      *
-     * @param peer   that sent it.
-     * @param id     of the operation.
-     * @param levels reached.
      * @param errno  0, or a positive fabric errno if they will never be reached.
      * @return false if it was not requested.
      */
@@ -605,22 +565,14 @@ final class Sender {
             || acknowledged.onAcknowledged(peer, operation, levels, errno);
     }
 
-    /**
-     * Finds an operation by the id in a peer's message.
-     *
-     * @param id as announced.
-     * @return the operation, or null if it has ended.
-     */
+    /** Finds an operation by the id in a peer's message. Returns the operation, or null if it has ended. */
     TransmitOperation find(long id) {
         return pool.find(id);
     }
 
     /**
      * Cancels one queued operation with that context. Injects have no context of their own and cannot be cancelled:
-     * they have the endpoint's context, for their error entries.
-     *
-     * @param context as posted.
-     * @return true if there was one.
+     * they have the endpoint's context, for their error entries. Returns true if there was one.
      */
     boolean cancel(long context) {
         for (int i = 0, size = pool.size(); i < size; i++) {
@@ -635,11 +587,7 @@ final class Sender {
         return false;
     }
 
-    /**
-     * The number of operations that have ended since the start.
-     *
-     * @return the count, with the address at which it is published.
-     */
+    /** The number of operations that have ended since the start. */
     CompletedCount completed() {
         return completed;
     }
@@ -649,11 +597,7 @@ final class Sender {
         return share;
     }
 
-    /**
-     * The number of operations that have not ended.
-     *
-     * @return a count.
-     */
+    /** The number of operations that have not ended. */
     int outstanding() {
         return pool.inUse();
     }
@@ -667,7 +611,6 @@ final class Sender {
      * Visits the remote access at a place, if there is one.
      *
      * @param place   from 0.
-     * @param visitor receives its fields.
      */
     void visitAccess(int place, QueueVisitor visitor) {
         TransmitOperation operation = pool.get(place);
@@ -699,8 +642,6 @@ final class Sender {
     /**
      * Ends every operation that was being processed when an access to shared memory failed: it is in no list any more,
      * so no other code would end it.
-     *
-     * @param all peers of the endpoint.
      */
     void recover(List<Peer> all) {
         Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());

@@ -9,59 +9,29 @@ public abstract class SessionListener {
     protected SessionListener() {
     }
 
-    /**
-     * The client violated the protocol of its queues; the conductor must end it.
-     *
-     * @param clientId the client.
-     * @param reason   the violation, for the log and for the message to the client.
-     */
+    /** The client violated the protocol of its queues; the conductor must end it. */
     public abstract void onCorruption(long clientId, String reason);
 
-    /**
-     * One of the client's completion queues has overrun: an entry found no free slot. Called once for each queue.
-     *
-     * @param clientId the client.
-     * @param cqId     its completion queue.
-     */
+    /** One of the client's completion queues has overrun: an entry found no free slot. Called once for each queue. */
     public abstract void onCompletionQueueOverrun(long clientId, long cqId);
 
     /**
      * A peer of one of the client's endpoints is down, or could not be reached.
      *
-     * @param clientId   the client.
-     * @param endpointId its endpoint.
      * @param fiAddr     the peer in the endpoint's address vector, or -1.
      * @param errno      positive fabric errno.
      * @param provErrno  error number of the link, else the same errno.
-     * @param address    the peer's address.
      */
     public abstract void onPeerDown(
         long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address);
 
-    /**
-     * A peer requests a connection from one of the client's passive endpoints.
-     *
-     * @param clientId  the client.
-     * @param passiveId its passive endpoint.
-     * @param requestId identifies the request in the answer.
-     * @param linkName  link on which it arrived.
-     * @param address   the peer's address.
-     * @param cmData    private data.
-     */
+    /** A peer requests a connection from one of the client's passive endpoints. */
     public void onConnectionRequest(
         long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
         // only where there are connection-oriented endpoints
     }
 
-    /**
-     * A connection of one of the client's endpoints is established.
-     *
-     * @param clientId     the client.
-     * @param endpointId   its endpoint.
-     * @param localAddress of this end.
-     * @param peerAddress  of the other end.
-     * @param cmData       private data of the answer.
-     */
+    /** A connection of one of the client's endpoints is established. */
     public void onConnected(
         long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
         // only where there are connection-oriented endpoints
@@ -70,10 +40,8 @@ public abstract class SessionListener {
     /**
      * A connection of one of the client's endpoints failed, or a passive endpoint has stopped listening.
      *
-     * @param clientId the client.
      * @param objectId its endpoint, or passive endpoint.
      * @param errno    positive fabric errno.
-     * @param cmData   private data of the refusal.
      */
     public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
         // only where there are connection-oriented endpoints
@@ -82,8 +50,6 @@ public abstract class SessionListener {
     /**
      * The peer of one of the client's connected endpoints has closed the connection, or the connection is lost.
      *
-     * @param clientId   the client.
-     * @param endpointId its endpoint.
      * @param errno      0 for an orderly close, else a positive fabric errno.
      */
     public void onConnectionEnded(long clientId, long endpointId, int errno) {

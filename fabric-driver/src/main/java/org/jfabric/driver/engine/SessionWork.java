@@ -27,21 +27,11 @@ public final class SessionWork {
         this.endpoints = endpoints;
     }
 
-    /**
-     * Makes a counter known.
-     *
-     * @param counterId its number.
-     * @param writer    of the counter.
-     */
     public void add(long counterId, CounterWriter writer) {
         counters.put(counterId, writer);
     }
 
-    /**
-     * Forgets a counter that is closed; work that still waits for it or is to change it is cancelled.
-     *
-     * @param writer of the counter.
-     */
+    /** Forgets a counter that is closed; work that still waits for it or is to change it is cancelled. */
     public void remove(CounterWriter writer) {
         counters.values().remove(writer);
         for (WaitingWork work : waiting()) {
@@ -61,13 +51,8 @@ public final class SessionWork {
     /**
      * Queues a change of a counter, and makes it if the threshold is reached.
      *
-     * @param domain    number of the domain.
-     * @param workId    names the work.
-     * @param counterId the triggering counter.
      * @param threshold 0 or more.
-     * @param targetId  the counter that changes.
      * @param value     0 or more.
-     * @param isSet     whether the value replaces that of the counter.
      * @throws FabricException {@code FI_EINVAL} for a number that cannot be, {@code FI_EAGAIN} if too much is queued.
      */
     public void queue(
@@ -96,12 +81,7 @@ public final class SessionWork {
         trigger.queue(change);
     }
 
-    /**
-     * Cancels deferred work.
-     *
-     * @param workId names it.
-     * @return false if it does not wait here.
-     */
+    /** Cancels deferred work. Returns false if it does not wait here. */
     public boolean cancel(long workId) {
         for (WaitingWork work : waiting()) {
             if (work.id == workId && workId != 0) {
@@ -115,7 +95,6 @@ public final class SessionWork {
     /**
      * Cancels all deferred work of a domain.
      *
-     * @param domain    number of the domain.
      * @param counterId only work that waits for that counter; 0 for all.
      */
     public void flush(long domain, long counterId) {
@@ -131,7 +110,6 @@ public final class SessionWork {
     /**
      * Checks that nothing waits for a counter or is to count there.
      *
-     * @param counterId of the counter.
      * @throws FabricException {@code FI_EBUSY} otherwise.
      */
     public void requireUnused(long counterId) {
@@ -173,7 +151,6 @@ public final class SessionWork {
         free.add(change);
     }
 
-    /** All that waits, in a new list. */
     private List<WaitingWork> waiting() {
         List<WaitingWork> all = new ArrayList<>(changes);
         for (EngineEndpoint endpoint : endpoints) {

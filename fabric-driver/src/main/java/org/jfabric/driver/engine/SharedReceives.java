@@ -44,7 +44,6 @@ final class SharedReceives extends ReceiveMode {
         this.peeks = peeks;
     }
 
-    /** Binds an endpoint. */
     Bound bind(ReceiveEntries entries, PeerTable peers, boolean isSelective, boolean mayOverrun) {
         Bound bound = new Bound(entries, peers, isSelective, mayOverrun);
         all.add(bound);
@@ -65,7 +64,6 @@ final class SharedReceives extends ReceiveMode {
         repeat();
     }
 
-    /** The peers of all endpoints. */
     List<Peer> peers() {
         List<Peer> peers = new ArrayList<>();
         all.forEach(bound -> peers.addAll(bound.peers.all()));

@@ -144,11 +144,7 @@ final class ShortSends {
         }
     }
 
-    /**
-     * Closes with the endpoint.
-     *
-     * @return number of sends that end without an entry.
-     */
+    /** Closes with the endpoint. Returns the number of sends that end without an entry. */
     int close() {
         int left = inHand == SENDING ? 1 : 0;
         inHand = NOTHING;

@@ -43,7 +43,6 @@ final class SubmissionOrder {
         return oldest;
     }
 
-    /** Adds the sends that have ended. */
     void addEndedTo(Set<TransmitOperation> operations) {
         for (TransmitOperation operation = first; operation != null; operation = operation.nextSubmitted) {
             if (operation.state == TransmitOperation.ENDED) {

@@ -43,7 +43,6 @@ final class TrafficMeters {
         this.peersLeft = counters.peerLimit();
     }
 
-    /** Shows a client. */
     void open(long clientId, String name, long pid) {
         clients.put(clientId, counters.open(MetricLabel.INFO, MetricLabel.text("jfabric_client",
             "client", String.valueOf(clientId), "name", name, "pid", String.valueOf(pid))));
@@ -88,7 +87,6 @@ final class TrafficMeters {
         }
     }
 
-    /** A peer is forgotten. */
     void close(EngineEndpoint of, Peer peer) {
         add(of, peer.address(), peer.traffic());
         TrafficRow row = peer.traffic().row();

@@ -23,10 +23,7 @@ final class TrafficRow {
     /**
      * Opens the counters.
      *
-     * @param counters of the driver.
      * @param prefix   of the names, such as {@code jfabric_peer_}.
-     * @param gauges   names of the gauges.
-     * @param labels   names and values in turn.
      */
     TrafficRow(EngineCounters counters, String prefix, List<String> gauges, String... labels) {
         this.counters = counters;

@@ -64,7 +64,6 @@ final class TransmitShare {
         return false;
     }
 
-    /** A message has to wait for its peer. */
     void onWait(Peer peer, long destAddr) {
         if (count < MAX && peer.outbox().outstanding() > pool.free() && peers.hasSeveral()) {
             add(peer, destAddr);
@@ -84,7 +83,6 @@ final class TransmitShare {
         peer.traffic().usedShare();
     }
 
-    /** A send has ended. */
     void onEnd() {
         if (count != 0) {
             review();

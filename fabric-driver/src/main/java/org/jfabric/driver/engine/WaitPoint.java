@@ -57,7 +57,6 @@ public final class WaitPoint implements Sleeper {
     /**
      * Wakes sleepers after entries were written, or after a close that readers must notice.
      *
-     * @param written number of entries written since the start.
      * @param urgent  whether sleepers are woken however many entries they wait for.
      */
     void onWritten(long written, boolean urgent) {

@@ -7,7 +7,6 @@ package org.jfabric.driver.engine;
  */
 final class WaitingChange extends WaitingWork {
     private final SessionWork owner;
-    /** The counter that changes. */
     CounterWriter target;
     long value;
     /** Whether the value replaces that of the counter. */

@@ -7,7 +7,6 @@ package org.jfabric.driver.engine;
  * <p>Owner: progress agent.
  */
 abstract sealed class WaitingWork implements Comparable<WaitingWork> permits WaitingOperation, WaitingChange {
-    /** The counter that starts it. */
     CounterWriter trigger;
     long threshold;
     /** Order of submission among the work of the counter. */
@@ -15,7 +14,6 @@ abstract sealed class WaitingWork implements Comparable<WaitingWork> permits Wai
     /** Names deferred work; 0 for an operation with FI_TRIGGER. */
     long id;
 
-    /** For subclasses. */
     WaitingWork() {
     }
 

@@ -10,7 +10,6 @@ import org.jfabric.driver.link.MarkedAddress;
  * <p>If two links of one endpoint have socket addresses, those of the first are marked in the engine
  * ({@link MarkedAddress}), because one text can be an address of both.
  *
- * @param link  loaded.
  * @param local the same object for all links, unless each has an address of its own.
  * @param mark  before each address of a peer by this link; empty for the other links.
  */

@@ -36,11 +36,7 @@ final class WorkQueue {
         queueOf(work).remove(work);
     }
 
-    /**
-     * Starts the work whose threshold is reached, at most a burst of it.
-     *
-     * @return number of started work.
-     */
+    /** Starts the work whose threshold is reached, at most a burst of it. */
     int startDue() {
         int started = 0;
         while (started < BURST && !isEmpty()) {

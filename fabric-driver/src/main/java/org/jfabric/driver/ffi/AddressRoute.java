@@ -17,10 +17,6 @@ public final class AddressRoute {
      *
      * @param gid      of the other port, 16 bytes; all zero if its LID is enough.
      * @param lid      of the other port, 0 on Ethernet.
-     * @param level    service level.
-     * @param port     of this side.
-     * @param gidIndex of this side's GID.
-     * @return image.
      */
     public static byte[] of(byte[] gid, int lid, int level, int port, int gidIndex) {
         ByteBuffer image = ByteBuffer.allocate(VerbsLayout.AH_ATTR_SIZE).order(ByteOrder.nativeOrder());
@@ -36,22 +32,12 @@ public final class AddressRoute {
         return image.array();
     }
 
-    /**
-     * GID of the destination.
-     *
-     * @param route image.
-     * @return GID, 16 bytes.
-     */
+    /** GID of the destination. Returns the GID, 16 bytes. */
     public static byte[] gid(byte[] route) {
         return Arrays.copyOf(route, Ibverbs.GID_BYTES);
     }
 
-    /**
-     * LID of the destination within the subnet.
-     *
-     * @param route image.
-     * @return LID, 0 on Ethernet.
-     */
+    /** LID of the destination within the subnet. Returns the LID, 0 on Ethernet. */
     public static int lid(byte[] route) {
         return ByteBuffer.wrap(route).order(ByteOrder.nativeOrder())
             .getShort(VerbsLayout.AH_ATTR_DESTINATION_LID) & 0xffff;

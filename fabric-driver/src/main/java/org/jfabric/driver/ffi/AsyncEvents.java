@@ -18,21 +18,12 @@ public final class AsyncEvents {
     private final Ibverbs verbs;
     private final List<Feed> feeds = new ArrayList<>();
 
-    /**
-     * Starts without feeds.
-     *
-     * @param verbs library of this process.
-     */
+    /** Starts without feeds. */
     public AsyncEvents(Ibverbs verbs) {
         this.verbs = verbs;
     }
 
-    /**
-     * Registers a link for the events of a context from now on.
-     *
-     * @param context of a device.
-     * @return feed, which the caller has to close.
-     */
+    /** Registers a link for the events of a context from now on. Returns the feed, which the caller has to close. */
     public Feed open(long context) {
         Feed feed = new Feed(context);
         synchronized (feeds) {
@@ -73,19 +64,14 @@ public final class AsyncEvents {
 
         /**
          * Descriptor that is readable when another thread has taken an event; that of the context is readable for
-         * events that have not been taken yet. Both are to be watched.
-         *
-         * @return descriptor, or negative if there is none left.
+         * events that have not been taken yet. Both are to be watched. Returns the descriptor, or negative if there is
+         * none left.
          */
         public int fd() {
             return bell;
         }
 
-        /**
-         * Takes the next event.
-         *
-         * @return null if there is none.
-         */
+        /** Takes the next event. Returns null if there is none. */
         public Ibverbs.AsyncEvent next() {
             return AsyncEvents.this.next(this);
         }

@@ -7,20 +7,14 @@ package org.jfabric.driver.ffi;
  * negative errno. All calls may be slow; any thread may call.
  */
 public interface Ibverbs {
-    /** Length of a GID. */
     int GID_BYTES = 16;
 
-    /**
-     * Version of the library.
-     *
-     * @return for instance {@code libibverbs.so.1.14.44.0}.
-     */
+    /** Version of the library, for instance {@code libibverbs.so.1.14.44.0}. */
     String version();
 
     /**
-     * The devices of this machine, {@code ibv_get_device_list}.
-     *
-     * @return list, possibly empty, to be freed by {@link #freeDeviceList}; null if it cannot be read.
+     * The devices of this machine, {@code ibv_get_device_list}. Returns the list, possibly empty, to be freed by {@link
+     * #freeDeviceList}; null if it cannot be read.
      */
     DeviceList deviceList();
 
@@ -31,20 +25,10 @@ public interface Ibverbs {
      */
     void freeDeviceList(DeviceList list);
 
-    /**
-     * Name of a device.
-     *
-     * @param device in a list.
-     * @return for instance {@code mlx5_0}.
-     */
+    /** Name of a device, for instance {@code mlx5_0}. */
     String deviceName(long device);
 
-    /**
-     * {@code ibv_open_device}.
-     *
-     * @param device in a list.
-     * @return context, or negative errno.
-     */
+    /** {@code ibv_open_device}. Returns the context, or negative errno. */
     long openDevice(long device);
 
     /**
@@ -55,45 +39,26 @@ public interface Ibverbs {
      */
     int closeDevice(long context);
 
-    /**
-     * The device of a context.
-     *
-     * @param context open device.
-     * @return pointer.
-     */
     long deviceOf(long context);
 
     /**
-     * Checks whether a device uses iWARP, where answers to reads are writes of the peer.
-     *
-     * @param context open device.
-     * @return false for InfiniBand and RoCE.
+     * Checks whether a device uses iWARP, where answers to reads are writes of the peer. Returns false for InfiniBand
+     * and RoCE.
      */
     boolean isIwarp(long context);
 
-    /**
-     * {@code ibv_query_device}.
-     *
-     * @param context open device.
-     * @return its attributes, or null if it does not answer.
-     */
+    /** {@code ibv_query_device}. Returns its attributes, or null if it does not answer. */
     DeviceAttributes queryDevice(long context);
 
     /**
      * {@code ibv_query_port}.
      *
-     * @param context open device.
      * @param port    from 1.
      * @return its state, or null if it does not answer.
      */
     PortAttributes queryPort(long context, int port);
 
-    /**
-     * {@code ibv_alloc_pd}.
-     *
-     * @param context open device.
-     * @return protection domain, or negative errno.
-     */
+    /** {@code ibv_alloc_pd}. Returns the protection domain, or negative errno. */
     long allocateDomain(long context);
 
     /**
@@ -107,9 +72,7 @@ public interface Ibverbs {
     /**
      * {@code ibv_reg_mr}: pins memory and registers it with the card.
      *
-     * @param domain  protection domain.
      * @param address native address.
-     * @param length  bytes.
      * @param access  {@link VerbsConstants#ACCESS_LOCAL_WRITE} and others.
      * @return registration, or negative errno.
      */
@@ -128,9 +91,7 @@ public interface Ibverbs {
     /**
      * {@code ibv_query_gid}.
      *
-     * @param context open device.
      * @param port    from 1.
-     * @param index   in the port's table.
      * @return 16 bytes, null if there is none.
      */
     byte[] gid(long context, int port, int index);
@@ -138,46 +99,27 @@ public interface Ibverbs {
     /**
      * {@code ibv_query_pkey} of the default partition.
      *
-     * @param context open device.
      * @param port    from 1.
      * @return key in network byte order, as in libfabric's names; 0 if there is none.
      */
     short partitionKey(long context, int port);
 
-    /**
-     * {@code ibv_create_qp} of unreliable datagrams, with one queue for the completions of both directions.
-     *
-     * @param domain protection domain.
-     * @param queue  for completions.
-     * @param depths sizes of its queues.
-     * @return queue pair, with its inline limit.
-     */
+    /** {@code ibv_create_qp} of unreliable datagrams, with one queue for the completions of both directions. */
     RdmaCm.QueuePair createDatagramQueuePair(long domain, long queue, RdmaCm.QueueDepths depths);
 
     /**
      * Starts a queue pair of datagrams: {@code ibv_modify_qp}, three times.
      *
-     * @param queuePair new.
      * @param port      port that it uses, from 1.
      * @param key       Q_Key that datagrams to it must have.
      * @return 0 or negative errno.
      */
     int startDatagrams(long queuePair, int port, int key);
 
-    /**
-     * Makes a queue pair with failed sends send again: {@code ibv_modify_qp}.
-     *
-     * @param queuePair queue pair whose sends have all completed.
-     * @return 0 or negative errno.
-     */
+    /** Makes a queue pair with failed sends send again: {@code ibv_modify_qp}. Returns 0 or negative errno. */
     int resumeSends(long queuePair);
 
-    /**
-     * Number of a queue pair, which peers send to and completions carry.
-     *
-     * @param queuePair pointer.
-     * @return 24 bits.
-     */
+    /** Number of a queue pair, which peers send to and completions carry. Returns the 24 bits. */
     int queuePairNumber(long queuePair);
 
     /**
@@ -191,7 +133,6 @@ public interface Ibverbs {
     /**
      * {@code ibv_create_ah}.
      *
-     * @param domain protection domain.
      * @param route  image of {@code struct ibv_ah_attr}, of {@link AddressRoute} or of a group.
      * @return address handle, or negative errno.
      */
@@ -208,19 +149,12 @@ public interface Ibverbs {
     /**
      * {@code ibv_attach_mcast}: delivers the datagrams of a group to a queue pair.
      *
-     * @param queuePair of datagrams.
      * @param route     of the group, see {@link RdmaCm.GroupEvent}.
      * @return 0 or negative errno.
      */
     int attachGroup(long queuePair, byte[] route);
 
-    /**
-     * {@code ibv_detach_mcast}.
-     *
-     * @param queuePair attached.
-     * @param route     as it was attached.
-     * @return 0 or negative errno.
-     */
+    /** {@code ibv_detach_mcast}. Returns 0 or negative errno. */
     int detachGroup(long queuePair, byte[] route);
 
     // ---- keys ----
@@ -229,7 +163,6 @@ public interface Ibverbs {
      * Key of a registration in work requests of this side.
      *
      * @param registration of {@link #register}.
-     * @return lkey.
      */
     int localKey(long registration);
 
@@ -237,15 +170,11 @@ public interface Ibverbs {
      * Key of a registration in work requests of peers.
      *
      * @param registration of {@link #register}.
-     * @return rkey.
      */
     int remoteKey(long registration);
 
     /**
-     * {@code ibv_create_comp_channel}, with a descriptor that does not block.
-     *
-     * @param context open device.
-     * @return channel, or negative errno.
+     * {@code ibv_create_comp_channel}, with a descriptor that does not block. Returns the channel, or negative errno.
      */
     long createChannel(long context);
 
@@ -253,7 +182,6 @@ public interface Ibverbs {
      * Descriptor of a channel, readable when an armed queue has got a completion.
      *
      * @param channel of {@link #createChannel}.
-     * @return descriptor.
      */
     int channelFd(long channel);
 
@@ -276,9 +204,7 @@ public interface Ibverbs {
     /**
      * {@code ibv_create_cq}.
      *
-     * @param context open device.
      * @param entries least capacity.
-     * @param channel for events.
      * @return queue, or negative errno.
      */
     long createCompletionQueue(long context, int entries, long channel);
@@ -294,7 +220,6 @@ public interface Ibverbs {
     /**
      * {@code ibv_modify_qp} of the time after which a peer retries when no receive is posted.
      *
-     * @param queuePair connected.
      * @param timer     code of the time, 12 is 0.64 ms.
      * @return 0 or negative errno.
      */
@@ -308,12 +233,7 @@ public interface Ibverbs {
      */
     int modifyToError(long queuePair);
 
-    /**
-     * Descriptor of a device's asynchronous events, made non-blocking.
-     *
-     * @param context open device.
-     * @return descriptor, or negative errno.
-     */
+    /** Descriptor of a device's asynchronous events, made non-blocking. Returns the descriptor, or negative errno. */
     int asyncFd(long context);
 
     /**
@@ -324,45 +244,25 @@ public interface Ibverbs {
      */
     AsyncEvent takeAsyncEvent(long context);
 
-    /**
-     * {@code ibv_wc_status_str}.
-     *
-     * @param status of a completion.
-     * @return text of the library.
-     */
+    /** {@code ibv_wc_status_str}. */
     String statusText(int status);
 
-    /**
-     * {@code ibv_event_type_str}.
-     *
-     * @param type of an asynchronous event.
-     * @return text of the library.
-     */
+    /** {@code ibv_event_type_str}. */
     String eventText(int type);
 
-    /**
-     * {@code ibv_port_state_str}.
-     *
-     * @param state of a port.
-     * @return text of the library.
-     */
+    /** {@code ibv_port_state_str}. */
     String portStateText(int state);
 
     /**
      * The functions of the data path, which the vendor's library provides.
      *
-     * @param context open device.
-     * @return calls for all queues of the device.
      * @throws VerbsUnavailableException if the context is not laid out as expected.
      */
     VerbsDataPath dataPath(long context);
 
     /**
-     * {@code ibv_create_srq}: a queue of receives that several queue pairs take from.
-     *
-     * @param domain   protection domain.
-     * @param receives capacity in receives of one piece each.
-     * @return shared receive queue, or negative errno.
+     * {@code ibv_create_srq}: a queue of receives that several queue pairs take from. Returns the shared receive queue,
+     * or negative errno.
      */
     long createSharedQueue(long domain, int receives);
 
@@ -374,26 +274,14 @@ public interface Ibverbs {
      */
     int destroySharedQueue(long sharedQueue);
 
-    /**
-     * A list of devices.
-     *
-     * @param pointer to the list.
-     * @param devices its elements.
-     */
+    /** A list of devices. */
     record DeviceList(long pointer, long[] devices) {
     }
 
     /**
      * Limits of a device, a part of {@code struct ibv_device_attr}.
      *
-     * @param vendorId         of the card.
      * @param ports            from 1.
-     * @param maxQueuePairs    that can be open.
-     * @param maxWorkRequests  in one queue.
-     * @param maxPieces        of one work request.
-     * @param maxQueues        for completions that can be open.
-     * @param maxCompletions   in one queue.
-     * @param maxReads         of one queue pair that can be in flight.
      * @param atomics          {@link VerbsConstants#ATOMIC_NONE} or a greater value.
      */
     record DeviceAttributes(
@@ -408,17 +296,11 @@ public interface Ibverbs {
      * @param activeMtu       code of the largest packet.
      * @param maxMessageBytes longest message.
      * @param linkLayer       1 InfiniBand, 2 Ethernet.
-     * @param gids            places in the table of its GIDs.
      * @param lid             of the port, 0 on Ethernet.
-     * @param managerLevel    service level of the subnet manager.
      */
     record PortAttributes(
         int state, int activeMtu, long maxMessageBytes, int linkLayer, int gids, int lid, int managerLevel) {
-        /**
-         * Longest datagram.
-         *
-         * @return bytes of payload in one packet.
-         */
+        /** Longest datagram. */
         public int packetBytes() {
             return 128 << activeMtu;
         }

@@ -21,8 +21,6 @@ final class NativeFunction {
      * Binds a function that returns an {@code int}, or nothing; in the latter case the result of {@link #call} is
      * undefined.
      *
-     * @param library   that has it.
-     * @param name      C name.
      * @param arguments number of arguments, up to 5; integers and pointers only.
      * @throws UnsatisfiedLinkError if the library does not have it.
      */
@@ -35,7 +33,6 @@ final class NativeFunction {
         return new NativeFunction(Downcall.of(library, name, arguments), false);
     }
 
-    /** Calls the function and returns its result. */
     long call(long... arguments) {
         long result = call(CallState.current(), arguments);
         return isInt ? (int) result : result;

@@ -28,7 +28,6 @@ final class NativeMemory {
         UnsafeApi.freeMemory(address);
     }
 
-    /** A C string. */
     static String text(long address) {
         if (address == 0) {
             return "";

@@ -69,7 +69,6 @@ final class NativeRdmaCm implements RdmaCm {
         freeDevices = NativeFunction.ofInt(lookup, "rdma_free_devices", 1);
     }
 
-    /** {@code rdma_event_str}. */
     String eventText(int type) {
         return eventText.text(type);
     }

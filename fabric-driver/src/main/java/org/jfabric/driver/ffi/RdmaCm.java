@@ -8,17 +8,11 @@ package org.jfabric.driver.ffi;
  * each identifier and for each channel.
  */
 public interface RdmaCm {
-    /**
-     * Version of the library.
-     *
-     * @return for instance {@code librdmacm.so.1.3.44.0}.
-     */
+    /** Version of the library, for instance {@code librdmacm.so.1.3.44.0}. */
     String version();
 
     /**
-     * {@code rdma_create_event_channel}, with a descriptor that does not block.
-     *
-     * @return channel, or negative errno.
+     * {@code rdma_create_event_channel}, with a descriptor that does not block. Returns the channel, or negative errno.
      */
     long createEventChannel();
 
@@ -26,7 +20,6 @@ public interface RdmaCm {
      * Descriptor of a channel, readable when there is an event.
      *
      * @param channel of {@link #createEventChannel()}.
-     * @return descriptor.
      */
     int eventChannelFd(long channel);
 
@@ -37,38 +30,21 @@ public interface RdmaCm {
      */
     void destroyEventChannel(long channel);
 
-    /**
-     * {@code rdma_create_id} in the port space of reliable connections.
-     *
-     * @param channel for its events.
-     * @return identifier, or negative errno.
-     */
+    /** {@code rdma_create_id} in the port space of reliable connections. Returns the identifier, or negative errno. */
     long createId(long channel);
 
-    /**
-     * {@code rdma_create_id} in the port space of datagrams.
-     *
-     * @param channel for its events.
-     * @return identifier, or negative errno.
-     */
+    /** {@code rdma_create_id} in the port space of datagrams. Returns the identifier, or negative errno. */
     long createDatagramId(long channel);
 
     /**
      * {@code rdma_join_multicast}; {@link VerbsConstants#CM_MULTICAST_JOIN} or an error follows.
      *
      * @param id    identifier of datagrams with an address, without queue pair.
-     * @param group image of the group's socket address.
      * @return 0 or negative errno.
      */
     int joinGroup(long id, byte[] group);
 
-    /**
-     * {@code rdma_leave_multicast}.
-     *
-     * @param id    that has joined.
-     * @param group as it was joined.
-     * @return 0 or negative errno.
-     */
+    /** {@code rdma_leave_multicast}. Returns 0 or negative errno. */
     int leaveGroup(long id, byte[] group);
 
     /**
@@ -79,26 +55,15 @@ public interface RdmaCm {
      */
     GroupEvent takeGroupEvent(long channel);
 
-    /**
-     * The port that an identifier is bound to.
-     *
-     * @param id with a device.
-     * @return from 1.
-     */
+    /** The port that an identifier is bound to, from 1. */
     int port(long id);
 
-    /**
-     * {@code rdma_destroy_id}; its queue pair has to be destroyed before.
-     *
-     * @param id identifier.
-     * @return 0 or negative errno.
-     */
+    /** {@code rdma_destroy_id}; its queue pair has to be destroyed before. Returns 0 or negative errno. */
     int destroyId(long id);
 
     /**
      * {@code rdma_migrate_id}: moves its events to another channel.
      *
-     * @param id      identifier.
      * @param channel of {@link #createEventChannel()}.
      * @return 0 or negative errno.
      */
@@ -107,7 +72,6 @@ public interface RdmaCm {
     /**
      * {@code rdma_bind_addr}.
      *
-     * @param id      identifier.
      * @param address image of a socket address; port 0 for any.
      * @return 0 or negative errno.
      */
@@ -116,7 +80,6 @@ public interface RdmaCm {
     /**
      * {@code rdma_listen}.
      *
-     * @param id      bound identifier.
      * @param backlog requests that may wait.
      * @return 0 or negative errno.
      */
@@ -125,9 +88,7 @@ public interface RdmaCm {
     /**
      * {@code rdma_resolve_addr}; {@link VerbsConstants#CM_ADDR_RESOLVED} or an error follows.
      *
-     * @param id        identifier.
      * @param local     image of the local socket address, or null for any.
-     * @param remote    image of the peer's socket address.
      * @param timeoutMs longest time for the resolution, in milliseconds.
      * @return 0 or negative errno.
      */
@@ -137,7 +98,6 @@ public interface RdmaCm {
      * {@code rdma_set_option} with RDMA_OPTION_ID_TOS: how the packets of a connection are marked. Before its address
      * is resolved.
      *
-     * @param id  identifier that will ask.
      * @param tos octet of the header, the code point in its upper six bits.
      * @return 0 or negative errno.
      */
@@ -146,63 +106,29 @@ public interface RdmaCm {
     /**
      * {@code rdma_resolve_route}; {@link VerbsConstants#CM_ROUTE_RESOLVED} or an error follows.
      *
-     * @param id        identifier with an address.
      * @param timeoutMs longest time for the resolution, in milliseconds.
      * @return 0 or negative errno.
      */
     int resolveRoute(long id, int timeoutMs);
 
-    /**
-     * {@code rdma_create_qp} of a reliable connection, with one queue for the completions of both directions.
-     *
-     * @param id     identifier with a device.
-     * @param domain protection domain on that device.
-     * @param queue  for completions.
-     * @param depths sizes of its queues.
-     * @return queue pair, with its inline limit.
-     */
+    /** {@code rdma_create_qp} of a reliable connection, with one queue for the completions of both directions. */
     QueuePair createQueuePair(long id, long domain, long queue, QueueDepths depths);
 
-    /**
-     * {@code rdma_destroy_qp}.
-     *
-     * @param id identifier with a queue pair.
-     */
+    /** {@code rdma_destroy_qp}. */
     void destroyQueuePair(long id);
 
-    /**
-     * {@code rdma_connect}.
-     *
-     * @param id   identifier with a route and a queue pair.
-     * @param data private data as it is on the wire.
-     * @return 0 or negative errno.
-     */
+    /** {@code rdma_connect}. Returns 0 or negative errno. */
     int connect(long id, byte[] data);
 
-    /**
-     * {@code rdma_accept}.
-     *
-     * @param id   identifier of a request, with queue pair.
-     * @param data private data as it is on the wire.
-     * @return 0 or negative errno.
-     */
+    /** {@code rdma_accept}. Returns 0 or negative errno. */
     int accept(long id, byte[] data);
 
-    /**
-     * {@code rdma_reject}.
-     *
-     * @param id   identifier of a request.
-     * @param data private data as it is on the wire.
-     * @return 0 or negative errno.
-     */
+    /** {@code rdma_reject}. Returns 0 or negative errno. */
     int reject(long id, byte[] data);
 
     /**
      * {@code rdma_disconnect}: notifies the peer and moves the queue pair to the error state, so that its requests are
-     * flushed.
-     *
-     * @param id connected identifier.
-     * @return 0 or negative errno.
+     * flushed. Returns 0 or negative errno.
      */
     int disconnect(long id);
 
@@ -221,44 +147,20 @@ public interface RdmaCm {
      */
     CmEvent takeEvent(long channel);
 
-    /**
-     * The device that an identifier is bound to.
-     *
-     * @param id identifier.
-     * @return context, 0 for none yet.
-     */
+    /** The device that an identifier is bound to. Returns the context, 0 for none yet. */
     long context(long id);
 
-    /**
-     * The queue pair that was made for an identifier.
-     *
-     * @param id identifier.
-     * @return pointer, 0 for none.
-     */
+    /** The queue pair that was made for an identifier. Returns the pointer, 0 for none. */
     long queuePair(long id);
 
-    /**
-     * Local address of an identifier.
-     *
-     * @param id identifier.
-     * @return image of the socket address.
-     */
     byte[] localAddress(long id);
 
-    /**
-     * Address of an identifier's peer.
-     *
-     * @param id identifier.
-     * @return image of the socket address.
-     */
+    /** Address of an identifier's peer. */
     byte[] peerAddress(long id);
 
     /**
      * Sizes of a queue pair's queues.
      *
-     * @param sends         work requests in the send queue.
-     * @param receives      work requests in the receive queue.
-     * @param sendPieces    pieces of one work request there.
      * @param inlineBytes   longest payload that a call copies; a lower limit of the device is no error.
      * @param sharedQueue   that receives are taken from, {@link Ibverbs#createSharedQueue}; 0 for the pair's own.
      */
@@ -279,9 +181,6 @@ public interface RdmaCm {
      *
      * @param type     {@link VerbsConstants#CM_ESTABLISHED} and others.
      * @param status   0, a negative errno, or the reason of a refusal.
-     * @param id       identifier that the event is for; a new one for a request.
-     * @param listenId identifier that received a request.
-     * @param data     private data as it is on the wire, padded with zeros.
      */
     record CmEvent(int type, int status, long id, long listenId, byte[] data) {
     }
@@ -292,8 +191,6 @@ public interface RdmaCm {
      * @param type      {@link VerbsConstants#CM_MULTICAST_JOIN} and others.
      * @param status    0 or a negative errno.
      * @param route     of the group, if it is joined: image of {@code struct ibv_ah_attr}.
-     * @param queuePair destination queue pair number of the group's datagrams.
-     * @param key       Q_Key of the group.
      */
     record GroupEvent(int type, int status, byte[] route, int queuePair, int key) {
     }

@@ -13,11 +13,8 @@ public final class ReceiveRequests {
     /**
      * Makes receives, each with a number and a slot of one block of memory.
      *
-     * @param count     number of receives.
      * @param firstId   number of the first; the others follow.
      * @param memory    native address of the first slot.
-     * @param slotBytes length of each slot.
-     * @param key       lkey of the memory.
      */
     public ReceiveRequests(int count, long firstId, long memory, int slotBytes, int key) {
         requests = NativeMemory.allocate(count * VerbsLayout.RECV_SIZE);
@@ -33,12 +30,7 @@ public final class ReceiveRequests {
         }
     }
 
-    /**
-     * Address of a receive.
-     *
-     * @param index of it.
-     * @return native address.
-     */
+    /** Address of a receive. Returns the native address. */
     public long address(int index) {
         return requests + (long) index * VerbsLayout.RECV_SIZE;
     }
@@ -46,7 +38,6 @@ public final class ReceiveRequests {
     /**
      * Puts one receive behind another.
      *
-     * @param index of it.
      * @param next  that follows, -1 for none.
      */
     public void follow(int index, int next) {

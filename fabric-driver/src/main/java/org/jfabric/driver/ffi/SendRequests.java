@@ -15,8 +15,6 @@ public final class SendRequests {
     /**
      * Makes requests, each with a number.
      *
-     * @param count   number of requests.
-     * @param pieces  limit of the pieces of each.
      * @param firstId number of the first; the others follow.
      */
     public SendRequests(int count, int pieces, long firstId) {
@@ -30,30 +28,15 @@ public final class SendRequests {
         }
     }
 
-    /**
-     * Number of requests.
-     *
-     * @return a count.
-     */
     public int count() {
         return count;
     }
 
-    /**
-     * Limit of the pieces of one request.
-     *
-     * @return pieces.
-     */
     public int pieces() {
         return pieces;
     }
 
-    /**
-     * Address of a request.
-     *
-     * @param index of it.
-     * @return native address.
-     */
+    /** Address of a request. Returns the native address. */
     public long address(int index) {
         return requests + (long) index * VerbsLayout.SEND_SIZE;
     }
@@ -61,7 +44,6 @@ public final class SendRequests {
     /**
      * Begins a request that nothing follows.
      *
-     * @param index  of it.
      * @param opcode {@link VerbsConstants#WR_SEND} or another.
      * @param flags  {@link VerbsConstants#SEND_INLINE} and others.
      */
@@ -72,23 +54,12 @@ public final class SendRequests {
         UnsafeApi.putInt(at + VerbsLayout.SEND_FLAGS, flags);
     }
 
-    /**
-     * Sets the 32 bits of immediate data.
-     *
-     * @param index of the request.
-     * @param data  immediate data.
-     */
+    /** Sets the 32 bits of immediate data. */
     public void immediate(int index, int data) {
         UnsafeApi.putInt(address(index) + VerbsLayout.SEND_IMMEDIATE, Integer.reverseBytes(data));
     }
 
-    /**
-     * Sets the memory of the peer.
-     *
-     * @param index  of the request.
-     * @param remote address there.
-     * @param key    rkey.
-     */
+    /** Sets the memory of the peer. */
     public void remote(int index, long remote, int key) {
         UnsafeApi.putLong(address(index) + VerbsLayout.SEND_REMOTE_ADDRESS, remote);
         UnsafeApi.putInt(address(index) + VerbsLayout.SEND_RKEY, key);
@@ -97,11 +68,8 @@ public final class SendRequests {
     /**
      * Sets the memory of the peer and the operands of an atomic operation.
      *
-     * @param index      of the request.
      * @param remote     address there, a multiple of 8.
-     * @param key        rkey.
      * @param compareAdd operand of an addition, or the value to compare with.
-     * @param swap       new value of compare and swap.
      */
     public void atomic(int index, long remote, int key, long compareAdd, long swap) {
         long at = address(index);
@@ -114,10 +82,7 @@ public final class SendRequests {
     /**
      * Sets the destination of a datagram.
      *
-     * @param index         of the request.
      * @param addressHandle of {@link Ibverbs#createAddressHandle}.
-     * @param queuePair     number of the queue pair there.
-     * @param key           Q_Key that it has.
      */
     public void destination(int index, long addressHandle, int queuePair, int key) {
         UnsafeApi.putLong(address(index) + VerbsLayout.SEND_ADDRESS_HANDLE, addressHandle);
@@ -128,11 +93,8 @@ public final class SendRequests {
     /**
      * Sets a piece of memory.
      *
-     * @param index  of the request.
      * @param piece  of it, in order.
      * @param start  native address.
-     * @param length bytes.
-     * @param key    lkey.
      */
     public void piece(int index, int piece, long start, int length, int key) {
         long at = sge(index, piece);
@@ -144,29 +106,19 @@ public final class SendRequests {
     /**
      * Sets the number of pieces of a request.
      *
-     * @param index of it.
      * @param used  0 to {@link #pieces()}.
      */
     public void pieceCount(int index, int used) {
         UnsafeApi.putInt(address(index) + VerbsLayout.SEND_SGE_COUNT, used);
     }
 
-    /**
-     * Requests a completion from the card even if the request succeeds.
-     *
-     * @param index of it.
-     */
+    /** Requests a completion from the card even if the request succeeds. */
     public void signal(int index) {
         long at = address(index) + VerbsLayout.SEND_FLAGS;
         UnsafeApi.putInt(at, UnsafeApi.getInt(at) | VerbsConstants.SEND_SIGNALED);
     }
 
-    /**
-     * Puts one request behind another.
-     *
-     * @param index of it.
-     * @param next  that follows.
-     */
+    /** Puts one request behind another. */
     public void follow(int index, int next) {
         UnsafeApi.putLong(address(index) + VerbsLayout.SEND_NEXT, address(next));
     }

@@ -7,14 +7,12 @@ package org.jfabric.driver.ffi;
  * implementations is loaded. Any thread, one at a time for each queue.
  */
 public abstract class VerbsDataPath {
-    /** For implementations. */
     protected VerbsDataPath() {
     }
 
     /**
      * {@code ibv_post_send}: posts a chain of work requests.
      *
-     * @param queuePair pointer.
      * @param request   address of the first one.
      * @return 0 or negative errno.
      */
@@ -23,7 +21,6 @@ public abstract class VerbsDataPath {
     /**
      * {@code ibv_post_recv}: posts a chain of receives.
      *
-     * @param queuePair pointer.
      * @param request   address of the first one.
      * @return 0 or negative errno.
      */
@@ -32,7 +29,6 @@ public abstract class VerbsDataPath {
     /**
      * {@code ibv_post_srq_recv}: posts a chain of receives that several queue pairs share.
      *
-     * @param sharedQueue pointer.
      * @param request     address of the first one.
      * @return 0 or negative errno; {@code -EOPNOTSUPP} if the device has no shared receive queues.
      */
@@ -41,18 +37,14 @@ public abstract class VerbsDataPath {
     /**
      * {@code ibv_poll_cq}.
      *
-     * @param queue       pointer.
      * @param completions buffer, filled from its first entry.
      * @return entries taken, at most its capacity; negative if the queue is broken.
      */
     public abstract int poll(long queue, WorkCompletions completions);
 
     /**
-     * {@code ibv_req_notify_cq}: the next completion makes the channel's descriptor readable. A completion from
-     * before the call may not: poll once more.
-     *
-     * @param queue pointer.
-     * @return 0 or negative errno.
+     * {@code ibv_req_notify_cq}: the next completion makes the channel's descriptor readable. A completion from before
+     * the call may not: poll once more. Returns 0 or negative errno.
      */
     public abstract int arm(long queue);
 }

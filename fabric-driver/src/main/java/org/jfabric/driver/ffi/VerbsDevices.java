@@ -25,8 +25,6 @@ public final class VerbsDevices {
     /**
      * Searches for a device with an active port, and checks whether connections can be made.
      *
-     * @param libraries   bound.
-     * @param pinnedBytes memory that has to be locked for one connection.
      * @param limit       of {@link #lockedMemoryLimitBytes()}.
      * @return conditions that fail; empty if a device can be used.
      */
@@ -90,10 +88,8 @@ public final class VerbsDevices {
     }
 
     /**
-     * The atomic capability that all devices have in common.
-     *
-     * @param libraries bound.
-     * @return {@link VerbsConstants#ATOMIC_NONE} also without a device, or if one cannot be opened.
+     * The atomic capability that all devices have in common. Returns {@link VerbsConstants#ATOMIC_NONE} also without a
+     * device, or if one cannot be opened.
      */
     public static int atomics(VerbsLibraries libraries) {
         Ibverbs verbs = libraries.ibverbs();
@@ -114,11 +110,7 @@ public final class VerbsDevices {
         return all;
     }
 
-    /**
-     * Largest amount of memory that this process may lock.
-     *
-     * @return bytes; {@link Long#MAX_VALUE} for no limit.
-     */
+    /** Largest amount of memory that this process may lock. Returns the bytes; {@link Long#MAX_VALUE} for no limit. */
     public static long lockedMemoryLimitBytes() {
         try {
             for (String line : Files.readAllLines(STATUS)) {

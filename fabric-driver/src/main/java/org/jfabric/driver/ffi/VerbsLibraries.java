@@ -8,13 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jfabric.info.Reason;
 
-/**
- * Both libraries, found, bound and checked.
- *
- * @param ibverbs     libibverbs.
- * @param cm          librdmacm.
- * @param asyncEvents asynchronous events of their devices, for all users.
- */
+/** Both libraries, found, bound and checked. */
 public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents) {
     private static final String IBVERBS_SONAME = "libibverbs.so.1";
     private static final String RDMACM_SONAME = "librdmacm.so.1";
@@ -22,12 +16,7 @@ public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents
 
     private static VerbsLibraries loaded;
 
-    /**
-     * Both libraries of one process.
-     *
-     * @param ibverbs libibverbs.
-     * @param cm      librdmacm.
-     */
+    /** Both libraries of one process. */
     public VerbsLibraries(Ibverbs ibverbs, RdmaCm cm) {
         this(ibverbs, cm, new AsyncEvents(ibverbs));
     }
@@ -35,7 +24,6 @@ public record VerbsLibraries(Ibverbs ibverbs, RdmaCm cm, AsyncEvents asyncEvents
     /**
      * The libraries of this system, loaded once and kept. Any thread.
      *
-     * @return bound libraries.
      * @throws VerbsUnavailableException if one is missing, lacks a function, or is not what the binding was made for.
      */
     public static VerbsLibraries system() {

@@ -105,7 +105,6 @@ public final class VerbsSelfCheck {
     /**
      * Checks that the device's library provides every function that C programs call inline.
      *
-     * @param context opened device.
      * @throws VerbsUnavailableException if one is missing.
      */
     public static void checkFunctions(long context) {
@@ -116,7 +115,6 @@ public final class VerbsSelfCheck {
         function(context, VerbsLayout.CONTEXT_POST_RECV, "post_recv");
     }
 
-    /** Address of a function. */
     static long function(long context, int offset, String name) {
         long address = UnsafeApi.getLong(context + offset);
         if (address == 0) {
@@ -129,8 +127,6 @@ public final class VerbsSelfCheck {
     /**
      * Creates one object of each kind on a device and checks its fields.
      *
-     * @param verbs   library.
-     * @param context opened device.
      * @throws VerbsUnavailableException if a field has an unexpected value, or an object cannot be made.
      */
     public static void checkObjects(Ibverbs verbs, long context) {
@@ -171,7 +167,6 @@ public final class VerbsSelfCheck {
     /**
      * Creates an identifier of the connection manager and checks its fields.
      *
-     * @param cm library.
      * @throws VerbsUnavailableException if a field has an unexpected value, or an object cannot be made.
      */
     public static void checkIdentifier(RdmaCm cm) {
@@ -198,9 +193,6 @@ public final class VerbsSelfCheck {
     /**
      * Checks the fields of a queue pair of a connection.
      *
-     * @param verbs     library.
-     * @param context   opened device.
-     * @param domain    that it was made in.
      * @param queuePair not connected yet.
      * @throws VerbsUnavailableException if a field has an unexpected value.
      */
@@ -211,10 +203,6 @@ public final class VerbsSelfCheck {
     /**
      * Checks the fields of a queue pair of datagrams.
      *
-     * @param verbs     library.
-     * @param context   opened device.
-     * @param domain    that it was made in.
-     * @param queuePair started.
      * @throws VerbsUnavailableException if a field has an unexpected value.
      */
     public static void checkDatagrams(Ibverbs verbs, long context, long domain, long queuePair) {
@@ -233,8 +221,6 @@ public final class VerbsSelfCheck {
     /**
      * Checks the fields of an address handle.
      *
-     * @param context opened device.
-     * @param domain  that it was made in.
      * @param handle  of {@link Ibverbs#createAddressHandle}.
      * @throws VerbsUnavailableException if a field has an unexpected value.
      */

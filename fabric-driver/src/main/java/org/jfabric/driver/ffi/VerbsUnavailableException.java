@@ -8,21 +8,13 @@ public final class VerbsUnavailableException extends RuntimeException {
 
     private final transient Reason reason;
 
-    /**
-     * Makes an exception for a failed condition.
-     *
-     * @param reason the condition.
-     */
+    /** Makes an exception for a failed condition. */
     public VerbsUnavailableException(Reason reason) {
         super(reason.toString());
         this.reason = reason;
     }
 
-    /**
-     * The value that was found and the one that is needed.
-     *
-     * @return the reason.
-     */
+    /** The value that was found and the one that is needed. */
     public Reason reason() {
         return reason;
     }

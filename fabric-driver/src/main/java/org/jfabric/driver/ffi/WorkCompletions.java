@@ -10,109 +10,60 @@ public final class WorkCompletions {
     private final int capacity;
     private final long address;
 
-    /**
-     * Allocates a buffer.
-     *
-     * @param capacity entries.
-     */
+    /** Allocates a buffer. */
     public WorkCompletions(int capacity) {
         this.capacity = capacity;
         this.address = NativeMemory.allocate(capacity * VerbsLayout.WC_SIZE);
     }
 
-    /**
-     * Limit of the entries of one poll.
-     *
-     * @return entries.
-     */
+    /** Limit of the entries of one poll. */
     public int capacity() {
         return capacity;
     }
 
-    /**
-     * Address of the entries.
-     *
-     * @return native address.
-     */
+    /** Address of the entries. Returns the native address. */
     public long address() {
         return address;
     }
 
-    /**
-     * Number of the work request.
-     *
-     * @param index of the entry.
-     * @return its number.
-     */
+    /** Number of the work request. */
     public long id(int index) {
         return UnsafeApi.getLong(at(index) + VerbsLayout.WC_ID);
     }
 
-    /**
-     * Status of the operation.
-     *
-     * @param index of the entry.
-     * @return {@link VerbsConstants#WC_SUCCESS} or an error.
-     */
+    /** Status of the operation. Returns {@link VerbsConstants#WC_SUCCESS} or an error. */
     public int status(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_STATUS);
     }
 
-    /**
-     * Opcode of the operation; not valid for errors.
-     *
-     * @param index of the entry.
-     * @return {@link VerbsConstants#WC_RECV} or another.
-     */
+    /** Opcode of the operation; not valid for errors. Returns {@link VerbsConstants#WC_RECV} or another. */
     public int opcode(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_OPCODE);
     }
 
-    /**
-     * The vendor's code of an error.
-     *
-     * @param index of the entry.
-     * @return code.
-     */
+    /** The vendor's code of an error. */
     public int vendorError(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_VENDOR_ERROR);
     }
 
-    /**
-     * Bytes received.
-     *
-     * @param index of the entry.
-     * @return bytes.
-     */
+    /** Bytes received. */
     public int length(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_LENGTH);
     }
 
-    /**
-     * Checks whether the message has 32 bits of immediate data.
-     *
-     * @param index of the entry.
-     * @return true if {@link #immediate} is valid.
-     */
+    /** Checks whether the message has 32 bits of immediate data. Returns true if {@link #immediate} is valid. */
     public boolean hasImmediate(int index) {
         return (UnsafeApi.getInt(at(index) + VerbsLayout.WC_FLAGS) & VerbsConstants.WC_WITH_IMM) != 0;
     }
 
-    /**
-     * The 32 bits of immediate data.
-     *
-     * @param index of the entry.
-     * @return the value that the sender gave.
-     */
+    /** The 32 bits of immediate data. */
     public int immediate(int index) {
         return Integer.reverseBytes(UnsafeApi.getInt(at(index) + VerbsLayout.WC_IMMEDIATE));
     }
 
     /**
-     * Queue pair of the entry; for a shared receive no other field identifies the queue pair.
-     *
-     * @param index of the entry.
-     * @return its number, as {@link Ibverbs#queuePairNumber}.
+     * Queue pair of the entry; for a shared receive no other field identifies the queue pair. Returns its number, as
+     * {@link Ibverbs#queuePairNumber}.
      */
     public int queuePairNumber(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_QP_NUMBER);
@@ -120,21 +71,13 @@ public final class WorkCompletions {
 
     /**
      * Checks whether a received datagram has a valid route in front (GRH): the first 40 bytes of the receive, which are
-     * reserved in any case.
-     *
-     * @param index of the entry.
-     * @return true if they are valid.
+     * reserved in any case. Returns true if they are valid.
      */
     public boolean hasRoute(int index) {
         return (UnsafeApi.getInt(at(index) + VerbsLayout.WC_FLAGS) & VerbsConstants.WC_GRH) != 0;
     }
 
-    /**
-     * Queue pair of a datagram's sender.
-     *
-     * @param index of the entry.
-     * @return number of the queue pair there.
-     */
+    /** Queue pair of a datagram's sender. */
     public int sourceQueuePair(int index) {
         return UnsafeApi.getInt(at(index) + VerbsLayout.WC_SOURCE_QUEUE_PAIR);
     }

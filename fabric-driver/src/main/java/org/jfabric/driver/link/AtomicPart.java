@@ -8,11 +8,8 @@ package org.jfabric.driver.link;
 public final class AtomicPart {
     /** One of {@link org.jfabric.layout.AtomicForm}. */
     public int form;
-    /** Code of the datatype. */
     public int datatype;
-    /** Code of the operation. */
     public int operation;
-    /** Elements. */
     public long count;
     /** Bytes of the old values; 0 if they do not come back. */
     public long resultBytes;

@@ -11,14 +11,7 @@ public final class BestChoice {
     private BestChoice() {
     }
 
-    /**
-     * The condition that keeps a link from being used.
-     *
-     * @param own      name of an endpoint of this driver.
-     * @param peer     name of the other endpoint.
-     * @param linkName a link of this driver's endpoint.
-     * @return null if the link can be tried.
-     */
+    /** The condition that keeps a link from being used. Returns null if the link can be tried. */
     public static Reason obstacle(BestName own, BestName peer, String linkName) {
         boolean isHere = own.folder().equals(peer.folder());
         boolean isOwnDriver = isHere && own.driver().equals(peer.driver());

@@ -13,32 +13,23 @@ import org.jfabric.info.SocketName;
  * <p>Made on the resource thread; owner afterwards: progress agent.
  */
 public abstract class BoundAddress {
-    /** For links. */
     protected BoundAddress() {
     }
 
-    /**
-     * The address that peers insert.
-     *
-     * @return text of a {@link SocketName}.
-     */
+    /** The address that peers insert. Returns the text of a {@link SocketName}. */
     public abstract String address();
 
     /**
-     * The address by one of the endpoint's links.
-     *
-     * @param linkName name of the link.
-     * @return the same as {@link #address()}, unless the endpoint has an address for each link.
+     * The address by one of the endpoint's links. Returns the same as {@link #address()}, unless the endpoint has an
+     * address for each link.
      */
     public String address(String linkName) {
         return address();
     }
 
     /**
-     * The object that a link takes ownership of.
-     *
-     * @param linkName name of the link.
-     * @return this object, unless the endpoint has an address for each link; null if that link needs none.
+     * The object that a link takes ownership of. Returns this object, unless the endpoint has an address for each link;
+     * null if that link needs none.
      */
     public BoundAddress of(String linkName) {
         return this;
@@ -57,7 +48,6 @@ public abstract class BoundAddress {
     /**
      * Joins a multicast group in addition. Resource thread.
      *
-     * @param group multicast address and port.
      * @return the receiving side of the group, to be passed to {@link Link#join}.
      * @throws FabricException {@code FI_EOPNOTSUPP} if the link has no groups, or another errno if the group cannot be
      *     joined.

@@ -27,67 +27,47 @@ public abstract class Channel {
     private final ChannelLimits limits;
     private final ChannelHandler handler;
 
-    /**
-     * A channel in the state connecting.
-     *
-     * @param limits  limits of this channel.
-     * @param handler the engine's side.
-     */
+    /** A channel in the state connecting. */
     protected Channel(ChannelLimits limits, ChannelHandler handler) {
         this.limits = limits;
         this.handler = handler;
     }
 
-    /**
-     * The limits of this channel.
-     *
-     * @return limits that do not change during the channel's life.
-     */
+    /** The limits of this channel. Returns the limits that do not change during the channel's life. */
     public final ChannelLimits limits() {
         return limits;
     }
 
-    /**
-     * The engine's side.
-     *
-     * @return the handler given at construction.
-     */
+    /** The engine's side. */
     public final ChannelHandler handler() {
         return handler;
     }
 
     /**
-     * This channel as a {@link PayloadChannel}, if payloads can wait at their sender on its wire.
-     *
-     * @return null for wires that carry each payload with its message.
+     * This channel as a {@link PayloadChannel}, if payloads can wait at their sender on its wire. Returns null for
+     * wires that carry each payload with its message.
      */
     public PayloadChannel payloads() {
         return null;
     }
 
     /**
-     * This channel as a {@link FrameChannel}, if its wire carries JFabric's frames.
-     *
-     * @return null for wires of other protocols.
+     * This channel as a {@link FrameChannel}, if its wire carries JFabric's frames. Returns null for wires of other
+     * protocols.
      */
     public FrameChannel frames() {
         return null;
     }
 
     /**
-     * This channel as a {@link SegmentChannel}, if its wire carries JFabric's frames and payloads in segments.
-     *
-     * @return null for all other wires.
+     * This channel as a {@link SegmentChannel}, if its wire carries JFabric's frames and payloads in segments. Returns
+     * null for all other wires.
      */
     public SegmentChannel segments() {
         return null;
     }
 
-    /**
-     * The part of this channel that carries remote memory access.
-     *
-     * @return null for wires that have none.
-     */
+    /** The part of this channel that carries remote memory access. Returns null for wires that have none. */
     public RemoteChannel remoteMemory() {
         return null;
     }
@@ -117,8 +97,6 @@ public abstract class Channel {
     /**
      * Whether a local operation completes only when bytes of the peer have arrived, so that the link must read from the
      * peer.
-     *
-     * @return false for wires that are always read.
      */
     public boolean awaitsPeer() {
         return false;
@@ -126,9 +104,8 @@ public abstract class Channel {
 
     /**
      * The provider-specific error that belongs to the errno of {@link ChannelHandler#onDown}. The engine reads it when
-     * the channel goes down.
-     *
-     * @return a code for {@code strerror}, see {@link org.jfabric.info.VerbsErrno}; 0 if there is none.
+     * the channel goes down. Returns a code for {@code strerror}, see {@link org.jfabric.info.VerbsErrno}; 0 if there
+     * is none.
      */
     public int provErrno() {
         return 0;

@@ -35,45 +35,40 @@ public abstract class ChannelHandler {
     public static final long WRITTEN = Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA;
 
     /**
-     * The handler for wires of frames.
-     *
-     * @return the same object always; null if this handler is never used for such a wire.
+     * The handler for wires of frames. Returns the same object always; null if this handler is never used for such a
+     * wire.
      */
     public FrameHandler frameHandler() {
         return null;
     }
 
     /**
-     * The handler for wires where payloads wait at their sender.
-     *
-     * @return the same object always; null if this handler is never used for such a wire.
+     * The handler for wires where payloads wait at their sender. Returns the same object always; null if this handler
+     * is never used for such a wire.
      */
     public PayloadHandler payloadHandler() {
         return null;
     }
 
     /**
-     * The handler for wires whose messages arrive in pieces.
-     *
-     * @return the same object always; null if this handler is never used for such a wire.
+     * The handler for wires whose messages arrive in pieces. Returns the same object always; null if this handler is
+     * never used for such a wire.
      */
     public StreamHandler streamHandler() {
         return null;
     }
 
     /**
-     * The part for wires that carry remote memory access.
-     *
-     * @return the same object always; null if this handler is never used for such a wire.
+     * The part for wires that carry remote memory access. Returns the same object always; null if this handler is never
+     * used for such a wire.
      */
     public RemoteHandler remoteHandler() {
         return null;
     }
 
     /**
-     * A channel is about to be opened, by either side. The count of byte credit begins again.
-     *
-     * @return low 32 bits of the first byte credit, which the link sends to the peer.
+     * A channel is about to be opened, by either side. The count of byte credit begins again. Returns the low 32 bits
+     * of the first byte credit, which the link sends to the peer.
      */
     public abstract int onOpening();
 
@@ -109,9 +104,7 @@ public abstract class ChannelHandler {
      * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts, and
      *                {@code Flags.MULTICAST} if it was sent to a group; or {@link #WRITTEN}.
      * @param tag     the tag, 0 for untagged messages.
-     * @param data    remote CQ data.
      * @param address native address of the payload, valid during the call.
-     * @param length  bytes of the payload.
      */
     public abstract void onMessage(long flags, long tag, long data, long address, int length);
 

@@ -6,9 +6,7 @@ package org.jfabric.driver.link;
  * @param eagerLimitBytes   longest payload of {@link Channel#send}.
  * @param segmentLimitBytes longest payload of {@link SegmentChannel#sendSegment}; 0 for other channels.
  * @param maxMessageBytes   longest message; a channel without frames sends every message by {@link Channel#send}.
- * @param cqDataBytes       width of remote CQ data.
  * @param levels            completion levels that can be asked for, as {@code Flags.*_COMPLETE} bits.
- * @param messageOrder      ordering bits that the channel guarantees, see {@code Order}.
  */
 public record ChannelLimits(
     int eagerLimitBytes,

@@ -13,13 +13,11 @@ public abstract class ConnectionHandler {
     }
 
     /**
-     * The engine's side of the messages. Until the connection is established it is called as on any channel:
-     * {@code onOpening} when a request or an answer that carries the first credit is sent, then {@code onGrant}, then
-     * {@link #onConnected}, then {@code onUp}. After {@code onUp}, {@code onDown} means that the connection has ended:
-     * with {@code FI_ESHUTDOWN} if the peer has shut it down, else with the errno of the failure. Before {@code onUp},
-     * {@code onDown} is not called; {@link #onFailed} reports the failure.
-     *
-     * @return the same object always.
+     * The engine's side of the messages. Until the connection is established it is called as on any channel: {@code
+     * onOpening} when a request or an answer that carries the first credit is sent, then {@code onGrant}, then {@link
+     * #onConnected}, then {@code onUp}. After {@code onUp}, {@code onDown} means that the connection has ended: with
+     * {@code FI_ESHUTDOWN} if the peer has shut it down, else with the errno of the failure. Before {@code onUp},
+     * {@code onDown} is not called; {@link #onFailed} reports the failure. Returns the same object always.
      */
     public abstract ChannelHandler channelHandler();
 
@@ -27,7 +25,6 @@ public abstract class ConnectionHandler {
      * The connection is established; {@code onUp} follows at once.
      *
      * @param localAddress address of this end: the endpoint's, with the parts that the link has filled in (port 0).
-     * @param peerAddress  address of the other end.
      * @param cmData       private data of the answer; empty at the accepting side.
      */
     public abstract void onConnected(String localAddress, String peerAddress, byte[] cmData);

@@ -25,9 +25,8 @@ public abstract class ConnectionManager {
     }
 
     /**
-     * Largest private data of a request, an answer and a refusal (FI_OPT_CM_DATA_SIZE).
-     *
-     * @return bytes, at most {@link org.jfabric.EventEntry#MAX_DATA_LENGTH}.
+     * Largest private data of a request, an answer and a refusal (FI_OPT_CM_DATA_SIZE). Returns the bytes, at most
+     * {@link org.jfabric.EventEntry#MAX_DATA_LENGTH}.
      */
     public abstract int cmDataBytes();
 
@@ -39,7 +38,6 @@ public abstract class ConnectionManager {
      * @param authKey  authorization key that a request must carry, empty for none.
      * @param backlog  number of requests that may wait for their answers. The handler counts them; a link whose
      *                 operating system queues requests passes the number to it.
-     * @param handler  gets the requests.
      * @return the listener, which the caller closes.
      */
     public abstract Listener listen(String address, byte[] authKey, int backlog, ListenerHandler handler);
@@ -49,9 +47,6 @@ public abstract class ConnectionManager {
      *
      * @param bound   address from the link's provider. A socket that listens already is closed with the listener; any
      *                other address stays with its owner.
-     * @param authKey as above.
-     * @param backlog as above.
-     * @param handler as above.
      * @return the listener, which the caller closes.
      */
     public Listener listen(BoundAddress bound, byte[] authKey, int backlog, ListenerHandler handler) {
@@ -63,8 +58,6 @@ public abstract class ConnectionManager {
      *
      * @param endpoint      local end. It is not attached to the link, so {@link LocalEndpoint#handlerFor} is not used.
      * @param remoteAddress address at which a passive endpoint listens, one that {@link Link#reaches(String)}.
-     * @param cmData        private data of the request.
-     * @param handler       gets the result.
      * @return the channel, connecting; its {@link Channel#handler()} is {@link ConnectionHandler#channelHandler()}.
      */
     public abstract Channel connect(

@@ -32,7 +32,6 @@ public final class ContextName {
     /**
      * The name of a receive context that peers cannot name.
      *
-     * @param endpoint name of the scalable endpoint.
      * @param index    from 0.
      * @return of index 0 that of the endpoint.
      */
@@ -43,20 +42,15 @@ public final class ContextName {
     /**
      * The name of a transmit context.
      *
-     * @param endpoint name of the scalable endpoint.
      * @param index    from 0.
-     * @return the name.
      */
     public static String transmit(String endpoint, int index) {
         return endpoint + MARK + "tx" + index;
     }
 
     /**
-     * The address by which a reader of a group knows the writer, apart from that endpoint's own channel.
-     *
-     * @param writer address of the writing endpoint.
-     * @param group  address of the group.
-     * @return an address that no endpoint and no context has.
+     * The address by which a reader of a group knows the writer, apart from that endpoint's own channel. Returns an
+     * address that no endpoint and no context has.
      */
     public static String writer(String writer, String group) {
         return endpoint(writer) + MARK + group;

@@ -7,7 +7,6 @@ public interface ExposureHandler {
     /**
      * Peers can access the region.
      *
-     * @param key     the card's key.
      * @param address of the region's first byte under that key.
      */
     void onExposed(long key, long address);

@@ -19,7 +19,6 @@ public abstract class FrameChannel extends PayloadChannel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  what this channel can carry.
      * @param handler the engine's side, one that has {@link ChannelHandler#frameHandler()}.
      */
     protected FrameChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -32,19 +31,14 @@ public abstract class FrameChannel extends PayloadChannel {
         return this;
     }
 
-    /**
-     * The engine's side for frames.
-     *
-     * @return the frame handler of the handler given at construction.
-     */
+    /** The engine's side for frames. */
     public final FrameHandler frameHandler() {
         return frameHandler;
     }
 
     /**
      * The ring in which messages arrive, if the engine may leave messages there after the event that delivers them.
-     *
-     * @return null if the engine must copy each message before the event returns.
+     * Returns null if the engine must copy each message before the event returns.
      */
     public LentRing lentRing() {
         return null;
@@ -52,9 +46,7 @@ public abstract class FrameChannel extends PayloadChannel {
 
     /**
      * The directory in which the regions of announced payloads have their files, so that a client can be shown a
-     * payload that is lent to it.
-     *
-     * @return the absolute path; null if the files cannot be reached.
+     * payload that is lent to it, absolute path; null if the files cannot be reached.
      */
     public byte[] regionDirectory() {
         return null;
@@ -68,7 +60,6 @@ public abstract class FrameChannel extends PayloadChannel {
      * @param tag     tag, 0 for untagged.
      * @param address native address of the payload.
      * @param length  bytes, at most {@link ChannelLimits#eagerLimitBytes()}.
-     * @param grant   as for {@link #send}.
      * @return {@link #DONE}, or a negative fabric errno if nothing was sent.
      */
     public abstract int sendShort(long kind, long tag, long address, int length, int grant);
@@ -79,7 +70,6 @@ public abstract class FrameChannel extends PayloadChannel {
      * therefore implies every other level.
      *
      * @param operation with kind, tag, data, length and {@link TransmitOperation#id()}.
-     * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int announce(TransmitOperation operation, int grant);
@@ -93,8 +83,6 @@ public abstract class FrameChannel extends PayloadChannel {
      * Whether the peer has consumed everything that had been sent when {@link #markSent()} was called, so that all
      * credit for it has arrived or is on its way. Messages that the peer has not consumed yet cost it nothing while
      * they wait.
-     *
-     * @return true if it has.
      */
     public abstract boolean isMarkTaken();
 
@@ -102,10 +90,6 @@ public abstract class FrameChannel extends PayloadChannel {
      * Copies one mapped piece of an announced payload to its destination.
      *
      * @param source      native address of the bytes.
-     * @param offset      of the piece in the message.
-     * @param length      bytes of the piece.
-     * @param destAddress as for {@link #pull}.
-     * @param destPieces  as for {@link #pull}.
      */
     protected static void copyPulled(
         long source, long offset, long length, long destAddress, PieceList destPieces) {
@@ -119,10 +103,8 @@ public abstract class FrameChannel extends PayloadChannel {
     /**
      * Reports to the peer the completion levels that one of its messages has reached.
      *
-     * @param operation the peer's id of the operation.
      * @param levels    requested levels that are reached; {@code FI_FENCE} stands for all messages before it.
      * @param errno     0, or the reason why the levels will never be reached, a positive fabric errno.
-     * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int acknowledge(long operation, long levels, int errno, int grant);

@@ -6,7 +6,6 @@ import org.jfabric.info.FabricException;
 /**
  * The name that an endpoint joins a group by, on a link whose groups have names and no addresses of a network.
  *
- * @param address of the group, {@code jfabric://<driver>/<group>}.
  * @param isLossy whether its writer does not wait for readers; only the writer says so, with {@code ?lossy} behind the
  *                address.
  */
@@ -16,7 +15,6 @@ public record GroupName(String address, boolean isLossy) {
     /**
      * Takes a name apart.
      *
-     * @param text as given by the application.
      * @return address and option; whether the address is one is not checked.
      * @throws FabricException {@code FI_EINVAL} for any other option.
      */

@@ -15,18 +15,10 @@ public abstract class IncomingConnection {
     protected IncomingConnection() {
     }
 
-    /**
-     * The peer that requests the connection.
-     *
-     * @return address of the peer's endpoint, in the link's format.
-     */
+    /** The peer that requests the connection. Returns the address of the peer's endpoint, in the link's format. */
     public abstract String remoteAddress();
 
-    /**
-     * Private data of the request.
-     *
-     * @return the bytes, or empty.
-     */
+    /** Private data of the request. Returns the bytes, or empty. */
     public abstract byte[] cmData();
 
     /**
@@ -42,16 +34,10 @@ public abstract class IncomingConnection {
      * Accepts the connection.
      *
      * @param endpoint local end, as for {@link ConnectionManager#connect}.
-     * @param cmData   private data of the answer.
      * @param handler  gets the result: the connection is established, or has failed.
-     * @return the channel, connecting.
      */
     public abstract Channel accept(LocalEndpoint endpoint, byte[] cmData, ConnectionHandler handler);
 
-    /**
-     * Rejects the connection; the peer gets {@code FI_ECONNREFUSED}.
-     *
-     * @param cmData private data of the refusal.
-     */
+    /** Rejects the connection; the peer gets {@code FI_ECONNREFUSED}. */
     public abstract void reject(byte[] cmData);
 }

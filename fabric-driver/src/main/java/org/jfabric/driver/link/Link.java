@@ -11,37 +11,18 @@ import org.jfabric.info.Info;
  * <p>Owner: progress agent, for every method.
  */
 public abstract class Link {
-    /**
-     * The link's name in options, discovery and counters.
-     *
-     * @return for example {@code shm}.
-     */
+    /** The link's name in options, discovery and counters. */
     public abstract String name();
 
-    /**
-     * Whether this link reaches an address.
-     *
-     * @param remoteAddress address of a remote endpoint.
-     * @return true if {@link #connect} can be tried.
-     */
+    /** Whether this link reaches an address. */
     public abstract boolean reaches(String remoteAddress);
 
-    /**
-     * Whether this link reaches an address from an endpoint, if that depends on the endpoint's own address.
-     *
-     * @param ownAddress    address of an endpoint of this link.
-     * @param remoteAddress address of a remote endpoint.
-     * @return true if {@link #connect} can be tried.
-     */
+    /** Whether this link reaches an address from an endpoint, if that depends on the endpoint's own address. */
     public boolean reaches(String ownAddress, String remoteAddress) {
         return reaches(remoteAddress);
     }
 
-    /**
-     * Makes an endpoint reachable under its name.
-     *
-     * @param endpoint endpoint that peers can connect to from now on.
-     */
+    /** Makes an endpoint reachable under its name. */
     public abstract void attach(LocalEndpoint endpoint);
 
     /**
@@ -52,14 +33,9 @@ public abstract class Link {
     public abstract void detach(LocalEndpoint endpoint);
 
     /**
-     * Opens a channel, or returns the one that the peer has opened. The handler is not called before the next
-     * {@link #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} reports
-     * that it could not be opened.
-     *
-     * @param endpoint      local end.
-     * @param remoteAddress address of the remote end.
-     * @param handler       the engine's side.
-     * @return the channel, connecting or up.
+     * Opens a channel, or returns the one that the peer has opened. The handler is not called before the next {@link
+     * #poll}. The channel can be used after {@link ChannelHandler#onUp}; {@link ChannelHandler#onDown} reports that it
+     * could not be opened. Returns the channel, connecting or up.
      */
     public abstract Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler);
 
@@ -67,9 +43,6 @@ public abstract class Link {
      * An address was inserted into the endpoint's address vector, or the vector held it when the endpoint was opened. A
      * link without connections learns here which senders it has to recognise, and may bring the channel up inside this
      * call.
-     *
-     * @param endpoint attached.
-     * @param address  of a remote endpoint.
      */
     public void onInserted(LocalEndpoint endpoint, String address) {
         // most links learn of a peer when it connects
@@ -78,18 +51,13 @@ public abstract class Link {
     /**
      * Joins a multicast group: the endpoint receives the messages that are sent to it.
      *
-     * @param endpoint attached.
      * @param group    from {@link BoundAddress#join}; the link closes it when the endpoint leaves or is detached.
      */
     public void join(LocalEndpoint endpoint, BoundAddress group) {
         throw new IllegalStateException("link " + name() + " has no multicast groups");
     }
 
-    /**
-     * Whether endpoints of this link join groups by names, and not by addresses of a network.
-     *
-     * @return true if {@link #join(LocalEndpoint, GroupName, long, GroupHandler)} can be called.
-     */
+    /** Whether endpoints of this link join groups by names, and not by addresses of a network. */
     public boolean namesGroups() {
         return false;
     }
@@ -98,10 +66,7 @@ public abstract class Link {
      * Joins a group by its name. The handler is called inside this call, by a later {@link #poll}, or inside
      * {@link #detach}.
      *
-     * @param endpoint attached.
-     * @param group    name of the group.
      * @param flags    {@code Flags.SEND} to write, {@code Flags.RECV} to read, or both.
-     * @param handler  gets the result.
      */
     public void join(LocalEndpoint endpoint, GroupName group, long flags, GroupHandler handler) {
         throw new IllegalStateException("link " + name() + " has no groups with names");
@@ -110,7 +75,6 @@ public abstract class Link {
     /**
      * Leaves a multicast group.
      *
-     * @param endpoint attached.
      * @param group    address of the group; a group that was not joined is ignored.
      */
     public void leave(LocalEndpoint endpoint, String group) {
@@ -125,11 +89,7 @@ public abstract class Link {
      */
     public abstract int poll(int limit);
 
-    /**
-     * Prepares the link for the thread to sleep.
-     *
-     * @return false if work is pending and the thread must not sleep.
-     */
+    /** Prepares the link for the thread to sleep. Returns false if work is pending and the thread must not sleep. */
     public abstract boolean arm();
 
     /**
@@ -161,27 +121,24 @@ public abstract class Link {
 
     /**
      * Where everything arrives that {@link #poll} would process, for a link that is not idle. Valid until the engine
-     * calls any method of this link or its channels other than {@link FrameChannel#sendShort}.
-     *
-     * @return null if there is more to poll, or the link has no plain messages.
+     * calls any method of this link or its channels other than {@link FrameChannel#sendShort}. Returns null if there is
+     * more to poll, or the link has no plain messages.
      */
     public PlainMessages plainMessages() {
         return null;
     }
 
     /**
-     * The acceptor of connections from other drivers, which arrive at the driver's socket.
-     *
-     * @return the acceptor, or null if this link does not use that socket.
+     * The acceptor of connections from other drivers, which arrive at the driver's socket. Returns the acceptor, or
+     * null if this link does not use that socket.
      */
     public PeerAcceptor acceptor() {
         return null;
     }
 
     /**
-     * Connection management for connection-oriented endpoints.
-     *
-     * @return the manager, always the same object, or null if the link does not support such endpoints.
+     * Connection management for connection-oriented endpoints. Returns the manager, always the same object, or null if
+     * the link does not support such endpoints.
      */
     public ConnectionManager connections() {
         return null;
@@ -191,7 +148,6 @@ public abstract class Link {
      * Registers a region with the link's card, so that peers of this link can access it until it is closed: the card
      * checks each access, and the driver sees none. A later {@link #poll} notifies the handler.
      *
-     * @param region  open.
      * @param access  {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
      * @param domain  as {@link LocalEndpoint#memoryDomain()}: peers of its endpoints have access.
      * @param where   source or destination address, which decide on the card.

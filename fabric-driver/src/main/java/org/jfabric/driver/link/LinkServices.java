@@ -16,44 +16,25 @@ public abstract class LinkServices {
         /**
          * The descriptor is readable, at its end, or broken. Called once for each {@link LinkServices#watch} or
          * {@link LinkServices#rearm}. Progress thread.
-         *
-         * @param fd the descriptor.
          */
         void onReadable(int fd);
     }
 
-    /**
-     * The driver's own directory.
-     *
-     * @return absolute path.
-     */
+    /** The driver's own directory, absolute path. */
     public abstract Path directory();
 
-    /**
-     * Descriptor of the driver's own directory.
-     *
-     * @return open descriptor, valid while the driver runs.
-     */
+    /** Descriptor of the driver's own directory, open descriptor, valid while the driver runs. */
     public abstract int directoryFd();
 
-    /**
-     * The driver's name: the last part of its directory and the host part of its addresses.
-     *
-     * @return the name.
-     */
+    /** The driver's name: the last part of its directory and the host part of its addresses. */
     public abstract String driverName();
 
-    /**
-     * The driver's random id.
-     *
-     * @return the id that is written into all files of the driver.
-     */
+    /** The driver's random id. */
     public abstract OwnerId ownerId();
 
     /**
-     * A number for a new file in the driver's directory. Any thread.
-     *
-     * @return a number that was never used in this directory by this driver.
+     * A number for a new file in the driver's directory. Any thread. Returns a number that was never used in this
+     * directory by this driver.
      */
     public abstract long nextFileNumber();
 
@@ -64,12 +45,7 @@ public abstract class LinkServices {
      */
     public abstract void submit(ResourceTask task);
 
-    /**
-     * Watches a descriptor for one readable event.
-     *
-     * @param fd      non-blocking descriptor.
-     * @param handler called once.
-     */
+    /** Watches a descriptor for one readable event. */
     public abstract void watch(int fd, DescriptorHandler handler);
 
     /**
@@ -86,18 +62,10 @@ public abstract class LinkServices {
      */
     public abstract void unwatch(int fd);
 
-    /**
-     * Stops watching a socket of this host, if it is watched, and closes it: the peer sees the end at once.
-     *
-     * @param fd open.
-     */
+    /** Stops watching a socket of this host, if it is watched, and closes it: the peer sees the end at once. */
     public abstract void unwatchAndClose(int fd);
 
-    /**
-     * Records an error in the driver's distinct error log.
-     *
-     * @param error error with values and remedy.
-     */
+    /** Records an error in the driver's distinct error log. */
     public abstract void onError(Throwable error);
 
     /**
@@ -109,38 +77,27 @@ public abstract class LinkServices {
     public abstract long counterAddress(String label);
 
     /**
-     * The sampled times of messages, and whether there are samples.
-     *
-     * @return of this thread; {@link StageTimes#OFF} unless it is overridden.
+     * The sampled times of messages, and whether there are samples. Returns of this thread; {@link StageTimes#OFF}
+     * unless it is overridden.
      */
     public StageTimes stages() {
         return StageTimes.OFF;
     }
 
-    /**
-     * The progress thread whose links these services are for.
-     *
-     * @return its number, from 0.
-     */
+    /** The progress thread whose links these services are for. Returns its number, from 0. */
     public int thread() {
         return 0;
     }
 
     /**
-     * The progress thread of an open endpoint or listener of this driver. Any thread of the driver.
-     *
-     * @param address of the endpoint.
-     * @return number of the thread; -1 if there is no such endpoint, or the driver has one progress thread only.
+     * The progress thread of an open endpoint or listener of this driver. Any thread of the driver. Returns the number
+     * of the thread; -1 if there is no such endpoint, or the driver has one progress thread only.
      */
     public int threadOf(String address) {
         return -1;
     }
 
-    /**
-     * An endpoint or listener of this thread can be reached at an address of this driver.
-     *
-     * @param address unique in the driver.
-     */
+    /** An endpoint or listener of this thread can be reached at an address of this driver. */
     public void opened(String address) {
         // a driver with one progress thread needs no list of them
     }
@@ -154,46 +111,32 @@ public abstract class LinkServices {
         // as above
     }
 
-    /**
-     * Clock, random numbers and threads of the driver.
-     *
-     * @return the same object always.
-     */
+    /** Clock, random numbers and threads of the driver. Returns the same object always. */
     public Environment environment() {
         return Environment.SYSTEM;
     }
 
-    /**
-     * The time of this cycle; the clock was read once.
-     *
-     * @return nanoseconds of {@link System#nanoTime()}.
-     */
+    /** The time of this cycle; the clock was read once. Returns the nanoseconds of {@link System#nanoTime()}. */
     public abstract long nowNs();
 
     /**
      * The time for which the driver was run, as of {@link #nowNs()}: a pause between two cycles counts for a short time
-     * only, because nothing was read and answered meanwhile. Time-outs of handshakes are counted in it.
-     *
-     * @return nanoseconds of a time of its own.
+     * only, because nothing was read and answered meanwhile. Time-outs of handshakes are counted in it. Returns the
+     * nanoseconds of a time of its own.
      */
     public long attendedNs() {
         return nowNs();
     }
 
     /**
-     * The same for what begins now: the clock is read, because calls of an application come between cycles.
-     *
-     * @return nanoseconds as of {@link #attendedNs()}.
+     * The same for what begins now: the clock is read, because calls of an application come between cycles. Returns the
+     * nanoseconds as of {@link #attendedNs()}.
      */
     public long readAttendedNs() {
         return environment().nanoTime();
     }
 
-    /**
-     * Whether this cycle comes after a pause of the application, so that it does what others do now and then only.
-     *
-     * @return false while cycles come in close succession.
-     */
+    /** Whether this cycle comes after a pause of the application, so that it does what others do now and then only. */
     public boolean isCatchingUp() {
         return false;
     }

@@ -6,17 +6,12 @@ import java.security.MessageDigest;
  * An endpoint of this driver, as links see it. Owner: progress agent.
  */
 public abstract class LocalEndpoint {
-    /**
-     * The endpoint's name within the driver.
-     *
-     * @return the last part of its address.
-     */
+    /** The endpoint's name within the driver. */
     public abstract String name();
 
     /**
-     * The endpoint's full address, as a peer would insert it.
-     *
-     * @return for example {@code jfabric://alpha/ep-3f2a9c01d4e5b677-3}.
+     * The endpoint's full address, as a peer would insert it, for example {@code
+     * jfabric://alpha/ep-3f2a9c01d4e5b677-3}.
      */
     public abstract String address();
 
@@ -31,31 +26,23 @@ public abstract class LocalEndpoint {
         return MessageDigest.isEqual(authKey(), remoteKey);
     }
 
-    /**
-     * The endpoint's authorization key.
-     *
-     * @return the live bytes, empty for none.
-     */
+    /** The endpoint's authorization key. Returns the live bytes, empty for none. */
     public abstract byte[] authKey();
 
     /**
-     * The address that {@link LinkProvider#bind} has bound for the endpoint.
-     *
-     * @return the link's own object, or null.
+     * The address that {@link LinkProvider#bind} has bound for the endpoint. Returns the link's own object, or null.
      */
     public abstract BoundAddress bound();
 
     /**
-     * The class of its messages, for links whose network has classes.
-     *
-     * @return a label or code point of {@link org.jfabric.info.TrafficClass}, 0 for none.
+     * The class of its messages, for links whose network has classes. Returns a label or code point of {@link
+     * org.jfabric.info.TrafficClass}, 0 for none.
      */
     public abstract int trafficClass();
 
     /**
-     * The domain whose regions the peers may access, for cards that check that themselves.
-     *
-     * @return an object that stands for the domain by its identity; null if peers access no memory.
+     * The domain whose regions the peers may access, for cards that check that themselves. Returns an object that
+     * stands for the domain by its identity; null if peers access no memory.
      */
     public Object memoryDomain() {
         return null;
@@ -64,24 +51,15 @@ public abstract class LocalEndpoint {
     /**
      * Number of untagged receives that wait for a message. A link that can leave messages unread uses it to process no
      * more of them than can be placed.
-     *
-     * @return number of posted untagged receives.
      */
     public abstract int postedReceives();
 
-    /**
-     * Whether the application has inserted a remote endpoint's address.
-     *
-     * @param remoteAddress the remote endpoint's address.
-     * @return true if the endpoint's address vector holds it now.
-     */
+    /** Whether the application has inserted a remote endpoint's address. */
     public abstract boolean knows(String remoteAddress);
 
     /**
-     * A remote endpoint opens a channel, perhaps while this side is opening one to it as well.
-     *
-     * @param remoteAddress the remote endpoint's address.
-     * @return the engine's side for that remote endpoint; the same object for the same address while the channel is up.
+     * A remote endpoint opens a channel, perhaps while this side is opening one to it as well. Returns the engine's
+     * side for that remote endpoint; the same object for the same address while the channel is up.
      */
     public abstract ChannelHandler handlerFor(String remoteAddress);
 }

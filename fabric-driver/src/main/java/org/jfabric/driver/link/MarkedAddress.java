@@ -15,12 +15,7 @@ public final class MarkedAddress {
     private MarkedAddress() {
     }
 
-    /**
-     * The mark of a link.
-     *
-     * @param linkName name of the link.
-     * @return the text before its addresses.
-     */
+    /** The mark of a link. Returns the text before its addresses. */
     public static String mark(String linkName) {
         return linkName + SIGN;
     }
@@ -50,7 +45,6 @@ public final class MarkedAddress {
      * The one text of an address that can be written in several ways.
      *
      * @param text for which {@link #isName} is true.
-     * @return the text by which peers are identified.
      */
     public static String canonical(String text) {
         int end = text.indexOf(SIGN) + 1;

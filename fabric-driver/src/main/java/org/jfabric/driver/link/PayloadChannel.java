@@ -10,12 +10,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
  * <p>Owner: progress agent.
  */
 public abstract class PayloadChannel extends Channel {
-    /**
-     * A channel in the state connecting.
-     *
-     * @param limits  limits of this channel.
-     * @param handler the engine's side.
-     */
+    /** A channel in the state connecting. */
     protected PayloadChannel(ChannelLimits limits, ChannelHandler handler) {
         super(limits, handler);
     }
@@ -28,7 +23,6 @@ public abstract class PayloadChannel extends Channel {
     /**
      * Fetches an announced payload directly into its destination.
      *
-     * @param source      location of the payload, from the announcement.
      * @param destRegion  region of a contiguous destination, retained until the fetch has ended or the channel is down;
      *                    null if the destination lies in no region that an application has registered.
      * @param destAddress native address of a contiguous destination.
@@ -44,9 +38,7 @@ public abstract class PayloadChannel extends Channel {
     /**
      * Reports to the peer that an announced payload was fetched, or why not.
      *
-     * @param operation the peer's id of the operation.
      * @param errno     0 or a positive fabric errno.
-     * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int finish(long operation, int errno, int grant);

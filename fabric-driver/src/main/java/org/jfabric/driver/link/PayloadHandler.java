@@ -7,10 +7,6 @@ public abstract class PayloadHandler {
     /**
      * A message waits at its sender.
      *
-     * @param flags  as for {@link ChannelHandler#onMessage}, also with {@code Flags.FENCE} if the sender waits for an
-     *               acknowledgement of it.
-     * @param tag    as for {@link ChannelHandler#onMessage}.
-     * @param data   as for {@link ChannelHandler#onMessage}.
      * @param source length and location of the payload; owned by the link and valid only during the call.
      */
     public abstract void onAnnounce(long flags, long tag, long data, RemotePayload source);
@@ -18,7 +14,6 @@ public abstract class PayloadHandler {
     /**
      * A pending {@link PayloadChannel#pull} has ended.
      *
-     * @param operation the peer's id of the operation.
      * @param errno     0 or a positive fabric errno.
      */
     public abstract void onPulled(long operation, int errno);

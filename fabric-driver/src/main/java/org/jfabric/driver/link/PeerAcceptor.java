@@ -15,7 +15,6 @@ public abstract class PeerAcceptor {
      * The progress thread that a connection is for. Conductor.
      *
      * @param hello  the first message, without its length prefix; valid during the call.
-     * @param length bytes.
      * @return number of the thread as the peer has written it; -1 if the connection is for another acceptor.
      */
     public abstract int thread(DirectBuffer hello, int length);
@@ -26,7 +25,6 @@ public abstract class PeerAcceptor {
      *
      * @param fd     non-blocking descriptor; the peer's uid is that of this driver.
      * @param hello  the first message, without its length prefix; valid during the call.
-     * @param length bytes.
      */
     public abstract void onPeer(int fd, DirectBuffer hello, int length);
 }

@@ -35,7 +35,6 @@ public final class PieceList {
      * Fills the list with the pieces of an operation, if all of them are in registered regions. The regions are not
      * retained yet.
      *
-     * @param table  regions of the client.
      * @param pieces address and length of each piece, one after the other; lengths are read as unsigned.
      * @param length pieces, at most {@link #MAX_PIECES}.
      * @return false if a piece is not inside an open region; then the list is empty.
@@ -69,12 +68,8 @@ public final class PieceList {
     }
 
     /**
-     * As {@link #resolve}, for an operation that sends the bytes: they are here when this returns.
-     *
-     * @param table  as for {@link #resolve}.
-     * @param pieces as for {@link #resolve}.
-     * @param length as for {@link #resolve}.
-     * @return false also if a client's memory is not there any more.
+     * As {@link #resolve}, for an operation that sends the bytes: they are here when this returns. Returns false also
+     * if a client's memory is not there any more.
      */
     public boolean fetch(RegionTable table, long[] pieces, int length) {
         if (!resolve(table, pieces, length)) {
@@ -90,20 +85,14 @@ public final class PieceList {
         return isHere;
     }
 
-    /**
-     * Whether {@link #store} has something to do.
-     *
-     * @return true if a piece is in a region whose bytes are copied.
-     */
+    /** Whether {@link #store} has something to do. */
     public boolean isCopied() {
         return isCopied;
     }
 
     /**
-     * Copies what an operation has brought to the client, where a region is not in place.
-     *
-     * @param length bytes of the message, from its begin.
-     * @return false if a client's memory is not there any more.
+     * Copies what an operation has brought to the client, where a region is not in place. Returns false if a client's
+     * memory is not there any more.
      */
     public boolean store(long length) {
         long rest = length;
@@ -135,8 +124,6 @@ public final class PieceList {
     /**
      * Adds a range of another list's bytes; the regions stay with that list.
      *
-     * @param other  the other list.
-     * @param offset offset of the range in the other list's bytes.
      * @param length bytes, not beyond the end of the other's last piece.
      */
     public void addPart(PieceList other, long offset, long length) {
@@ -180,50 +167,25 @@ public final class PieceList {
         isCopied = false;
     }
 
-    /**
-     * Pieces in the list.
-     *
-     * @return 0 to {@link #MAX_PIECES}.
-     */
+    /** Pieces in the list. Returns 0 to {@link #MAX_PIECES}. */
     public int count() {
         return count;
     }
 
-    /**
-     * Bytes of all pieces.
-     *
-     * @return the sum.
-     */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /**
-     * Address of a piece.
-     *
-     * @param index below the count.
-     * @return native address.
-     */
+    /** Address of a piece. Returns the native address. */
     public long address(int index) {
         return addresses[index];
     }
 
-    /**
-     * Length of a piece.
-     *
-     * @param index below the count.
-     * @return bytes, 1 or more.
-     */
+    /** Length of a piece. Returns the bytes, 1 or more. */
     public long length(int index) {
         return lengths[index];
     }
 
-    /**
-     * Region of a piece.
-     *
-     * @param index below the count.
-     * @return the region.
-     */
     public RegisteredRegion region(int index) {
         return regions[index];
     }
@@ -231,7 +193,6 @@ public final class PieceList {
     /**
      * Gathers a range of the message.
      *
-     * @param offset in the message.
      * @param dest   native address.
      * @param length bytes, not beyond the end of the last piece.
      */
@@ -254,7 +215,6 @@ public final class PieceList {
     /**
      * Scatters a range of the message.
      *
-     * @param offset in the message.
      * @param source native address.
      * @param length bytes, not beyond the end of the last piece.
      */

@@ -33,10 +33,8 @@ public final class Placement {
     /**
      * Fills the answer for one contiguous destination.
      *
-     * @param newAction      what to do.
      * @param newAddress     native address of the first byte.
      * @param newLengthBytes bytes to store there; the rest of the message is read and dropped.
-     * @param newToken       the engine's name for the message.
      */
     public void set(Action newAction, long newAddress, long newLengthBytes, long newToken) {
         set(newAction, newAddress, null, newLengthBytes, newToken);
@@ -45,11 +43,9 @@ public final class Placement {
     /**
      * Fills the answer for a destination that may consist of several pieces.
      *
-     * @param newAction      what to do.
      * @param newAddress     native address of the first byte, if there are no pieces.
      * @param newPieces      pieces over which the bytes are scattered, or null.
      * @param newLengthBytes bytes to store there; the rest of the message is read and dropped.
-     * @param newToken       the engine's name for the message.
      */
     public void set(Action newAction, long newAddress, PieceList newPieces, long newLengthBytes, long newToken) {
         action = newAction;
@@ -59,29 +55,20 @@ public final class Placement {
         token = newToken;
     }
 
-    /**
-     * The action that the link has to take.
-     *
-     * @return the action.
-     */
+    /** The action that the link has to take. */
     public Action action() {
         return action;
     }
 
-    /**
-     * Destination of the first byte, if there are no {@link #pieces()}.
-     *
-     * @return native address.
-     */
+    /** Destination of the first byte, if there are no {@link #pieces()}. Returns the native address. */
     public long address() {
         return address;
     }
 
     /**
      * The pieces over which the bytes are scattered, for links that read directly into memory. The engine owns the
-     * list; it is valid until the message is placed or aborted, or the channel is down.
-     *
-     * @return null if the destination is contiguous.
+     * list; it is valid until the message is placed or aborted, or the channel is down. Returns null if the destination
+     * is contiguous.
      */
     public PieceList pieces() {
         return pieces;
@@ -90,7 +77,6 @@ public final class Placement {
     /**
      * Copies bytes of the message to their destination.
      *
-     * @param offset in the message.
      * @param source native address.
      * @param length bytes, not beyond {@link #lengthBytes()}.
      */
@@ -102,20 +88,12 @@ public final class Placement {
         }
     }
 
-    /**
-     * Number of bytes to be stored.
-     *
-     * @return bytes; the rest of the message is dropped.
-     */
+    /** Number of bytes to be stored. */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /**
-     * The engine's name for the message.
-     *
-     * @return the token.
-     */
+    /** The engine's name for the message. */
     public long token() {
         return token;
     }

@@ -8,7 +8,6 @@ package org.jfabric.driver.link;
  * many links are loaded. Owner: progress agent.
  */
 public abstract class PlainMessages {
-    /** For a link. */
     protected PlainMessages() {
     }
 

@@ -27,13 +27,8 @@ public final class RemoteAccess {
     /**
      * Fills the request.
      *
-     * @param newOperation   the peer's id of the operation.
      * @param newFlags       {@code Flags.REMOTE_CQ_DATA}, {@code Flags.COMMIT_COMPLETE}, both or 0.
-     * @param newKey         key of the region.
      * @param newAddress     offset of the first byte of the whole range in the region.
-     * @param newLengthBytes bytes of the whole range.
-     * @param newData        remote CQ data.
-     * @return this.
      */
     public RemoteAccess set(
         long newOperation, long newFlags, long newKey, long newAddress, long newLengthBytes, long newData) {
@@ -47,11 +42,7 @@ public final class RemoteAccess {
         return this;
     }
 
-    /**
-     * Says that success is answered by a count of writes.
-     *
-     * @return this.
-     */
+    /** Says that success is answered by a count of writes. */
     public RemoteAccess counted() {
         isCounted = true;
         return this;
@@ -61,7 +52,6 @@ public final class RemoteAccess {
      * Says that the peer could read the region from a mapping of its own, if this is granted.
      *
      * @param newAsksForGrant true if the answer may be preceded by {@link RemoteChannel#grantRead}.
-     * @return this.
      */
     public RemoteAccess asksForGrant(boolean newAsksForGrant) {
         asksForGrant = newAsksForGrant;
@@ -71,11 +61,9 @@ public final class RemoteAccess {
     /**
      * Begins an atomic operation; its {@link #ranges()} are added by the caller.
      *
-     * @param newOperation       the peer's id of the operation.
      * @param newForm            one of {@link org.jfabric.layout.AtomicForm}; any value.
      * @param newDatatype        code of the datatype; any value.
      * @param newAtomicOperation code of the operation; any value.
-     * @return the ranges, of which there are none.
      */
     public RemoteRanges atomic(long newOperation, int newForm, int newDatatype, int newAtomicOperation) {
         operation = newOperation;
@@ -90,118 +78,68 @@ public final class RemoteAccess {
 
     /**
      * The ranges. Those of an atomic operation have elements instead of bytes; its operands are those of the first
-     * range, then those of the second, and so on.
-     *
-     * @return one range for a read or a write.
+     * range, then those of the second, and so on. Returns one range for a read or a write.
      */
     public RemoteRanges ranges() {
         return ranges;
     }
 
-    /**
-     * Form of an atomic operation.
-     *
-     * @return any value.
-     */
+    /** Form of an atomic operation. Returns any value. */
     public int form() {
         return form;
     }
 
-    /**
-     * Code of the datatype of an atomic operation.
-     *
-     * @return any value.
-     */
+    /** Code of the datatype of an atomic operation. Returns any value. */
     public int datatype() {
         return datatype;
     }
 
-    /**
-     * Code of an atomic operation.
-     *
-     * @return any value.
-     */
+    /** Code of an atomic operation. Returns any value. */
     public int atomicOperation() {
         return atomicOperation;
     }
 
-    /**
-     * Whether success is answered by a count of writes.
-     *
-     * @return true for short writes.
-     */
+    /** Whether success is answered by a count of writes. */
     public boolean isCounted() {
         return isCounted;
     }
 
-    /**
-     * Whether a reading peer asks for the right to read the region from a mapping of its own.
-     *
-     * @return false for all other accesses.
-     */
+    /** Whether a reading peer asks for the right to read the region from a mapping of its own. */
     public boolean asksForGrant() {
         return asksForGrant;
     }
 
-    /**
-     * The peer's id of the operation.
-     *
-     * @return the id, which the answer carries.
-     */
+    /** The peer's id of the operation. */
     public long operation() {
         return operation;
     }
 
-    /**
-     * Whether the access brings data for an entry of this side.
-     *
-     * @return true with {@code FI_REMOTE_CQ_DATA}.
-     */
+    /** Whether the access brings data for an entry of this side. */
     public boolean hasData() {
         return (flags & Flags.REMOTE_CQ_DATA) != 0;
     }
 
-    /**
-     * Whether a write is answered only when it is on stable storage.
-     *
-     * @return true with {@code FI_COMMIT_COMPLETE}.
-     */
+    /** Whether a write is answered only when it is on stable storage. */
     public boolean commits() {
         return (flags & Flags.COMMIT_COMPLETE) != 0;
     }
 
-    /**
-     * The key of the region of a read or write.
-     *
-     * @return any value.
-     */
+    /** The key of the region of a read or write. Returns any value. */
     public long key() {
         return ranges.key(0);
     }
 
-    /**
-     * The place of the whole range of a read or write in the region.
-     *
-     * @return offset in bytes; any value.
-     */
+    /** The place of the whole range of a read or write in the region. Returns the offset in bytes; any value. */
     public long address() {
         return ranges.address(0);
     }
 
-    /**
-     * The length of the whole range.
-     *
-     * @return bytes; any value.
-     */
+    /** The length of the whole range. Returns the bytes; any value. */
     public long lengthBytes() {
         return ranges.lengthBytes(0);
     }
 
-    /**
-     * Remote CQ data.
-     *
-     * @return any value; 0 without.
-     */
+    /** Remote CQ data. Returns any value; 0 without. */
     public long data() {
         return data;
     }

@@ -31,41 +31,28 @@ public abstract class RemoteChannel {
     /** Result of {@link #write}: accepted and ended. */
     public static final int ENDED = 2;
 
-    /** For links. */
     protected RemoteChannel() {
     }
 
     /**
      * Whether the wire itself gives every order that the link offers, so that no operation of this side has to wait for
      * an earlier one: a peer takes its requests in their order, and takes none behind a write that waits.
-     *
-     * @return false if the engine has to make operations wait.
      */
     public boolean keepsOrder() {
         return false;
     }
 
-    /**
-     * The longest payload of one call; the engine divides longer ones.
-     *
-     * @return bytes, at least 1.
-     */
+    /** The longest payload of one call; the engine divides longer ones. Returns the bytes, at least 1. */
     public abstract long pieceLimitBytes();
 
-    /**
-     * Whether the peer answers writes with {@code FI_COMMIT_COMPLETE} when they are on stable storage.
-     *
-     * @return false if such writes must not be sent.
-     */
+    /** Whether the peer answers writes with {@code FI_COMMIT_COMPLETE} when they are on stable storage. */
     public boolean carriesCommits() {
         return false;
     }
 
     /**
      * The longest list of elements of an atomic operation that the peer may request: as many bytes of old values fit
-     * into one {@link #reply}.
-     *
-     * @return bytes; JFabric's own requests do not exceed {@link AtomicForm#MAX_BYTES}.
+     * into one {@link #reply}. Returns the bytes; JFabric's own requests do not exceed {@link AtomicForm#MAX_BYTES}.
      */
     public int atomicLimitBytes() {
         return AtomicForm.MAX_BYTES;
@@ -77,7 +64,6 @@ public abstract class RemoteChannel {
      *
      * @param operation with remote address, key, data and whole length.
      * @param length    bytes of this piece, at most {@link #pieceLimitBytes()}.
-     * @param grant     as for {@link Channel#send}.
      * @return {@link Channel#DONE}: accepted, and the end of the write follows, perhaps inside the call;
      *     {@link #ENDED}: with this piece the write has ended, because nothing of it is left here and it asks for no
      *     level that the peer acknowledges; or a negative fabric errno: {@code -FI_EOPNOTSUPP} if the peer cannot do
@@ -90,7 +76,6 @@ public abstract class RemoteChannel {
      *
      * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken
      *                  when the call returns.
-     * @param grant     as for {@link Channel#send}.
      * @return {@link Channel#DONE}; {@code -FI_EAGAIN}; {@code -FI_EOPNOTSUPP}: {@link #write} must be called instead.
      */
     public int writeShort(TransmitOperation operation, int grant) {
@@ -101,30 +86,20 @@ public abstract class RemoteChannel {
      * Answers the oldest short writes of the peer: they are placed.
      *
      * @param count of these writes, 1 or more.
-     * @param grant as for {@link Channel#send}.
      * @return {@link Channel#DONE} or a negative fabric errno.
      */
     public int placed(long count, int grant) {
         return -FabricErrno.EOPNOTSUPP;
     }
 
-    /**
-     * Whether the peer can copy the bytes of a write from its own mapping of the regions that hold them.
-     *
-     * @param operation a write.
-     * @return true if {@link #announce} may be called instead of {@link #write}.
-     */
+    /** Whether the peer can copy the bytes of a write from its own mapping of the regions that hold them. */
     public boolean canAnnounce(TransmitOperation operation) {
         return false;
     }
 
     /**
-     * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_ENODATA} as the
-     * answer requests the bytes by {@link #write}.
-     *
-     * @param operation with remote address, key, data and length.
-     * @param grant     as for {@link Channel#send}.
-     * @return as for {@link #write}.
+     * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_ENODATA} as the answer
+     * requests the bytes by {@link #write}. Returns as for {@link #write}.
      */
     public int announce(TransmitOperation operation, int grant) {
         return -FabricErrno.EOPNOTSUPP;
@@ -145,29 +120,20 @@ public abstract class RemoteChannel {
     /**
      * Allows the peer to read a region by {@link #readMapped}, until the region is closed or the channel ends.
      *
-     * @param key    of the region.
      * @param region of this side, in a file that the peer can map.
-     * @param grant  as for {@link Channel#send}.
      * @return {@link Channel#DONE} or a negative fabric errno; it need not be repeated.
      */
     public int grantRead(long key, RegisteredRegion region, int grant) {
         return -FabricErrno.EOPNOTSUPP;
     }
 
-    /**
-     * Requests bytes of the peer.
-     *
-     * @param operation with remote address, key and length.
-     * @param grant     as for {@link Channel#send}.
-     * @return as for {@link #write}, but never {@link #ENDED}.
-     */
+    /** Requests bytes of the peer. Returns as for {@link #write}, but never {@link #ENDED}. */
     public abstract int read(TransmitOperation operation, int grant);
 
     /**
      * Sends an atomic operation with its operands and compare values, which are taken when the call returns.
      *
      * @param operation with remote address, key and {@link TransmitOperation#atomic}.
-     * @param grant     as for {@link Channel#send}.
      * @return as for {@link #write}.
      */
     public int atomic(TransmitOperation operation, int grant) {
@@ -177,13 +143,10 @@ public abstract class RemoteChannel {
     /**
      * Answers a request of the peer.
      *
-     * @param operation the peer's id of the operation.
      * @param errno     0, or why it failed, a positive fabric errno; {@code FI_EAGAIN}: send the last piece again.
      * @param reports   whether this side reports each access ({@code FI_RMA_EVENT}), so that writes may have to wait.
-     * @param offset    of the bytes in the range that is read.
      * @param address   native address of the bytes.
      * @param length    bytes, at most {@link #pieceLimitBytes()}; 0 if there are none.
-     * @param grant     as for {@link Channel#send}.
      * @return {@link Channel#DONE} or a negative fabric errno.
      */
     public int reply(

@@ -6,7 +6,6 @@ package org.jfabric.driver.link;
  * <p>Owner: progress agent.
  */
 public abstract class RemoteHandler {
-    /** For the engine. */
     protected RemoteHandler() {
     }
 
@@ -64,7 +63,6 @@ public abstract class RemoteHandler {
      *
      * @param operation our id; any value.
      * @param errno     0 or a positive fabric errno.
-     * @param reports   whether the peer reports each access.
      * @param offset    of the bytes in the range that is read; any value.
      * @param source    native address of the bytes, good during the call.
      * @param length    bytes, 0 or more.
@@ -84,7 +82,6 @@ public abstract class RemoteHandler {
      * Finds the memory of a peer's access, if key, rights and ranges allow it. A link that moves the bytes in several
      * steps asks in each poll anew, because the owner may have closed the region.
      *
-     * @param ranges that the peer has named.
      * @param right  {@code Flags.REMOTE_READ} or {@code Flags.REMOTE_WRITE}.
      * @param pieces filled with the native addresses; empty ranges are left out.
      * @return 0, or why not, a positive fabric errno: no byte may be touched then.
@@ -93,21 +90,11 @@ public abstract class RemoteHandler {
 
     /**
      * An access of the peer is about to move its first byte: reserves the completion slot that its report needs.
-     *
-     * @param right   as for {@link #find}.
-     * @param hasData whether it brings remote CQ data.
-     * @return false if there is no slot: no byte may be touched, nothing behind the access may be taken from the peer,
-     *     and the link asks again in each poll.
+     * Returns false if there is no slot: no byte may be touched, nothing behind the access may be taken from the peer,
+     * and the link asks again in each poll.
      */
     public abstract boolean begin(long right, boolean hasData);
 
-    /**
-     * All bytes of an access that had begun are in place, or were sent.
-     *
-     * @param ranges  as for {@link #find}, which has found them in this poll.
-     * @param right   as for {@link #find}.
-     * @param hasData as for {@link #begin}.
-     * @param data    remote CQ data.
-     */
+    /** All bytes of an access that had begun are in place, or were sent. */
     public abstract void end(RemoteRanges ranges, long right, boolean hasData, long data);
 }

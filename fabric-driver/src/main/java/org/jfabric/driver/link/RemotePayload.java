@@ -30,10 +30,7 @@ public final class RemotePayload {
     /**
      * Fills the descriptor for a payload of one piece.
      *
-     * @param newOperation        the sender's id of the operation.
-     * @param newLengthBytes      bytes of the message.
      * @param newRegionNumber     number of the region's file, or {@link #NO_REGION}.
-     * @param newRegionGeneration the region's generation.
      * @param newRegionOffset     offset of the first byte in the region; for the loopback link a native address.
      */
     public void set(
@@ -57,9 +54,8 @@ public final class RemotePayload {
     }
 
     /**
-     * Where the only piece is in its region, for a receiver that is shown it there.
-     *
-     * @return bytes from the region's first byte.
+     * Where the only piece is in its region, for a receiver that is shown it there. Returns the bytes from the region's
+     * first byte.
      */
     public long lentOffset() {
         return lentOffset;
@@ -78,11 +74,7 @@ public final class RemotePayload {
         System.arraycopy(other.pieces, 0, pieces, 0, WORDS * count);
     }
 
-    /**
-     * Begins a descriptor whose pieces follow.
-     *
-     * @param newOperation the sender's id of the operation.
-     */
+    /** Begins a descriptor whose pieces follow. */
     public void begin(long newOperation) {
         operation = newOperation;
         lengthBytes = 0;
@@ -93,7 +85,6 @@ public final class RemotePayload {
      * Appends a piece; there are at most {@link PieceList#MAX_PIECES}.
      *
      * @param regionNumber     number of the region's file, or {@link #NO_REGION}.
-     * @param regionGeneration the region's generation.
      * @param regionOffset     offset of the piece in the region; for the loopback link a native address.
      * @param length           bytes of the piece; the caller has checked the sum of all pieces.
      */
@@ -107,69 +98,38 @@ public final class RemotePayload {
         count++;
     }
 
-    /**
-     * The sender's id of the operation.
-     *
-     * @return the id.
-     */
+    /** The sender's id of the operation. */
     public long operation() {
         return operation;
     }
 
-    /**
-     * Length of the message.
-     *
-     * @return bytes.
-     */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /**
-     * Number of pieces of the payload.
-     *
-     * @return 1 to {@link PieceList#MAX_PIECES}.
-     */
+    /** Number of pieces of the payload. Returns 1 to {@link PieceList#MAX_PIECES}. */
     public int count() {
         return count;
     }
 
-    /**
-     * Number of the region's file.
-     *
-     * @param piece below the count.
-     * @return number from 1, or {@link #NO_REGION}.
-     */
+    /** Number of the region's file. Returns the number from 1, or {@link #NO_REGION}. */
     public long regionNumber(int piece) {
         return pieces[WORDS * piece + NUMBER];
     }
 
-    /**
-     * Generation of the region.
-     *
-     * @param piece below the count.
-     * @return all 64 bits.
-     */
+    /** Generation of the region. Returns all 64 bits. */
     public long regionGeneration(int piece) {
         return pieces[WORDS * piece + GENERATION];
     }
 
     /**
-     * Offset of the piece's first byte in the region.
-     *
-     * @param piece below the count.
-     * @return offset in bytes; for the loopback link a native address.
+     * Offset of the piece's first byte in the region. Returns the offset in bytes; for the loopback link a native
+     * address.
      */
     public long regionOffset(int piece) {
         return pieces[WORDS * piece + OFFSET];
     }
 
-    /**
-     * Length of a piece.
-     *
-     * @param piece below the count.
-     * @return bytes.
-     */
     public long length(int piece) {
         return pieces[WORDS * piece + LENGTH];
     }

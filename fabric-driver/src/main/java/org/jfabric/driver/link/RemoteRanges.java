@@ -23,7 +23,6 @@ public final class RemoteRanges {
     public RemoteRanges() {
     }
 
-    /** Removes all ranges. */
     public void clear() {
         count = 0;
     }
@@ -42,51 +41,27 @@ public final class RemoteRanges {
         ranges[at + LENGTH] = lengthBytes;
     }
 
-    /**
-     * Number of ranges.
-     *
-     * @return 0 to {@link #MAX_RANGES}.
-     */
+    /** Number of ranges. Returns 0 to {@link #MAX_RANGES}. */
     public int count() {
         return count;
     }
 
-    /**
-     * The key of a range's region.
-     *
-     * @param range below the count.
-     * @return any value.
-     */
+    /** The key of a range's region. Returns any value. */
     public long key(int range) {
         return ranges[WORDS * range + KEY];
     }
 
-    /**
-     * The place of a range in its region.
-     *
-     * @param range below the count.
-     * @return offset in bytes; any value.
-     */
+    /** The place of a range in its region. Returns the offset in bytes; any value. */
     public long address(int range) {
         return ranges[WORDS * range + ADDRESS];
     }
 
-    /**
-     * The length of a range.
-     *
-     * @param range below the count.
-     * @return bytes; any value.
-     */
+    /** The length of a range. Returns the bytes; any value. */
     public long lengthBytes(int range) {
         return ranges[WORDS * range + LENGTH];
     }
 
-    /**
-     * Whether an earlier range lies in the same region.
-     *
-     * @param range below the count.
-     * @return true if one has its key.
-     */
+    /** Whether an earlier range lies in the same region. */
     public boolean isNamedBefore(int range) {
         for (int i = 0; i < range; i++) {
             if (key(i) == key(range)) {
@@ -97,10 +72,8 @@ public final class RemoteRanges {
     }
 
     /**
-     * The length of a range together with the later ones in the same region.
-     *
-     * @param range below the count.
-     * @return in the unit of the ranges; meaningless unless they were found to be inside their regions.
+     * The length of a range together with the later ones in the same region. Returns in the unit of the ranges;
+     * meaningless unless they were found to be inside their regions.
      */
     public long lengthInRegion(int range) {
         long sum = 0;
@@ -111,9 +84,7 @@ public final class RemoteRanges {
     }
 
     /**
-     * The length of all ranges.
-     *
-     * @return bytes; meaningless unless the ranges were found to be inside their regions.
+     * The length of all ranges. Returns the bytes; meaningless unless the ranges were found to be inside their regions.
      */
     public long totalBytes() {
         long sum = 0;

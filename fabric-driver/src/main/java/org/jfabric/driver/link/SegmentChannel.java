@@ -10,7 +10,6 @@ public abstract class SegmentChannel extends FrameChannel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  limits of this channel.
      * @param handler the engine's side, one that has {@link ChannelHandler#frameHandler()}.
      */
     protected SegmentChannel(ChannelLimits limits, ChannelHandler handler) {
@@ -22,15 +21,7 @@ public abstract class SegmentChannel extends FrameChannel {
         return this;
     }
 
-    /**
-     * Requests an announced payload in segments from the peer.
-     *
-     * @param operation the peer's id of the operation.
-     * @param sink      this side's id, which each segment carries.
-     * @param length    bytes requested, from the start of the payload.
-     * @param grant     as for {@link #send}.
-     * @return {@link #DONE} or a negative fabric errno.
-     */
+    /** Requests an announced payload in segments from the peer. Returns {@link #DONE} or a negative fabric errno. */
     public abstract int requestSegments(long operation, long sink, long length, int grant);
 
     /**
@@ -38,7 +29,6 @@ public abstract class SegmentChannel extends FrameChannel {
      *
      * @param operation operation with {@link TransmitOperation#sink()} and the number of bytes sent so far.
      * @param length    bytes of this segment, at most {@link ChannelLimits#segmentLimitBytes()}.
-     * @param grant     as for {@link #send}.
      * @return {@link #DONE} or a negative fabric errno.
      */
     public abstract int sendSegment(TransmitOperation operation, int length, int grant);

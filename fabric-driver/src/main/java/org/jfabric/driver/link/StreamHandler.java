@@ -10,9 +10,6 @@ public abstract class StreamHandler {
     /**
      * Whether the engine would store a message now if no posted receive matches it. If so, a streaming link may deliver
      * a message that has arrived as a whole by {@link ChannelHandler#onMessage}; otherwise it must use {@link #place}.
-     *
-     * @param length bytes of the payload.
-     * @return true if there is room for it.
      */
     public abstract boolean canStore(long length);
 
@@ -20,26 +17,15 @@ public abstract class StreamHandler {
      * Gives the destination of a message that begins and whose bytes will be read piece by piece. After
      * {@link Placement.Action#PAUSE} the link calls again in each poll, with the same arguments and the same object,
      * until the answer changes.
-     *
-     * @param flags     as for {@link ChannelHandler#onMessage}.
-     * @param tag       as for {@link ChannelHandler#onMessage}.
-     * @param data      as for {@link ChannelHandler#onMessage}.
-     * @param length    bytes of the payload.
-     * @param placement filled with the answer.
      */
     public abstract void place(long flags, long tag, long data, long length, Placement placement);
 
-    /**
-     * All bytes of a placed message have arrived.
-     *
-     * @param placement as it was filled.
-     */
+    /** All bytes of a placed message have arrived. */
     public abstract void onPlaced(Placement placement);
 
     /**
      * A placed message will not arrive completely.
      *
-     * @param placement as it was filled.
      * @param errno     positive fabric errno.
      */
     public abstract void onAborted(Placement placement, int errno);
@@ -48,8 +34,6 @@ public abstract class StreamHandler {
      * The peer has acknowledged a message of this side, on a wire that supports the request for it
      * ({@link ChannelLimits#levels()}). The link itself acknowledges messages of the peer, after {@link #onPlaced}.
      *
-     * @param operation id of the operation at this side.
-     * @param levels    requested levels that are reached.
      * @param errno     0, or the reason why the levels will never be reached, a positive fabric errno.
      */
     public abstract void onAcknowledged(long operation, long levels, int errno);

@@ -38,7 +38,6 @@ public final class TransmitOperation {
 
     /** Low 32 bits: index in the endpoint's pool; high 32 bits: how often the record was used. */
     public long id;
-    /** One of the states. */
     public int state;
     /** The application's context. */
     public long context;
@@ -104,7 +103,6 @@ public final class TransmitOperation {
     /**
      * A free record.
      *
-     * @param index         index in the pool.
      * @param injectAddress native address of its own memory.
      */
     public TransmitOperation(int index, long injectAddress) {
@@ -112,83 +110,49 @@ public final class TransmitOperation {
         this.injectAddress = injectAddress;
     }
 
-    /**
-     * The id by which a peer names this use of the record.
-     *
-     * @return index and use count.
-     */
+    /** The id by which a peer names this use of the record. */
     public long id() {
         return id;
     }
 
-    /**
-     * Whether it accesses the peer's memory instead of sending a message.
-     *
-     * @return true with {@code Flags.RMA} or {@code Flags.ATOMIC}.
-     */
+    /** Whether it accesses the peer's memory instead of sending a message. */
     public boolean isRemote() {
         return (flags & (Flags.RMA | Flags.ATOMIC)) != 0;
     }
 
-    /**
-     * Whether it is an atomic operation.
-     *
-     * @return true with {@code Flags.ATOMIC}.
-     */
     public boolean isAtomic() {
         return (flags & Flags.ATOMIC) != 0;
     }
 
-    /**
-     * Whether it is an atomic operation whose old values come back.
-     *
-     * @return true with {@code Flags.ATOMIC} and {@code Flags.READ}.
-     */
+    /** Whether it is an atomic operation whose old values come back. */
     public boolean isFetch() {
         return (flags & (Flags.ATOMIC | Flags.READ)) == (Flags.ATOMIC | Flags.READ);
     }
 
-    /**
-     * Whether it reads the peer's memory.
-     *
-     * @return true with {@code Flags.RMA} and {@code Flags.READ}.
-     */
+    /** Whether it reads the peer's memory. */
     public boolean isRead() {
         return (flags & (Flags.RMA | Flags.READ)) == (Flags.RMA | Flags.READ);
     }
 
-    /**
-     * The bytes of the peer's memory that a remote access reads or changes.
-     *
-     * @return a length; 0 or more.
-     */
+    /** The bytes of the peer's memory that a remote access reads or changes. Returns a length; 0 or more. */
     public long accessedBytes() {
         return isAtomic() ? Math.max(length, atomic.resultBytes) : length;
     }
 
-    /**
-     * Whether the peer is requested to acknowledge the message.
-     *
-     * @return true for completion levels beyond those that the link reports by itself.
-     */
+    /** Whether the peer is requested to acknowledge the message. */
     public boolean isAcknowledged() {
         return (flags & ACKNOWLEDGED) != 0;
     }
 
     /**
-     * The levels that the peer is requested to acknowledge.
-     *
-     * @return {@code Flags.DELIVERY_COMPLETE} or {@code Flags.MATCH_COMPLETE}, {@code Flags.FENCE}.
+     * The levels that the peer is requested to acknowledge. Returns {@code Flags.DELIVERY_COMPLETE} or {@code
+     * Flags.MATCH_COMPLETE}, {@code Flags.FENCE}.
      */
     public long awaitedOfPeer() {
         return awaited & ~LINK;
     }
 
-    /**
-     * The peer's id for segments.
-     *
-     * @return the id from its request.
-     */
+    /** The peer's id for segments. */
     public long sink() {
         return sink;
     }
@@ -224,9 +188,8 @@ public final class TransmitOperation {
     }
 
     /**
-     * Copies what a read or a fetch has brought to the client, where its memory is not in place.
-     *
-     * @return false if that memory is not there any more.
+     * Copies what a read or a fetch has brought to the client, where its memory is not in place. Returns false if that
+     * memory is not there any more.
      */
     public boolean store() {
         if (isAtomic()) {

@@ -24,11 +24,7 @@ public final class AgentLog implements ErrorHandler {
     private String lastError = "";
     private long lastErrorNs;
 
-    /**
-     * Only passes errors on.
-     *
-     * @param recorder receives each of them.
-     */
+    /** Only passes errors on. */
     public AgentLog(ErrorHandler recorder) {
         this(new DriverLog(recorder), null, null, null);
     }
@@ -42,7 +38,6 @@ public final class AgentLog implements ErrorHandler {
     /**
      * An event that is recorded, and has no line in the log.
      *
-     * @param kind     of the event.
      * @param clientId number of the client, 0 if it concerns none.
      * @param objectId number of the client's object, 0 if it concerns none.
      * @param first    as the kind says, else 0.
@@ -55,12 +50,6 @@ public final class AgentLog implements ErrorHandler {
         }
     }
 
-    /**
-     * An event of the driver itself.
-     *
-     * @param kind of the event.
-     * @param text a sentence.
-     */
     public void driver(EventKind kind, String text) {
         event(kind, 0, 0, 0, 0, text);
         log.add(new LogEntry(Level.INFO, kind.text(), text));
@@ -69,11 +58,7 @@ public final class AgentLog implements ErrorHandler {
     /**
      * An event of a client's life that is no error.
      *
-     * @param kind of the event.
-     * @param id   number of the client.
-     * @param name of the client.
      * @param pid  its process, 0 if unknown.
-     * @param text a sentence.
      */
     public void client(EventKind kind, long id, String name, int pid, String text) {
         event(kind, id, 0, pid, 0, name.isEmpty() ? text : name + ": " + text);
@@ -83,11 +68,7 @@ public final class AgentLog implements ErrorHandler {
     /**
      * The end of a client by an error, which is also recorded as an error.
      *
-     * @param kind  of the event.
-     * @param id    number of the client.
-     * @param name  of the client.
      * @param pid   its process, 0 if unknown.
-     * @param cause of the end.
      */
     public void clientFailed(EventKind kind, long id, String name, int pid, Throwable cause) {
         String text = text(cause);

@@ -74,12 +74,7 @@ public final class DriverLog implements AutoCloseable {
     /**
      * Opens the log that the options of a driver describe.
      *
-     * @param config   of the driver.
-     * @param isDaemon whether the driver is the purpose of its process.
-     * @param recorder receives each error, on the thread that reports it.
-     * @param err      of the process.
      * @param record   keeps the last events, null for none; closed by the caller.
-     * @return an open log.
      * @throws FabricException {@code FI_EACCES} if the file cannot be written.
      */
     public static DriverLog open(
@@ -94,18 +89,14 @@ public final class DriverLog implements AutoCloseable {
     }
 
     /**
-     * Gives an agent its place to report events to; by the thread that launches the driver.
-     *
-     * @param name  of the agent, ASCII.
-     * @param waits whether its duty cycles and waits are timed.
-     * @return writes to this log and to all other places where events go.
+     * Gives an agent its place to report events to; by the thread that launches the driver. Returns the writes to this
+     * log and to all other places where events go.
      */
     public AgentLog agent(String name, boolean waits) {
         return new AgentLog(this, record == null ? null : record.ring(name),
             record == null || !waits ? null : record.ring(name), runtime);
     }
 
-    /** Records an error. */
     void record(Throwable error) {
         recorder.onError(error);
     }

@@ -80,38 +80,22 @@ public enum EventKind {
         return null;
     }
 
-    /**
-     * The number in the file.
-     *
-     * @return from 1.
-     */
+    /** The number in the file, from 1. */
     public int code() {
         return code;
     }
 
-    /**
-     * Name for people and programs.
-     *
-     * @return such as {@code client-came}.
-     */
+    /** Name for people and programs. */
     public String text() {
         return text;
     }
 
-    /**
-     * Name of the first number.
-     *
-     * @return empty if the kind has none.
-     */
+    /** Name of the first number, empty if the kind has none. */
     public String first() {
         return first;
     }
 
-    /**
-     * Name of the second number.
-     *
-     * @return empty if the kind has none.
-     */
+    /** Name of the second number, empty if the kind has none. */
     public String second() {
         return second;
     }

@@ -40,9 +40,6 @@ public final class EventRecord implements AutoCloseable {
     /**
      * Makes the file.
      *
-     * @param dirFd    of the driver's directory.
-     * @param owner    identity of the driver.
-     * @param config   how many events are kept.
      * @param recorder is notified if the file is cut.
      * @return null if no events are to be kept.
      */
@@ -79,11 +76,7 @@ public final class EventRecord implements AutoCloseable {
         return open;
     }
 
-    /**
-     * Ends recording if the file was cut; any thread, after a failed access.
-     *
-     * @return false if it was not.
-     */
+    /** Ends recording if the file was cut; any thread, after a failed access. Returns false if it was not. */
     public synchronized boolean closeIfCut() {
         if (!open || !file.isCut()) {
             return !open;

@@ -50,10 +50,7 @@ final class EventRing implements EventSink {
     /**
      * A ring without events.
      *
-     * @param record of which it is a part.
-     * @param ring   its memory, zeros.
      * @param events that it keeps, a power of two.
-     * @param name   of the agent, ASCII.
      */
     EventRing(EventRecord record, UnsafeBuffer ring, int events, String name) {
         this.record = record;

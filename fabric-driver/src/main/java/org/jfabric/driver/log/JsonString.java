@@ -8,7 +8,6 @@ public final class JsonString {
     /**
      * Appends a text with its quotation marks; halves of surrogate pairs and control characters are escaped.
      *
-     * @param out  receives it.
      * @param text any text.
      */
     public static void quote(StringBuilder out, String text) {

@@ -7,13 +7,11 @@ import java.util.regex.Pattern;
 /**
  * One line of the log.
  *
- * @param time       of the event.
  * @param level      INFO, WARNING or ERROR.
  * @param event      its kind, such as {@code client-came}.
  * @param clientId   number of the client, 0 if it concerns none.
  * @param clientName of the client, may be empty.
  * @param pid        process of the client, 0 if it is unknown.
- * @param text       a sentence.
  */
 record LogEntry(Instant time, Level level, String event, long clientId, String clientName, int pid, String text) {
     private static final Pattern BREAK = Pattern.compile("\\s*\\R\\s*");
@@ -45,7 +43,6 @@ record LogEntry(Instant time, Level level, String event, long clientId, String c
         return out.append(": ").append(oneLine(text)).toString();
     }
 
-    /** Returns one JSON object. */
     String toJson() {
         StringBuilder out = new StringBuilder("{\"time\":\"").append(time).append("\",\"level\":\"").append(level)
             .append("\",\"event\":\"").append(event).append('"');

@@ -40,18 +40,9 @@ public final class LocalHttpServer implements AutoCloseable {
     /**
      * What is answered.
      *
-     * @param status code of HTTP.
-     * @param type   of the text.
      * @param text   may be empty.
      */
     public record Answer(int status, String type, String text) {
-        /**
-         * An answer of one line.
-         *
-         * @param status code of HTTP.
-         * @param line   for whoever reads it.
-         * @return the answer.
-         */
         public static Answer line(int status, String line) {
             return new Answer(status, "text/plain; charset=utf-8", line + '\n');
         }
@@ -60,12 +51,6 @@ public final class LocalHttpServer implements AutoCloseable {
     /** Makes answers, on the server's thread. */
     @FunctionalInterface
     public interface Handler {
-        /**
-         * Answers a request.
-         *
-         * @param request of this host.
-         * @return the answer.
-         */
         Answer answer(Request request);
     }
 
@@ -104,9 +89,6 @@ public final class LocalHttpServer implements AutoCloseable {
      * Listens.
      *
      * @param port    of 127.0.0.1, 0 for a free one.
-     * @param name    of the thread.
-     * @param headers of each answer, each with its end of line.
-     * @param handler of requests.
      * @return the server; the caller closes it.
      * @throws IOException if the port cannot be listened at.
      */
@@ -133,11 +115,7 @@ public final class LocalHttpServer implements AutoCloseable {
         }
     }
 
-    /**
-     * The port that is listened at.
-     *
-     * @return 1 to 65535.
-     */
+    /** The port that is listened at. Returns 1 to 65535. */
     public int port() {
         return port;
     }

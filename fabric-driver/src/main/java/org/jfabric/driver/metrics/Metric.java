@@ -9,7 +9,6 @@ import java.util.Map;
  * A value that is measured, or a histogram.
  *
  * @param name    of its family, with the unit and without a suffix such as {@code _total}.
- * @param kind    how it changes.
  * @param labels  what is measured; with {@link #name} unique in a snapshot.
  * @param value   in base units: seconds, bytes, numbers; of a histogram the sum of its entries.
  * @param buckets of a histogram, by bound; otherwise empty.
@@ -28,11 +27,6 @@ public record Metric(String name, Kind kind, Map<String, String> labels, BigDeci
         /** Any of these. */
         UNKNOWN;
 
-        /**
-         * Its name in texts.
-         *
-         * @return in lower case.
-         */
         public String text() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -48,19 +42,13 @@ public record Metric(String name, Kind kind, Map<String, String> labels, BigDeci
     }
 
     /**
-     * The unit, by which the name ends.
-     *
-     * @return {@code bytes}, {@code seconds}, or an empty text for a plain number.
+     * The unit, by which the name ends. Returns {@code bytes}, {@code seconds}, or an empty text for a plain number.
      */
     public String unit() {
         return name.endsWith("_bytes") ? "bytes" : name.endsWith("_seconds") ? "seconds" : "";
     }
 
-    /**
-     * The number of entries of a histogram.
-     *
-     * @return their sum.
-     */
+    /** The number of entries of a histogram. */
     public long count() {
         return buckets.stream().mapToLong(Bucket::count).sum();
     }

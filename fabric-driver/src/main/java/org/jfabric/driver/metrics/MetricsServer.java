@@ -42,11 +42,7 @@ public final class MetricsServer implements AutoCloseable {
         }
     }
 
-    /**
-     * The port that is listened at.
-     *
-     * @return 1 to 65535.
-     */
+    /** The port that is listened at. Returns 1 to 65535. */
     public int port() {
         return server.port();
     }

@@ -30,12 +30,7 @@ public final class MetricsSnapshot {
     private MetricsSnapshot() {
     }
 
-    /**
-     * Reads all counters.
-     *
-     * @param counters of the driver.
-     * @return metrics of the same name together, in the order of the names.
-     */
+    /** Reads all counters. Returns the metrics of the same name together, in the order of the names. */
     public static List<Metric> of(CountersReader counters) {
         MetricsSnapshot snapshot = new MetricsSnapshot();
         counters.forEach((value, id, label) -> snapshot.add(counters.getCounterTypeId(id), id, label, value));

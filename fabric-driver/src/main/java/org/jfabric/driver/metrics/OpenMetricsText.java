@@ -33,12 +33,7 @@ public final class OpenMetricsText {
     private OpenMetricsText() {
     }
 
-    /**
-     * Writes a page.
-     *
-     * @param metrics those of one name together.
-     * @return the text, with its end mark.
-     */
+    /** Writes a page. */
     public static String of(List<Metric> metrics) {
         OpenMetricsText page = new OpenMetricsText();
         String family = "";

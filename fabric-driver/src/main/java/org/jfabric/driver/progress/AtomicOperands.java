@@ -19,7 +19,6 @@ final class AtomicOperands {
      *
      * @param access with the fields of the head, also its numbers of pieces, which are 0 afterwards if it is injected.
      * @param behind address behind the head.
-     * @param bytes  there.
      * @return false if the record does not fit its contents, or names no operation that exists.
      */
     static boolean take(AtomicAccess access, long behind, int bytes) {

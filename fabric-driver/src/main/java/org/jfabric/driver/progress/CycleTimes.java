@@ -28,10 +28,8 @@ public final class CycleTimes {
     /**
      * Opens the counters.
      *
-     * @param counters of the driver.
      * @param system   for the longest cycle and the slow ones.
      * @param slowNs   time from which a cycle is slow, exclusive.
-     * @param log      of the agent, for slow cycles.
      */
     public CycleTimes(EngineCounters counters, SystemCounters system, long slowNs, AgentLog log) {
         this.log = log;
@@ -40,12 +38,6 @@ public final class CycleTimes {
         this.histogram = new TimeHistogram(counters::open, FIRST_BITS, STEP_BITS, NAME);
     }
 
-    /**
-     * Records a time.
-     *
-     * @param ns     between two reads of the clock.
-     * @param cycles that share it.
-     */
     void record(long ns, long cycles) {
         histogram.record(ns);
         if (ns > longestNs) {

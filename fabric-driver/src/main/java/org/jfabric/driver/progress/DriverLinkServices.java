@@ -45,18 +45,6 @@ public final class DriverLinkServices extends LinkServices {
     private ConcurrentMap<String, Integer> threads;
     private final UnsafeBuffer spare = new UnsafeBuffer(ByteBuffer.allocateDirect(CountersReader.COUNTER_LENGTH));
 
-    /**
-     * Wiring.
-     *
-     * @param directory    of the driver.
-     * @param files        its descriptor, identity, numbers and environment.
-     * @param resource     for slow work.
-     * @param watcher      of descriptors.
-     * @param inbox        of the progress agent.
-     * @param clock        of the progress agent.
-     * @param counters     of the {@code cnc} file.
-     * @param errorHandler the driver's error log.
-     */
     public DriverLinkServices(
         Path directory,
         SharedFiles files,
@@ -79,20 +67,13 @@ public final class DriverLinkServices extends LinkServices {
 
     /**
      * States whose links these services are for, in a driver with several progress threads; before a link is opened.
-     *
-     * @param newThread  its number.
-     * @param newThreads of the endpoints of the driver by address; shared by the services of all threads.
      */
     public void onThread(int newThread, ConcurrentMap<String, Integer> newThreads) {
         thread = newThread;
         threads = newThreads;
     }
 
-    /**
-     * Sets where samples are recorded; before a link is opened.
-     *
-     * @param newStages of this thread.
-     */
+    /** Sets where samples are recorded; before a link is opened. */
     public void measure(StageTimes newStages) {
         stages = newStages;
     }
@@ -207,12 +188,7 @@ public final class DriverLinkServices extends LinkServices {
         }
     }
 
-    /**
-     * Counters for the engine, from the same file.
-     *
-     * @param config limits.
-     * @return a view of this object.
-     */
+    /** Counters for the engine, from the same file. */
     public EngineCounters engineCounters(MetricsConfig config) {
         return new EngineCounters() {
             @Override

@@ -28,13 +28,9 @@ public final class EndpointQueues {
     /**
      * Both queues at their start.
      *
-     * @param endpoint        that executes the requests.
-     * @param client          that writes them.
      * @param activityIndex   index of the endpoint's byte in the client's control file.
      * @param transmitAddress native address of the {@code .tq} file.
-     * @param transmitLength  bytes of its ring.
      * @param receiveAddress  native address of the {@code .rq} file.
-     * @param receiveLength   bytes of its ring.
      */
     public EndpointQueues(
         EngineEndpoint endpoint,

@@ -29,9 +29,6 @@ public final class FaultInspector {
     /**
      * An inspector.
      *
-     * @param files        of all clients.
-     * @param counters     to count faults.
-     * @param errorHandler receives each fault.
      * @param repair       makes the driver's own file whole again; true if it was cut.
      */
     public FaultInspector(
@@ -42,12 +39,7 @@ public final class FaultInspector {
         this.repair = repair;
     }
 
-    /**
-     * An access to shared memory failed.
-     *
-     * @param error as caught.
-     * @return files of clients that were cut.
-     */
+    /** An access to shared memory failed. */
     public List<SharedFiles.Cut> inspect(InternalError error) {
         // before anything is counted or logged, because that is done in this very file
         boolean repaired = repair.getAsBoolean();

@@ -32,10 +32,7 @@ public final class ParkingIdleStrategy implements IdleStrategy {
      * A strategy for one thread.
      *
      * @param progress      polled once more before each sleep.
-     * @param watcher       the thread sleeps in it.
      * @param inbox         of the thread; its events are handled at the end of the sleep.
-     * @param counters      of the driver.
-     * @param clock         of the cycle.
      * @param cncAddress    native address of the {@code cnc} file.
      * @param spinNs        longest time without work before sleep.
      * @param parkTimeoutNs longest sleep in nanoseconds.

@@ -75,12 +75,7 @@ public final class ProgressAgent implements Agent {
     /**
      * Wiring of the agent.
      *
-     * @param engine   semantics and links.
-     * @param poller   submission queues.
      * @param faults   finds the truncated file after a failed access.
-     * @param inbox    tasks of other threads.
-     * @param clock    read once in each whole cycle.
-     * @param counters of the driver.
      * @param cncAddress native address of the {@code cnc} file; 0 for a thread that does not publish its cycles.
      * @param cpu      processor for the thread, -1 for any.
      */
@@ -235,11 +230,7 @@ public final class ProgressAgent implements Agent {
         return roleName;
     }
 
-    /**
-     * Polls everything once more, after the parked word was set.
-     *
-     * @return work done; 0 if the thread may sleep.
-     */
+    /** Polls everything once more, after the parked word was set. Returns the work done; 0 if the thread may sleep. */
     public int pollBeforeSleep() {
         int work = 0;
         try {
@@ -282,11 +273,7 @@ public final class ProgressAgent implements Agent {
         shortLeft = 0;
     }
 
-    /**
-     * Whether little time passed between the last two whole cycles.
-     *
-     * @return false if it was more than {@value #FAST_PERIOD_NS} ns.
-     */
+    /** Whether little time passed between the last two whole cycles. */
     public boolean isFast() {
         return fast;
     }
@@ -300,11 +287,7 @@ public final class ProgressAgent implements Agent {
         return clock.nowNs();
     }
 
-    /**
-     * Serves a client; progress thread.
-     *
-     * @param client new.
-     */
+    /** Serves a client; progress thread. */
     public void addClient(ProgressClient client) {
         poller.add(client);
     }
@@ -320,11 +303,7 @@ public final class ProgressAgent implements Agent {
         engine.showClient(client.session(), name, pid);
     }
 
-    /**
-     * Serves an endpoint's queues; progress thread.
-     *
-     * @param queues the driver's ends.
-     */
+    /** Serves an endpoint's queues; progress thread. */
     public void addQueues(EndpointQueues queues) {
         poller.add(queues);
     }
@@ -342,7 +321,6 @@ public final class ProgressAgent implements Agent {
      * Serves a completion queue; progress thread.
      *
      * @param client its owner.
-     * @param writer the driver's end.
      */
     public void addCompletionQueue(ProgressClient client, CompletionWriter writer) {
         client.writers().add(writer);
@@ -364,8 +342,6 @@ public final class ProgressAgent implements Agent {
      * Serves a counter; progress thread.
      *
      * @param client    its owner.
-     * @param counterId its number.
-     * @param writer    the driver's end.
      */
     public void addCounter(ProgressClient client, long counterId, CounterWriter writer) {
         client.counters().add(writer);
@@ -386,20 +362,12 @@ public final class ProgressAgent implements Agent {
         engine.removeCounter(writer);
     }
 
-    /**
-     * Executes what a client has posted into its queues so far; progress thread.
-     *
-     * @param client served.
-     */
+    /** Executes what a client has posted into its queues so far; progress thread. */
     public void takePosted(ProgressClient client) {
         poller.takePosted(client);
     }
 
-    /**
-     * Wakes threads of the embedding application at a wait point that has its channel; progress thread.
-     *
-     * @param point of an object of the embedding client.
-     */
+    /** Wakes threads of the embedding application at a wait point that has its channel; progress thread. */
     public void addSleeper(WaitPoint point) {
         sleepers.add(point);
     }
@@ -415,11 +383,7 @@ public final class ProgressAgent implements Agent {
         }
     }
 
-    /**
-     * Adds an endpoint's queue view, which is written from now on; progress thread.
-     *
-     * @param view new.
-     */
+    /** Adds an endpoint's queue view, which is written from now on; progress thread. */
     public void addView(QueueView view) {
         views.add(view);
     }
@@ -436,8 +400,6 @@ public final class ProgressAgent implements Agent {
     /**
      * Ends a client: its memory is not accessed afterwards, except regions that operations of others still read.
      * Calling it again does nothing. Progress thread.
-     *
-     * @param client to be ended.
      */
     public void endClient(ProgressClient client) {
         poller.remove(client);
@@ -451,11 +413,7 @@ public final class ProgressAgent implements Agent {
         client.counters().clear();
     }
 
-    /**
-     * Notes a failed access to shared memory on this thread; the next cycle handles it.
-     *
-     * @param error as caught.
-     */
+    /** Notes a failed access to shared memory on this thread; the next cycle handles it. */
     public void onFault(InternalError error) {
         engine.fault(error);
     }
@@ -484,11 +442,7 @@ public final class ProgressAgent implements Agent {
         return 1;
     }
 
-    /**
-     * The clients of this thread.
-     *
-     * @return the sessions of those that have not ended, as a new list.
-     */
+    /** The clients of this thread. Returns the sessions of those that have not ended, as a new list. */
     public List<EngineSession> sessions() {
         List<EngineSession> all = new ArrayList<>();
         for (ProgressClient client : poller.clients()) {

@@ -33,7 +33,6 @@ public final class ProgressClient {
     /**
      * A client without endpoints.
      *
-     * @param session         of the engine.
      * @param activityAddress native address of the activity bytes in the client's control file.
      */
     public ProgressClient(EngineSession session, long activityAddress) {
@@ -41,11 +40,7 @@ public final class ProgressClient {
         this.activityAddress = activityAddress;
     }
 
-    /**
-     * The engine's part.
-     *
-     * @return the session.
-     */
+    /** The engine's part. */
     public EngineSession session() {
         return session;
     }

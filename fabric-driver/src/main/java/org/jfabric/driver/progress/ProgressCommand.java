@@ -13,7 +13,6 @@ public abstract class ProgressCommand implements Runnable {
     private Throwable failure;
     private InternalError fault;
 
-    /** For subclasses. */
     protected ProgressCommand() {
     }
 

@@ -14,8 +14,6 @@ public final class ProgressProxy {
     /**
      * A proxy.
      *
-     * @param progressInbox  of the progress agent.
-     * @param conductorInbox of the conductor, for results.
      * @param direct         true if one thread runs both.
      */
     public ProgressProxy(Inbox progressInbox, Inbox conductorInbox, boolean direct) {
@@ -24,11 +22,7 @@ public final class ProgressProxy {
         this.direct = direct;
     }
 
-    /**
-     * Inbox for the results of slow work that the progress thread has requested itself.
-     *
-     * @return its inbox.
-     */
+    /** Inbox for the results of slow work that the progress thread has requested itself. */
     public Inbox inbox() {
         return progressInbox;
     }

@@ -27,11 +27,7 @@ public final class ProgressThreads {
         this.endpoints = new int[threads.size()];
     }
 
-    /**
-     * The number of threads.
-     *
-     * @return 1 or more.
-     */
+    /** The number of threads. Returns 1 or more. */
     public int count() {
         return endpoints.length;
     }
@@ -40,27 +36,17 @@ public final class ProgressThreads {
      * One thread.
      *
      * @param index its number, from 0.
-     * @return the thread.
      */
     public ProgressThread get(int index) {
         return threads.get(index);
     }
 
-    /**
-     * The thread whose listener has a connection request.
-     *
-     * @param requestId of the request, as the engine has assigned it.
-     * @return number of the thread.
-     */
+    /** The thread whose listener has a connection request. */
     public int ofRequest(long requestId) {
         return (int) Long.remainderUnsigned(requestId, endpoints.length);
     }
 
-    /**
-     * The thread with the fewest endpoints; of several the one with the lowest number.
-     *
-     * @return its number.
-     */
+    /** The thread with the fewest endpoints; of several the one with the lowest number. */
     public int leastUsed() {
         int least = 0;
         for (int i = 1; i < endpoints.length; i++) {
@@ -74,7 +60,6 @@ public final class ProgressThreads {
     /**
      * Counts endpoints.
      *
-     * @param index  number of the thread that serves them.
      * @param change how many there are more, or less.
      */
     public void addEndpoints(int index, int change) {
@@ -84,7 +69,6 @@ public final class ProgressThreads {
     /**
      * Has a change made on each thread.
      *
-     * @param change gets the number of the thread that it runs on.
      * @param ended  called on the conductor once all have made it, with the first failure or null.
      */
     public void executeAll(IntConsumer change, Consumer<Throwable> ended) {

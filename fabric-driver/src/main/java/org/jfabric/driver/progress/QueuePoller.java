@@ -66,18 +66,13 @@ public final class QueuePoller {
      * A poller without clients.
      *
      * @param batch          requests taken from one queue in one cycle at most.
-     * @param rotationCycles cycles in which every quiet queue is polled once.
      */
     public QueuePoller(int batch, int rotationCycles) {
         this.batch = batch;
         this.rotationCycles = rotationCycles;
     }
 
-    /**
-     * Records the times of samples.
-     *
-     * @param newStages of this thread.
-     */
+    /** Records the times of samples. */
     public void measure(StageTimes newStages) {
         stages = newStages;
     }
@@ -116,11 +111,6 @@ public final class QueuePoller {
         }
     }
 
-    /**
-     * Serves an endpoint.
-     *
-     * @param queues of one of the clients.
-     */
     public void add(EndpointQueues queues) {
         queues.client.add(queues);
         queues.serve();
@@ -139,11 +129,7 @@ public final class QueuePoller {
         hot.remove(queues);
     }
 
-    /**
-     * One bounded step over all queues that may have work.
-     *
-     * @return requests taken.
-     */
+    /** One bounded step over all queues that may have work. */
     public int poll() {
         if (all.isEmpty()) {
             // an application that only uses its own driver in INVOKER mode has no queues
@@ -173,11 +159,7 @@ public final class QueuePoller {
         return work;
     }
 
-    /**
-     * Polls every queue, hot or not; before the thread sleeps.
-     *
-     * @return requests taken.
-     */
+    /** Polls every queue, hot or not; before the thread sleeps. */
     public int pollAll() {
         int work = 0;
         for (int i = 0, size = all.size(); i < size; i++) {
@@ -192,20 +174,11 @@ public final class QueuePoller {
         return work;
     }
 
-    /**
-     * Requests taken since the start.
-     *
-     * @return a count.
-     */
+    /** Requests taken since the start. */
     public long requests() {
         return requests;
     }
 
-    /**
-     * Clients served.
-     *
-     * @return the live list.
-     */
     List<ProgressClient> clients() {
         return clients;
     }
@@ -460,8 +433,6 @@ public final class QueuePoller {
     /**
      * Executes the requests that a client had posted before a command, or a change of a counter, that concerns them; at
      * most one ring full of each queue.
-     *
-     * @param client served.
      */
     void takePosted(ProgressClient client) {
         // without an iterator: also called in a duty cycle

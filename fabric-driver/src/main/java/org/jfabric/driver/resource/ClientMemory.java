@@ -20,7 +20,6 @@ import org.jfabric.info.FabricException;
  */
 public final class ClientMemory {
     private final int fd;
-    /** The client, and each region. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private ClientMemory(int fd) {
@@ -31,7 +30,6 @@ public final class ClientMemory {
      * Takes a descriptor. Resource thread.
      *
      * @param fd descriptor, which belongs to the new object, and after an exception still to the caller.
-     * @return the memory, with one user.
      * @throws FabricException {@code FI_EINVAL} if it is something else, or not open for reading and writing.
      */
     public static ClientMemory open(int fd) {
@@ -56,7 +54,6 @@ public final class ClientMemory {
      *
      * @param address of the first one in its process.
      * @param dest    native address here.
-     * @param length  bytes.
      * @return false if not all of them could be read; some may be here.
      */
     public boolean read(long address, long dest, long length) {
@@ -76,7 +73,6 @@ public final class ClientMemory {
      *
      * @param source  native address here.
      * @param address of the first one in its process.
-     * @param length  bytes.
      * @return false if not all of them could be written; some may be there.
      */
     public boolean write(long source, long address, long length) {

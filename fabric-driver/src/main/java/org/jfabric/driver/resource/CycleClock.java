@@ -40,11 +40,7 @@ public final class CycleClock {
         this.attendedNs = nowNs;
     }
 
-    /**
-     * Reads the source.
-     *
-     * @return nanoseconds, as of {@link System#nanoTime()}.
-     */
+    /** Reads the source. Returns the nanoseconds, as of {@link System#nanoTime()}. */
     public long update() {
         long last = nowNs;
         nowNs = source.nanoTime();
@@ -52,57 +48,35 @@ public final class CycleClock {
         return nowNs;
     }
 
-    /**
-     * The clock that is read at each {@link #update()}, for times that the cycle does not share.
-     *
-     * @return as given.
-     */
+    /** The clock that is read at each {@link #update()}, for times that the cycle does not share. */
     public NanoClock source() {
         return source;
     }
 
-    /**
-     * The time of this cycle, or of one shortly before it.
-     *
-     * @return nanoseconds as last read.
-     */
+    /** The time of this cycle, or of one shortly before it. Returns the nanoseconds as last read. */
     public long nowNs() {
         return nowNs;
     }
 
     /**
      * The time for which cycles were run, as of {@link #nowNs()}: a pause between two of them counts for a short time
-     * only, because nothing was read and answered meanwhile.
-     *
-     * @return nanoseconds of a time of its own.
+     * only, because nothing was read and answered meanwhile. Returns the nanoseconds of a time of its own.
      */
     public long attendedNs() {
         return attendedNs;
     }
 
-    /**
-     * As {@link #attendedNs()} if the clock were read now.
-     *
-     * @return nanoseconds of the same time.
-     */
+    /** As {@link #attendedNs()} if the clock were read now. Returns the nanoseconds of the same time. */
     public long readAttendedNs() {
         return attendedNs + Math.min(source.nanoTime() - nowNs, longestWaitNs);
     }
 
-    /**
-     * Begins or ends a cycle after a pause.
-     *
-     * @param begins false at its end.
-     */
+    /** Begins or ends a cycle after a pause. */
     public void catchUp(boolean begins) {
         isCatchingUp = begins;
     }
 
-    /**
-     * Whether this cycle does what has waited in a pause, also what other cycles do now and then only.
-     *
-     * @return false in all other cycles.
-     */
+    /** Whether this cycle does what has waited in a pause, also what other cycles do now and then only. */
     public boolean isCatchingUp() {
         return isCatchingUp;
     }

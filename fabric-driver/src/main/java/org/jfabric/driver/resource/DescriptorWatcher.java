@@ -29,7 +29,6 @@ public final class DescriptorWatcher implements AutoCloseable {
     private final Object lock = new Object();
     private long nextToken = WAKE_TOKEN + 1;
 
-    /** A watcher of nothing. */
     public DescriptorWatcher() {
         wakeFd = EventFd.create();
         if (wakeFd < 0) {
@@ -44,7 +43,6 @@ public final class DescriptorWatcher implements AutoCloseable {
      *
      * @param fd      non-blocking, not watched yet.
      * @param handler notified once; after {@link #rearm} again.
-     * @param inbox   of the thread that handles.
      */
     public void watch(int fd, IntConsumer handler, Inbox inbox) {
         synchronized (lock) {
@@ -93,7 +91,6 @@ public final class DescriptorWatcher implements AutoCloseable {
      *
      * @param timeoutMs longest sleep in milliseconds; 0 polls without sleeping.
      * @param own       inbox of the polling thread: its events are handled before the return.
-     * @return events handed on.
      */
     public int poll(int timeoutMs, Inbox own) {
         int count = epoll.poll(timeoutMs);

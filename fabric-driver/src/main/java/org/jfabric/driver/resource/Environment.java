@@ -14,7 +14,6 @@ import org.jfabric.layout.OwnerId;
  * <p>Any thread.
  */
 public class Environment implements NanoClock {
-    /** That of the system. */
     public static final Environment SYSTEM = new Environment();
 
     private static final long PAUSE_NS = 20_000;
@@ -23,20 +22,15 @@ public class Environment implements NanoClock {
     protected Environment() {
     }
 
-    /**
-     * Reads the clock.
-     *
-     * @return nanoseconds since any moment, as of {@link System#nanoTime()}.
-     */
+    /** Reads the clock. Returns the nanoseconds since any moment, as of {@link System#nanoTime()}. */
     @Override
     public long nanoTime() {
         return System.nanoTime();
     }
 
     /**
-     * Reads the time of day, which is shown and stands in files. It may jump: nothing is decided by it.
-     *
-     * @return milliseconds since 1970, as of {@link System#currentTimeMillis()}.
+     * Reads the time of day, which is shown and stands in files. It may jump: nothing is decided by it. Returns the
+     * milliseconds since 1970, as of {@link System#currentTimeMillis()}.
      */
     public long currentTimeMillis() {
         return System.currentTimeMillis();
@@ -45,9 +39,6 @@ public class Environment implements NanoClock {
     /**
      * Makes a file of the driver.
      *
-     * @param directoryFd of its directory.
-     * @param name        in the directory.
-     * @param lengthBytes all of which are reserved.
      * @return as {@link MappedFile#create}.
      * @throws org.jfabric.ffi.NativeCallException as there.
      */
@@ -58,10 +49,6 @@ public class Environment implements NanoClock {
     /**
      * Makes a file of the driver.
      *
-     * @param directoryFd   of its directory.
-     * @param name          in the directory.
-     * @param lengthBytes   of the file.
-     * @param reservedBytes of them that are reserved.
      * @return as {@link MappedFile#create}.
      * @throws org.jfabric.ffi.NativeCallException as there.
      */
@@ -72,8 +59,6 @@ public class Environment implements NanoClock {
     /**
      * Opens a file of another driver for reading.
      *
-     * @param directoryFd    of its directory.
-     * @param name           in the directory.
      * @param minLengthBytes least length that is accepted.
      * @return as {@link MappedFile#open}.
      * @throws org.jfabric.ffi.NativeCallException as there.
@@ -82,29 +67,20 @@ public class Environment implements NanoClock {
         return MappedFile.open(directoryFd, name, true, minLengthBytes);
     }
 
-    /**
-     * Makes the identity of a driver.
-     *
-     * @return an id that no other driver has, on any host.
-     */
+    /** Makes the identity of a driver. Returns an id that no other driver has, on any host. */
     public OwnerId ownerId() {
         return OwnerId.random();
     }
 
     /**
-     * Draws a number. It distinguishes files and processes from earlier ones; it protects nothing.
-     *
-     * @return 64 random bits.
+     * Draws a number. It distinguishes files and processes from earlier ones; it protects nothing. Returns the 64
+     * random bits.
      */
     public long randomLong() {
         return ThreadLocalRandom.current().nextLong();
     }
 
-    /**
-     * Draws a number for a process.
-     *
-     * @return 1 to {@link Integer#MAX_VALUE} - 1.
-     */
+    /** Draws a number for a process. Returns 1 to {@link Integer#MAX_VALUE} - 1. */
     public final int randomNumber() {
         return 1 + (int) ((randomLong() >>> 1) % (Integer.MAX_VALUE - 1));
     }

@@ -40,7 +40,6 @@ public final class Inbox {
      * Runs posted items: those that were there at the start and a few more at most; owner only.
      *
      * @param limit items to run at most.
-     * @return number of items that were run.
      */
     public int drain(int limit) {
         int work = 0;
@@ -55,11 +54,7 @@ public final class Inbox {
         return work;
     }
 
-    /**
-     * Checks whether there is nothing to drain.
-     *
-     * @return true if empty at this moment.
-     */
+    /** Checks whether there is nothing to drain. Returns true if empty at this moment. */
     public boolean isEmpty() {
         return queue.isEmpty();
     }

@@ -13,7 +13,6 @@ public final class KeyTable {
     /** Regions whose bytes are copied. */
     private final Long2ObjectHashMap<RegisteredRegion> copied = new Long2ObjectHashMap<>();
 
-    /** The region that was found last, and its key. */
     private RegisteredRegion last;
     private long lastKey;
 
@@ -38,11 +37,9 @@ public final class KeyTable {
     /**
      * Finds the region that an access may use, if its bytes are in place.
      *
-     * @param key      of the region.
      * @param right    {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
      * @param offset   of the first byte in the region; any value.
      * @param length   bytes; any value.
-     * @param endpoint id of the endpoint whose peer accesses it.
      * @return the region; null if {@link #refusal} has the reason why there is none.
      */
     public RegisteredRegion find(long key, long right, long offset, long length, long endpoint) {
@@ -55,29 +52,16 @@ public final class KeyTable {
         return region != null && isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
     }
 
-    /**
-     * As {@link #find}, for a region whose bytes are copied.
-     *
-     * @param key      as for {@link #find}.
-     * @param right    as for {@link #find}.
-     * @param offset   as for {@link #find}.
-     * @param length   as for {@link #find}.
-     * @param endpoint as for {@link #find}.
-     * @return null if there is none.
-     */
+    /** As {@link #find}, for a region whose bytes are copied. Returns null if there is none. */
     public RegisteredRegion findCopied(long key, long right, long offset, long length, long endpoint) {
         RegisteredRegion region = copied.get(key);
         return region != null && isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
     }
 
     /**
-     * Why {@link #find} found nothing.
-     *
-     * @param key      of the region.
-     * @param right    as for {@link #find}.
-     * @param endpoint as for {@link #find}.
-     * @return {@code FI_EKEYREJECTED}: no region of the domain that is open and enabled has the key; {@code FI_EACCES}:
-     *     not with that right, or not by that endpoint; {@code FI_EFAULT}: the range is not inside the region.
+     * Why {@link #find} found nothing. Returns {@code FI_EKEYREJECTED}: no region of the domain that is open and
+     * enabled has the key; {@code FI_EACCES}: not with that right, or not by that endpoint; {@code FI_EFAULT}: the
+     * range is not inside the region.
      */
     public int refusal(long key, long right, long endpoint) {
         RegisteredRegion region = regions.get(key);

@@ -22,12 +22,7 @@ public final class PersistentFile implements StableStorage {
     /**
      * Maps a file.
      *
-     * @param files       watch it for truncation.
-     * @param clientId    the client that has passed it.
-     * @param uid         user of the client, whose the file has to be.
      * @param fd          descriptor, which belongs to the new object, and after an exception still to the caller.
-     * @param lengthBytes of the region.
-     * @return the mapped file.
      * @throws FabricException {@code FI_EINVAL} if it is not a regular file of that length that can be read and
      *     written, {@code FI_EOPNOTSUPP} on a file system without stable storage, {@code FI_EACCES} for a file of
      *     another user.
@@ -45,20 +40,11 @@ public final class PersistentFile implements StableStorage {
         return new PersistentFile(fd, files.adopt(clientId, MappedFile.ofDescriptor(fd, path, lengthBytes, uid)));
     }
 
-    /**
-     * Address of the region's first byte in this process.
-     *
-     * @return native address.
-     */
+    /** Address of the region's first byte in this process. Returns the native address. */
     public long address() {
         return memory.address();
     }
 
-    /**
-     * Length of the mapping.
-     *
-     * @return bytes.
-     */
     public long lengthBytes() {
         return memory.lengthBytes();
     }

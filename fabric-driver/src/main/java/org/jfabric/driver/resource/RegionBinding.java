@@ -34,22 +34,13 @@ public final class RegionBinding {
             : new RegionBinding(reads == counter ? null : reads, writes == counter ? null : writes, endpoints);
     }
 
-    /**
-     * A peer has read the region.
-     *
-     * @param lengthBytes bytes that it has read.
-     */
     public void onRead(long lengthBytes) {
         if (reads != null) {
             reads.success(lengthBytes);
         }
     }
 
-    /**
-     * A peer has written the region.
-     *
-     * @param lengthBytes bytes that it has written.
-     */
+    /** A peer has written the region. */
     public void onWrite(long lengthBytes) {
         if (writes != null) {
             writes.success(lengthBytes);

@@ -4,7 +4,6 @@ package org.jfabric.driver.resource;
  * How peers name a region, and what they may do with it. Source: fi_mr(3), fi_mr_reg, access and requested_key.
  *
  * @param domain number of the domain in which the key is unique; only endpoints of this domain give access.
- * @param key    chosen by the application.
  * @param access {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both; 0: peers cannot use the region.
  */
 public record RegionKey(long domain, long key, long access) {

@@ -52,15 +52,7 @@ public final class RegionSync {
         }
     }
 
-    /**
-     * The syncs of a region without writes.
-     *
-     * @param storage      of the region.
-     * @param resource     runs the syncs.
-     * @param inbox        of the progress agent.
-     * @param counters     count the syncs.
-     * @param errorHandler receives failures.
-     */
+    /** The syncs of a region without writes. */
     public RegionSync(
         StableStorage storage, ResourceAgent resource, Inbox inbox, SystemCounters counters,
         ErrorHandler errorHandler) {
@@ -71,11 +63,7 @@ public final class RegionSync {
         this.errorHandler = errorHandler;
     }
 
-    /**
-     * Whether a sync has failed.
-     *
-     * @return true for ever after the first failure.
-     */
+    /** Whether a sync has failed. */
     public boolean hasFailed() {
         return hasFailed;
     }

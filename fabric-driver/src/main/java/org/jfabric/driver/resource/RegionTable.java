@@ -27,11 +27,8 @@ public final class RegionTable {
     }
 
     /**
-     * Adds a region.
-     *
-     * @param region to be found under the returned index.
-     * @return index from 1; {@code -FI_ENOMEM} if the client has {@link MemoryRegionDescriptor#MAX_REGIONS}, {@code
-     *     -FI_ENOKEY} if another region of the domain has its key.
+     * Adds a region. Returns the index from 1; {@code -FI_ENOMEM} if the client has {@link
+     * MemoryRegionDescriptor#MAX_REGIONS}, {@code -FI_ENOKEY} if another region of the domain has its key.
      */
     public int add(RegisteredRegion region) {
         int index = 1;
@@ -46,7 +43,6 @@ public final class RegionTable {
     /**
      * Adds a region under an index that its client has chosen, because its addresses have it already.
      *
-     * @param region to be found there.
      * @param index  1 to {@link MemoryRegionDescriptor#MAX_REGIONS}.
      * @return the index; {@code -FI_EBUSY} if another region is there, {@code -FI_ENOKEY} as above.
      */
@@ -102,12 +98,7 @@ public final class RegionTable {
         return region != null || copied == null || index >= copied.length ? region : copied[index];
     }
 
-    /**
-     * The regions of a domain that peers may access.
-     *
-     * @param domain number of the domain.
-     * @return the same object always.
-     */
+    /** The regions of a domain that peers may access. Returns the same object always. */
     public KeyTable keys(long domain) {
         KeyTable table = keys.get(domain);
         if (table == null) {
@@ -117,7 +108,6 @@ public final class RegionTable {
         return table;
     }
 
-    /** Closes all regions. */
     public void closeAll() {
         for (int i = 1; i < regions.length; i++) {
             close(i);
@@ -128,7 +118,6 @@ public final class RegionTable {
      * Finds the region of an address range.
      *
      * @param address packed as in {@link MemoryRegionDescriptor}.
-     * @param length  bytes, read as unsigned.
      * @return the region if it is open, of the same generation, and holds the whole range; else null.
      */
     public RegisteredRegion find(long address, long length) {
@@ -149,11 +138,8 @@ public final class RegionTable {
     }
 
     /**
-     * Finds the region of an address range where {@link #find} has found none: one whose bytes are copied.
-     *
-     * @param address as for {@link #find}.
-     * @param length  as for {@link #find}.
-     * @return null if there is none.
+     * Finds the region of an address range where {@link #find} has found none: one whose bytes are copied. Returns null
+     * if there is none.
      */
     public RegisteredRegion findCopied(long address, long length) {
         int index = MemoryRegionDescriptor.region(address);
@@ -164,22 +150,14 @@ public final class RegionTable {
     }
 
     /**
-     * As {@link #findCopied}, for an operation that sends the range: its bytes are here when this returns.
-     *
-     * @param address as for {@link #find}.
-     * @param length  as for {@link #find}.
-     * @return null if there is none, or if the client's memory is not there any more.
+     * As {@link #findCopied}, for an operation that sends the range: its bytes are here when this returns. Returns null
+     * if there is none, or if the client's memory is not there any more.
      */
     public RegisteredRegion fetch(long address, long length) {
         RegisteredRegion region = findCopied(address, length);
         return region == null || region.fetch(MemoryRegionDescriptor.offset(address), length) ? region : null;
     }
 
-    /**
-     * Open regions.
-     *
-     * @return number of regions.
-     */
     public int size() {
         return count;
     }

@@ -37,23 +37,13 @@ public final class RegisteredRegion {
      * @param number      number of its {@code .mr} file, or 0 for memory of the embedding process that has none.
      * @param generation  all 64 bits of its generation.
      * @param address     native address of its first byte in this process.
-     * @param lengthBytes bytes.
      * @param release     gives the mapping back; called once, on the progress thread, and must not block.
      */
     public RegisteredRegion(long number, long generation, long address, long lengthBytes, Runnable release) {
         this(number, generation, address, lengthBytes, RegionKey.NONE, release);
     }
 
-    /**
-     * A region that peers can use, too.
-     *
-     * @param number      as above.
-     * @param generation  as above.
-     * @param address     as above.
-     * @param lengthBytes as above.
-     * @param key         how peers name it.
-     * @param release     as above.
-     */
+    /** A region that peers can use, too. */
     public RegisteredRegion(
         long number, long generation, long address, long lengthBytes, RegionKey key, Runnable release) {
         this.number = number;
@@ -80,15 +70,7 @@ public final class RegisteredRegion {
         this.clientAddress = clientAddress;
     }
 
-    /**
-     * A region in a file, which peers can map.
-     *
-     * @param file    the region's file, mapped here.
-     * @param length  bytes of the region.
-     * @param key     how peers name it.
-     * @param release as for the constructor.
-     * @return the region.
-     */
+    /** A region in a file, which peers can map. */
     public static RegisteredRegion inFile(SharedFile file, long length, RegionKey key, Runnable release) {
         return new RegisteredRegion(file, length, key, null, 0, release);
     }
@@ -98,24 +80,14 @@ public final class RegisteredRegion {
      * are copied there when an operation begins, and back before its entry is written. Accesses of peers are copied
      * from and to the client's memory alone, so that they neither see nor change bytes of an operation in progress.
      *
-     * @param file          the file, mapped here.
-     * @param length        bytes of the region.
-     * @param key           how peers name it.
-     * @param memory        of the client.
      * @param clientAddress of the first byte there.
-     * @param release       as for the constructor.
-     * @return the region.
      */
     public static RegisteredRegion copied(
         SharedFile file, long length, RegionKey key, ClientMemory memory, long clientAddress, Runnable release) {
         return new RegisteredRegion(file, length, key, memory, clientAddress, release);
     }
 
-    /**
-     * Whether the bytes at {@link #address()} are a copy.
-     *
-     * @return true for a region of a client's process.
-     */
+    /** Whether the bytes at {@link #address()} are a copy. */
     public boolean isCopied() {
         return memory != null;
     }
@@ -124,7 +96,6 @@ public final class RegisteredRegion {
      * Copies bytes of the client to {@link #address()}, for an operation that begins.
      *
      * @param offset of the first byte.
-     * @param length bytes, inside the region.
      * @return false if the client's memory is not there any more.
      */
     public boolean fetch(long offset, long length) {
@@ -135,7 +106,6 @@ public final class RegisteredRegion {
      * Copies bytes at {@link #address()} to the client, before the entry of the operation that has brought them.
      *
      * @param offset of the first byte.
-     * @param length bytes, inside the region.
      * @return false if the client's memory is not there any more.
      */
     public boolean store(long offset, long length) {
@@ -147,7 +117,6 @@ public final class RegisteredRegion {
      *
      * @param offset of the first byte.
      * @param dest   native address.
-     * @param length bytes, inside the region.
      * @return false if the client's memory is not there any more.
      */
     public boolean read(long offset, long dest, long length) {
@@ -159,44 +128,30 @@ public final class RegisteredRegion {
      *
      * @param offset of the first byte.
      * @param source native address.
-     * @param length bytes, inside the region.
      * @return false if the client's memory is not there any more.
      */
     public boolean write(long offset, long source, long length) {
         return memory.write(source, clientAddress + offset, length);
     }
 
-    /**
-     * How peers name the region.
-     *
-     * @return its key and rights.
-     */
+    /** How peers name the region. */
     public RegionKey key() {
         return key;
     }
 
-    /**
-     * The syncs of a persistent region.
-     *
-     * @return null for other regions.
-     */
+    /** The syncs of a persistent region. Returns null for other regions. */
     public RegionSync sync() {
         return sync;
     }
 
-    /**
-     * Makes the region persistent, before it is used.
-     *
-     * @param newSync its syncs.
-     */
+    /** Makes the region persistent, before it is used. */
     public void sync(RegionSync newSync) {
         sync = newSync;
     }
 
     /**
-     * The counters and endpoints that the region is bound to.
-     *
-     * @return null if peers of all endpoints of its domain may access it and nothing counts these accesses.
+     * The counters and endpoints that the region is bound to. Returns null if peers of all endpoints of its domain may
+     * access it and nothing counts these accesses.
      */
     public RegionBinding binding() {
         return binding;
@@ -211,67 +166,38 @@ public final class RegisteredRegion {
         binding = newBinding;
     }
 
-    /**
-     * Counts no more accesses there.
-     *
-     * @param counter that is closed.
-     */
+    /** Counts no more accesses there. */
     public void unbind(AccessCounter counter) {
         if (binding != null) {
             binding = binding.without(counter);
         }
     }
 
-    /**
-     * Number of the region's file.
-     *
-     * @return from 1, or 0 if no other driver can map it.
-     */
+    /** Number of the region's file, from 1, or 0 if no other driver can map it. */
     public long number() {
         return number;
     }
 
-    /**
-     * Generation of the region.
-     *
-     * @return all 64 bits; addresses carry the lowest 8.
-     */
+    /** Generation of the region. Returns all 64 bits; addresses carry the lowest 8. */
     public long generation() {
         return generation;
     }
 
-    /**
-     * Address of the first byte in this process; if {@link #isCopied()}, of its copy.
-     *
-     * @return native address.
-     */
+    /** Address of the first byte in this process; if {@link #isCopied()}, of its copy. Returns the native address. */
     public long address() {
         return address;
     }
 
-    /**
-     * Length of the region.
-     *
-     * @return bytes.
-     */
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /**
-     * Operations that hold the region.
-     *
-     * @return 0 or more.
-     */
+    /** Operations that hold the region. Returns 0 or more. */
     public int useCount() {
         return useCount;
     }
 
-    /**
-     * Checks whether new operations may no longer use the region.
-     *
-     * @return true after {@link #close()}.
-     */
+    /** Checks whether new operations may no longer use the region. Returns true after {@link #close()}. */
     public boolean isClosed() {
         return closed;
     }

@@ -135,7 +135,6 @@ public final class ResourceAgent implements AutoCloseable {
      * An agent without thread.
      *
      * @param watcher      the descriptors it sleeps on; its own or, in INVOKER, the one with the driver's descriptors.
-     * @param errorHandler receives unexpected errors.
      * @param hasThreads   whether it may start threads; else {@link #poll()} does the work of all of them.
      */
     public ResourceAgent(DescriptorWatcher watcher, ErrorHandler errorHandler, boolean hasThreads) {
@@ -157,7 +156,6 @@ public final class ResourceAgent implements AutoCloseable {
      * Runs a task in the background; any thread.
      *
      * @param task  to be run; after {@link #close()} it is run at once by the caller.
-     * @param inbox receives the task's result.
      */
     public void submit(ResourceTask task, Inbox inbox) {
         ParkedLane parked = task.isSync() ? syncTasks : task.isClosing() ? closingTasks
@@ -187,8 +185,6 @@ public final class ResourceAgent implements AutoCloseable {
     /**
      * Watches the descriptors and runs what was submitted, for an agent that has no threads. Its results are in the
      * inboxes after the return.
-     *
-     * @return descriptors with events and tasks.
      */
     public int poll() {
         int work = watcher.poll(0, ownInbox);

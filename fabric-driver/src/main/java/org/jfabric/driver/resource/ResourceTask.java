@@ -7,7 +7,6 @@ package org.jfabric.driver.resource;
 public abstract class ResourceTask {
     private Throwable failure;
 
-    /** For subclasses. */
     protected ResourceTask() {
     }
 
@@ -20,9 +19,8 @@ public abstract class ResourceTask {
 
     /**
      * Memory that the slow part reserves, maps or frees. Tasks of more than {@link ResourceAgent#LONG_TASK_BYTES} run
-     * on a thread of their own, in their own order, so that the other tasks do not wait for them.
-     *
-     * @return bytes, 0 if the task does not depend on a size; the same for each call.
+     * on a thread of their own, in their own order, so that the other tasks do not wait for them. Returns the bytes, 0
+     * if the task does not depend on a size; the same for each call.
      */
     protected long sizeBytes() {
         return 0;

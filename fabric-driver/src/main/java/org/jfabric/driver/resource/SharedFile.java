@@ -28,65 +28,35 @@ public final class SharedFile {
         this.mapping = mapping;
     }
 
-    /**
-     * The client that can write it.
-     *
-     * @return the client's number.
-     */
+    /** The client that can write it. */
     public long clientId() {
         return clientId;
     }
 
-    /**
-     * Its number in the directory.
-     *
-     * @return from 1.
-     */
+    /** Its number in the directory, from 1. */
     public long number() {
         return number;
     }
 
-    /**
-     * Generation of the number: numbers are used again.
-     *
-     * @return all 64 bits as in the file's header.
-     */
+    /** Generation of the number: numbers are used again. Returns all 64 bits as in the file's header. */
     public long generation() {
         return generation;
     }
 
-    /**
-     * Its name in the directory.
-     *
-     * @return for example {@code 17.tq}.
-     */
+    /** Its name in the directory, for example {@code 17.tq}. */
     public String name() {
         return type.fileName(number);
     }
 
-    /**
-     * Address of the mapping.
-     *
-     * @return native address of the first byte.
-     */
+    /** Address of the mapping. Returns the native address of the first byte. */
     public long address() {
         return mapping.address();
     }
 
-    /**
-     * Length of the mapping.
-     *
-     * @return bytes, whole pages.
-     */
     public long lengthBytes() {
         return mapping.lengthBytes();
     }
 
-    /**
-     * Type of its contents.
-     *
-     * @return as in the file's header.
-     */
     public FileType type() {
         return type;
     }
@@ -121,9 +91,8 @@ public final class SharedFile {
     }
 
     /**
-     * Checks whether the file became shorter than the mapping, so that accesses fail.
-     *
-     * @return null if the file is complete, otherwise a description.
+     * Checks whether the file became shorter than the mapping, so that accesses fail. Returns null if the file is
+     * complete, otherwise a description.
      */
     String inspect() {
         long page = Libc.pageBytes();

@@ -32,14 +32,6 @@ public final class SharedFiles {
     private final AtomicLong lastNumber = new AtomicLong();
     private final Map<Long, SharedFile> fileByNumber = new ConcurrentHashMap<>();
 
-    /**
-     * No files yet.
-     *
-     * @param directoryFd open descriptor of the driver's directory.
-     * @param owner       identity of this driver.
-     * @param counters    for the bytes mapped.
-     * @param environment for generations.
-     */
     public SharedFiles(int directoryFd, OwnerId owner, SystemCounters counters, Environment environment) {
         this.directoryFd = directoryFd;
         this.owner = owner;
@@ -47,38 +39,22 @@ public final class SharedFiles {
         this.environment = environment;
     }
 
-    /**
-     * Descriptor of the directory.
-     *
-     * @return open while the driver runs.
-     */
+    /** Descriptor of the directory, open while the driver runs. */
     public int directoryFd() {
         return directoryFd;
     }
 
-    /**
-     * Identity that stands in every file.
-     *
-     * @return the driver's random id.
-     */
+    /** Identity that stands in every file. */
     public OwnerId owner() {
         return owner;
     }
 
-    /**
-     * Clock, random numbers and threads of the driver.
-     *
-     * @return as given.
-     */
+    /** Clock, random numbers and threads of the driver. */
     public Environment environment() {
         return environment;
     }
 
-    /**
-     * A number for a new file.
-     *
-     * @return from 1; never twice.
-     */
+    /** A number for a new file, from 1; never twice. */
     public long nextNumber() {
         return lastNumber.incrementAndGet();
     }
@@ -86,15 +62,8 @@ public final class SharedFiles {
     /**
      * Creates a file for a client; its name is published later.
      *
-     * @param clientId    the client that will share it.
      * @param number      from {@link #nextNumber()}.
-     * @param type        type of its contents.
      * @param schemaId    SBE schema of its records, 0 for none.
-     * @param lengthBytes of the whole file; its blocks are reserved.
-     * @param dataLength  bytes of the data part, for the header.
-     * @param parameter1  of the file type.
-     * @param parameter2  of the file type.
-     * @return the mapped file.
      * @throws org.jfabric.ffi.NativeCallException if there is no room, with the numbers.
      */
     public SharedFile create(
@@ -112,12 +81,8 @@ public final class SharedFiles {
     /**
      * Makes a file for registered memory.
      *
-     * @param clientId    the client that registers.
      * @param number      from {@link #nextNumber()}.
      * @param generation  from {@link #randomGeneration()}.
-     * @param lengthBytes of the whole file.
-     * @param dataLength  bytes that can be named in requests.
-     * @return the mapped file.
      * @throws org.jfabric.ffi.NativeCallException if there is no room, with the numbers.
      */
     public SharedFile createRegion(long clientId, long number, long generation, long lengthBytes, long dataLength) {
@@ -125,11 +90,8 @@ public final class SharedFiles {
     }
 
     /**
-     * Watches a file that a client has opened, for truncation.
-     *
-     * @param clientId the client that shares it.
-     * @param mapping  of the file, which belongs to the new object.
-     * @return the mapped file; it has no name in the directory.
+     * Watches a file that a client has opened, for truncation. Returns the mapped file; it has no name in the
+     * directory.
      */
     public SharedFile adopt(long clientId, MappedFile mapping) {
         SharedFile file = new SharedFile(
@@ -139,12 +101,7 @@ public final class SharedFiles {
         return file;
     }
 
-    /**
-     * Finds a mapped file.
-     *
-     * @param number in its name.
-     * @return null if there is none.
-     */
+    /** Finds a mapped file. Returns null if there is none. */
     public SharedFile find(long number) {
         return fileByNumber.get(number);
     }
@@ -180,11 +137,7 @@ public final class SharedFiles {
         return generation;
     }
 
-    /**
-     * Finds files that were truncated.
-     *
-     * @return one entry for each client that owns one.
-     */
+    /** Finds files that were truncated. */
     public List<Cut> inspect() {
         List<Cut> cuts = new ArrayList<>();
         LongHashSet seen = new LongHashSet();

@@ -32,7 +32,6 @@ public final class Sleepers {
      * Without sleepers.
      *
      * @param cncAddress native address of the {@code cnc} file.
-     * @param watcher    whose thread wakes the sleepers in time.
      * @param timerNs    longest sleep in nanoseconds while a deadline is awaited.
      * @param onFirst    called before the first object is added; under the lock of this object.
      */
@@ -43,11 +42,7 @@ public final class Sleepers {
         this.onFirst = onFirst;
     }
 
-    /**
-     * Wakes an object's threads from now on.
-     *
-     * @param sleeper new.
-     */
+    /** Wakes an object's threads from now on. */
     public void add(Sleeper sleeper) {
         synchronized (lock) {
             if (!begun) {

@@ -19,11 +19,7 @@ public enum Stage {
         this.label = label;
     }
 
-    /**
-     * Name of the stage in metrics.
-     *
-     * @return value of the label {@code stage}.
-     */
+    /** Name of the stage in metrics. */
     public String label() {
         return label;
     }

@@ -55,20 +55,12 @@ public final class StageTimes {
         return new StageTimes(interval, histograms);
     }
 
-    /**
-     * Whether there are samples.
-     *
-     * @return false for {@link #OFF}.
-     */
+    /** Whether there are samples. */
     public boolean isOn() {
         return interval != 0;
     }
 
-    /**
-     * The distance of two samples.
-     *
-     * @return a number of messages, a power of two; 0 if there are none.
-     */
+    /** The distance of two samples. Returns a number of messages, a power of two; 0 if there are none. */
     public int interval() {
         return interval;
     }
@@ -76,9 +68,6 @@ public final class StageTimes {
     /**
      * Records the time of a sample. The begin may be from a clock reading of another process: an impossible time is
      * ignored, and so is every time if nothing is to be sampled.
-     *
-     * @param stage which.
-     * @param ns    its time.
      */
     public void record(Stage stage, long ns) {
         if (interval != 0 && ns >= 0 && ns <= MAX_NS) {
@@ -86,11 +75,7 @@ public final class StageTimes {
         }
     }
 
-    /**
-     * Collects samples from now on, until {@link #remove}.
-     *
-     * @param samples of one object.
-     */
+    /** Collects samples from now on, until {@link #remove}. */
     public void add(Samples samples) {
         sources.add(samples);
     }

@@ -4,7 +4,6 @@ package org.jfabric.driver.resource;
 public abstract class SyncWaiter {
     SyncWaiter next;
 
-    /** For subclasses. */
     protected SyncWaiter() {
     }
 

@@ -52,20 +52,12 @@ public enum SystemCounter {
         this.label = label;
     }
 
-    /**
-     * Name for people.
-     *
-     * @return the label in the {@code cnc} file.
-     */
+    /** Name for people. */
     public String label() {
         return label;
     }
 
-    /**
-     * Number of constants.
-     *
-     * @return a count.
-     */
+    /** Number of constants. */
     static int count() {
         return VALUES.length;
     }

@@ -11,11 +11,6 @@ import org.agrona.concurrent.status.CountersManager;
 public final class SystemCounters {
     private final AtomicCounter[] counters = new AtomicCounter[SystemCounter.count()];
 
-    /**
-     * Makes the counters.
-     *
-     * @param manager of a fresh {@code cnc} file.
-     */
     public SystemCounters(CountersManager manager) {
         for (SystemCounter counter : SystemCounter.values()) {
             counters[counter.ordinal()] = manager.newCounter(counter.label());
@@ -25,7 +20,6 @@ public final class SystemCounters {
     /**
      * Adds to a counter; any thread.
      *
-     * @param counter which.
      * @param amount  may be negative.
      */
     public void add(SystemCounter counter, long amount) {
@@ -35,29 +29,17 @@ public final class SystemCounters {
     /**
      * Raises a counter that only the calling thread writes.
      *
-     * @param counter which.
      * @param value   the new value, if it is the greatest so far.
      */
     public void max(SystemCounter counter, long value) {
         counters[counter.ordinal()].proposeMaxRelease(value);
     }
 
-    /**
-     * Sets a counter that only the calling thread writes.
-     *
-     * @param counter which.
-     * @param value   the new value.
-     */
+    /** Sets a counter that only the calling thread writes. */
     public void set(SystemCounter counter, long value) {
         counters[counter.ordinal()].setRelease(value);
     }
 
-    /**
-     * The value of a counter.
-     *
-     * @param counter which.
-     * @return its value.
-     */
     public long value(SystemCounter counter) {
         return counters[counter.ordinal()].get();
     }

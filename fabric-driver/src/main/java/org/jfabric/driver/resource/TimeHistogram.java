@@ -39,11 +39,8 @@ public final class TimeHistogram {
     /**
      * Opens the counters.
      *
-     * @param counters  of the driver.
      * @param firstBits the first bucket ends at 2 to the power of this, in nanoseconds.
      * @param stepBits  each power of two has 2 to the power of this buckets.
-     * @param name      of the metric.
-     * @param labels    of the metric, names and values in turn.
      */
     public TimeHistogram(CounterOpener counters, int firstBits, int stepBits, String name, String... labels) {
         this.firstBits = firstBits;

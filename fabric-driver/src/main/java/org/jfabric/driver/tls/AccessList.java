@@ -55,7 +55,6 @@ public final class AccessList {
     /**
      * Reads the file.
      *
-     * @param file of the list.
      * @throws FabricException {@code FI_EINVAL} with the line that is wrong, {@code FI_ENOENT} if it cannot be read.
      */
     public AccessList(Path file) {
@@ -77,23 +76,14 @@ public final class AccessList {
         }
     }
 
-    /**
-     * The reason why the changed file is not in use.
-     *
-     * @return null if there is none, or it was returned before.
-     */
+    /** The reason why the changed file is not in use. Returns null if there is none, or it was returned before. */
     public synchronized FabricException takeProblem() {
         FabricException taken = problem;
         problem = null;
         return taken;
     }
 
-    /**
-     * Whether a host may connect if it has the right key.
-     *
-     * @param host source address of the connection.
-     * @return false if no rule names it.
-     */
+    /** Whether a host may connect if it has the right key. */
     public boolean admits(InetAddress host) {
         byte[] address = host.getAddress();
         return rules.stream().anyMatch(rule -> rule.admits(address));
@@ -102,7 +92,6 @@ public final class AccessList {
     /**
      * Whether a peer may connect.
      *
-     * @param host address of the peer.
      * @param key  fingerprint of its certificate; null for a plain connection, which only rules for every key admit.
      * @return false if no rule names it.
      */

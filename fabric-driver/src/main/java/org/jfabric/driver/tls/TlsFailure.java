@@ -11,19 +11,13 @@ import org.jfabric.info.FabricErrno;
  * The reason why a peer was not proved, or why its bytes are not those that it has sealed.
  *
  * @param errno positive; {@code FI_EKEYREJECTED} if the key of one side is not trusted by the other.
- * @param text  completes "peer ...".
  */
 public record TlsFailure(int errno, String text) {
     /** Alerts about the key of this side. */
     private static final List<String> REFUSALS =
         List.of("certificate", "unknown_ca", "access_denied", "handshake_failure");
 
-    /**
-     * Classifies what an engine has thrown.
-     *
-     * @param failed thrown by an engine.
-     * @return errno and text.
-     */
+    /** Classifies what an engine has thrown. Returns the errno and text. */
     public static TlsFailure of(SSLException failed) {
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
             if (cause instanceof CertificateException || cause instanceof CertPathValidatorException

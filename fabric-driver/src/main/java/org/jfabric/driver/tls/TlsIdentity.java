@@ -59,8 +59,6 @@ public final class TlsIdentity {
     /**
      * Reads the files, for connections over TLS 1.3.
      *
-     * @param config their names.
-     * @return the identity.
      * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
      */
     public static TlsIdentity ofStreams(TlsConfig config) {
@@ -70,8 +68,6 @@ public final class TlsIdentity {
     /**
      * Reads the files, for sessions over DTLS 1.2.
      *
-     * @param config their names.
-     * @return the identity.
      * @throws FabricException as {@link #ofStreams}.
      */
     public static TlsIdentity ofDatagrams(TlsConfig config) {
@@ -79,10 +75,8 @@ public final class TlsIdentity {
     }
 
     /**
-     * Makes the engine of a new connection, with the newest key.
-     *
-     * @param isClient whether this side begins the handshake.
-     * @return engine whose peer must authenticate itself, too.
+     * Makes the engine of a new connection, with the newest key. Returns the engine whose peer must authenticate
+     * itself, too.
      */
     public synchronized SSLEngine engine(boolean isClient) {
         List<Object> now = files.stamps();
@@ -108,11 +102,7 @@ public final class TlsIdentity {
         return engine;
     }
 
-    /**
-     * The reason why changed files are not in use.
-     *
-     * @return null if there is none, or it was returned before.
-     */
+    /** The reason why changed files are not in use. Returns null if there is none, or it was returned before. */
     public synchronized FabricException takeProblem() {
         FabricException taken = problem;
         problem = null;
@@ -150,9 +140,7 @@ public final class TlsIdentity {
 
     /**
      * The fingerprint of a certificate, as {@code keytool} and {@code openssl x509 -fingerprint -sha256} compute it.
-     *
-     * @param certificate of a peer.
-     * @return {@code sha256:} and 64 hexadecimal digits.
+     * Returns {@code sha256:} and 64 hexadecimal digits.
      */
     public static String fingerprint(Certificate certificate) {
         try {

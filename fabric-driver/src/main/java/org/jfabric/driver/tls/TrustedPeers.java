@@ -24,12 +24,7 @@ final class TrustedPeers extends X509ExtendedTrustManager {
     private final Set<X509Certificate> pinned;
     private final List<Authority> authorities = new ArrayList<>();
 
-    /**
-     * Makes the decision ready.
-     *
-     * @param pinned      certificates of peers.
-     * @param authorities certificates whose keys issue those of peers.
-     */
+    /** Makes the decision ready. */
     TrustedPeers(List<X509Certificate> pinned, List<X509Certificate> authorities) throws GeneralSecurityException {
         this.pinned = Set.copyOf(pinned);
         for (X509Certificate each : authorities) {

@@ -12,12 +12,6 @@ public final class Doctor {
     private Doctor() {
     }
 
-    /**
-     * Examines a host.
-     *
-     * @param host its files and facts.
-     * @return one finding for each check.
-     */
     public static List<Finding> examine(Host host) {
         return CHECKS.stream().map(check -> check.examine(host)).toList();
     }

@@ -5,8 +5,6 @@ import java.util.List;
 /**
  * What a check found.
  *
- * @param check    name of the check.
- * @param grade    of the finding.
  * @param seen     value or state found.
  * @param remedy   what to do, one or two sentences; empty if nothing has to be done.
  * @param commands that do it, for a shell; none if there are no such commands. Nothing runs them.

@@ -14,10 +14,8 @@ import org.jfabric.info.Verdict;
  * @param root           {@code /}, or a tree of files in its place.
  * @param config         options that a driver would have here; the defaults if they are wrong.
  * @param configProblem  why they are wrong, or null.
- * @param uid            user of the driver.
  * @param driverPid      process of the driver that runs in the directory, 0 if none does.
  * @param freeBytes      free in the file system of the directory, -1 if unknown.
- * @param leftovers      directories of dead drivers.
  * @param javaFeature    version of the virtual machine, such as 25.
  * @param verdicts       of all links; empty if no driver could be asked.
  * @param linksProblem   why no driver could be asked, or null.

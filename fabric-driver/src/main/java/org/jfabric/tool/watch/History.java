@@ -9,7 +9,6 @@ final class History {
     /**
      * One sample of one driver. A rate is not a number, and a time is -1, where it is not known.
      *
-     * @param driver   its directory.
      * @param messages sent and received per second.
      * @param bytes    sent and received per second.
      * @param cycles   since the sample before; null if there is none.
@@ -26,7 +25,6 @@ final class History {
      * One sample.
      *
      * @param timeMs when it was taken, milliseconds since 1970.
-     * @param points of all drivers.
      */
     record Moment(long timeMs, List<Point> points) {
     }
@@ -34,11 +32,7 @@ final class History {
     private final int limit;
     private final Deque<Moment> moments = new ArrayDeque<>();
 
-    /**
-     * Creates an empty history.
-     *
-     * @param limit samples that are kept.
-     */
+    /** Creates an empty history. */
     History(int limit) {
         this.limit = limit;
     }

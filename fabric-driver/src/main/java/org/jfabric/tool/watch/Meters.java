@@ -6,7 +6,6 @@ import java.util.Map;
  * The counters and gauges of a link, an endpoint or a peer by the last part of their names, such as
  * {@code sent_messages}.
  *
- * @param values of all of them.
  * @param rates  change of the counters per second; empty in the first sample and of a driver that does not run.
  */
 record Meters(Map<String, Long> values, Map<String, Double> rates) {

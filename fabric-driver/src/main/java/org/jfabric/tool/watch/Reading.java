@@ -13,13 +13,8 @@ import org.jfabric.tool.ToolException;
 /**
  * The metrics of one driver, read once.
  *
- * @param directory   of the driver.
  * @param problem     reason why nothing could be read, a sentence; otherwise null.
- * @param running     whether the driver runs.
- * @param parked      whether its thread sleeps.
- * @param pid         its process.
  * @param startTimeMs when it started, milliseconds since 1970.
- * @param metrics     as in {@code stat --json}.
  */
 record Reading(
     Path directory, String problem, boolean running, boolean parked, long pid, long startTimeMs,

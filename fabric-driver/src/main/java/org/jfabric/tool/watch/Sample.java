@@ -9,24 +9,16 @@ import java.util.Map;
  *
  * @param timeMs  when it was taken, milliseconds since 1970.
  * @param seconds since the sample before; 0 for the first one.
- * @param drivers in the order of their directories.
  * @param waits   the longest one first.
  */
 record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> waits) {
     /**
      * A driver.
      *
-     * @param directory of the driver.
-     * @param state     of the process.
      * @param problem   reason why its file cannot be read, a sentence; otherwise null.
-     * @param pid       its process.
      * @param startMs   when it started, milliseconds since 1970.
      * @param totals    values of the driver, by the last part of the metric's name; times in nanoseconds.
      * @param cycles    duty cycles since the sample before.
-     * @param clients   by number.
-     * @param endpoints by number of the client and their own.
-     * @param links     by name.
-     * @param options   that were set.
      */
     record Driver(
         Path directory, State state, String problem, long pid, long startMs, Map<String, Long> totals, Cycles cycles,
@@ -76,10 +68,7 @@ record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> wait
     /**
      * Duty cycles. A time is the upper bound of its bucket in nanoseconds, and -1 if there was none.
      *
-     * @param count    how many.
-     * @param medianNs of half of them.
      * @param p99Ns    of 99 % of them.
-     * @param maxNs    of all of them.
      */
     record Cycles(long count, long medianNs, long p99Ns, long maxNs) {
     }
@@ -87,51 +76,31 @@ record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> wait
     /**
      * A client of a driver.
      *
-     * @param id   its number.
      * @param name its name, empty if it has none.
-     * @param pid  its process.
      */
     record Client(String id, String name, String pid) {
     }
 
-    /**
-     * An endpoint of a client.
-     *
-     * @param id      its number.
-     * @param client  number of its client.
-     * @param address its address.
-     * @param state   of its queues, the worst one.
-     * @param meters  of all its peers.
-     * @param peers   by address.
-     */
+    /** An endpoint of a client. */
     record Endpoint(String id, String client, String address, QueueState state, Meters meters, List<Peer> peers) {
     }
 
     /**
      * Another endpoint that messages are exchanged with.
      *
-     * @param address its address.
-     * @param link    to it.
      * @param state   of the queues between both.
      * @param meters  of the messages between both.
      */
     record Peer(String address, String link, QueueState state, Meters meters) {
     }
 
-    /**
-     * A link of a driver.
-     *
-     * @param name   such as {@code shm}.
-     * @param meters of all endpoints.
-     */
+    /** A link of a driver. */
     record Link(String name, Meters meters) {
     }
 
     /**
      * An option that was set.
      *
-     * @param name   of the option.
-     * @param value  as text.
      * @param origin where it was set.
      */
     record Setting(String name, String value, String origin) {
@@ -140,9 +109,6 @@ record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> wait
     /**
      * An endpoint that waits for another one.
      *
-     * @param who     address of the one that waits.
-     * @param forWhom address of the other one.
-     * @param why     a clause with the number.
      * @param seconds since a sample has shown it first.
      */
     record Wait(String who, String forWhom, String why, double seconds) {

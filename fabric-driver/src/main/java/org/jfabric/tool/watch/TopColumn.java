@@ -60,11 +60,7 @@ enum TopColumn {
     /**
      * A line of the table.
      *
-     * @param text         address.
      * @param client       name or number of the client.
-     * @param state        of its queues.
-     * @param meters       of it.
-     * @param waitingSends sends that wait for peers.
      */
     record Row(String text, String client, QueueState state, Meters meters, long waitingSends) {
         static Row of(Sample.Endpoint endpoint, String client) {

@@ -34,7 +34,6 @@ final class TopFrame {
      * A line of the frame.
      *
      * @param text  without line break.
-     * @param style of all of it.
      */
     record Line(String text, Style style) {
     }

@@ -44,9 +44,6 @@ final class TopScreen {
      * Creates a screen.
      *
      * @param terminal   stays open.
-     * @param samples    takes the next sample.
-     * @param view       choices to begin with.
-     * @param intervalMs between two samples.
      */
     TopScreen(Terminal terminal, Supplier<Sample> samples, TopView view, long intervalMs) {
         this.terminal = terminal;

@@ -3,10 +3,8 @@ package org.jfabric.tool.watch;
 /**
  * The choices of the user.
  *
- * @param sort      column by which endpoints are sorted.
  * @param isReverse least first, texts from Z.
  * @param filter    text that an endpoint, its client, state or one of its peers must contain; empty for all.
- * @param hasPeers  whether the peers stand below their endpoints.
  */
 record TopView(TopColumn sort, boolean isReverse, String filter, boolean hasPeers) {
     TopView sortedBy(TopColumn column) {

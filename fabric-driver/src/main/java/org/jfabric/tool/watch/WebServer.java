@@ -82,7 +82,6 @@ final class WebServer implements AutoCloseable {
      * Listens, and takes samples.
      *
      * @param port     of 127.0.0.1, 0 for a free one.
-     * @param sampler  owned by the server from now on.
      * @param periodMs between two samples, and two questions of the page.
      * @return the server; the caller closes it.
      * @throws ToolException if the port cannot be listened at.

@@ -11,7 +11,6 @@ public final class SimulatedEngine {
     /**
      * Checks what holds at all times.
      *
-     * @param session     of a client.
      * @param budgetBytes of each endpoint for messages without a receive.
      * @return what is wrong; empty if nothing is.
      */
@@ -39,10 +38,8 @@ public final class SimulatedEngine {
     }
 
     /**
-     * Checks what holds when all sends have ended and all messages were received.
-     *
-     * @param session of a client.
-     * @return what is wrong; empty if nothing is.
+     * Checks what holds when all sends have ended and all messages were received. Returns what is wrong; empty if
+     * nothing is.
      */
     public static List<String> checkAtRest(EngineSession session) {
         List<String> wrong = new ArrayList<>();

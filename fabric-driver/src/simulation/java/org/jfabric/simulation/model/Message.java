@@ -11,7 +11,6 @@ public class Message {
     public boolean tagged;
     /** 0 if untagged. */
     public long tag;
-    /** Bytes. */
     public int length;
     /** Where it begins in the receive that has taken it, in bytes. */
     public int place;

@@ -18,7 +18,6 @@ import org.jfabric.info.Flags;
  * that all add to, and around everything are bytes that no access may change.
  */
 final class AccessedMemory {
-    /** Bytes of a lane. */
     static final int LANE = 96 << 10;
     static final int SUMS = 4;
     private static final int GUARD = 4096;
@@ -58,7 +57,6 @@ final class AccessedMemory {
         return GUARD + initiator * LANE;
     }
 
-    /** Where a sum is. */
     int sum(int index) {
         return GUARD + lanes * LANE + index * Long.BYTES;
     }

@@ -55,7 +55,6 @@ final class BufferJudge {
     /**
      * Tells all relations.
      *
-     * @param before   takes those that hold.
      * @param possible takes those of which one has to hold, for {@link #end}.
      */
     void relate(Relation before, Relation possible) {

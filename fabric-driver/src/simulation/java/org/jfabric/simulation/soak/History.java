@@ -11,11 +11,7 @@ public final class History {
     public History() {
     }
 
-    /**
-     * Adds what was done.
-     *
-     * @param event printed as it is then.
-     */
+    /** Adds what was done. */
     public void add(Object event) {
         events[(int) (count++ % LENGTH)] = event;
     }

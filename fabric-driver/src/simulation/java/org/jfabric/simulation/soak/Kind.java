@@ -9,7 +9,6 @@ import java.util.Random;
  * judge account for it. Accesses to memory are {@link SoakAccess}.
  */
 interface Kind {
-    /** All of them. */
     List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ClaimSendKind(), new ReceiveKind(),
         new MultiReceiveKind(), new BufferedUseKind(), new LendKind(), new LookKind(), new CancelKind(), new ReadKind(),
         new DefaultFlagsKind(), new ImpossibleKind(), new AccessKind());

@@ -14,7 +14,6 @@ final class SoakAccess {
     int length;
     /** Of the call; for calls without flags those of the endpoint. */
     long flags;
-    /** Of the entry. */
     long entryFlags;
     boolean hasData;
     boolean wantsEntry;

@@ -37,7 +37,6 @@ final class SoakClient {
     /** Entries of accesses without data. */
     long reportedReads;
     long reportedWrites;
-    /** Of all endpoints of this client. */
     final Counter sent;
     final Counter received;
     /** What they have to show, as far as barriers have accounted for it. */
@@ -85,7 +84,6 @@ final class SoakClient {
         common = random.nextInt(3) == 0 ? openQueue(24 + random.nextInt(200)) : null;
     }
 
-    /** A further endpoint. */
     SoakEndpoint open(int index, Random random) {
         Info wanted = info.copy();
         wanted.txAttr().size(1 + random.nextInt(random.nextBoolean() ? 6 : 64));

@@ -15,23 +15,15 @@ public abstract class SoakDrivers implements AutoCloseable {
     /** More than all messages of a window take. */
     static final int LARGE_SHARE = 512;
 
-    /** Link of all endpoints. */
     protected final String link;
     /** Whether the calls of applications run the drivers. */
     protected final boolean isInvoker;
-    /** Of each driver. */
     protected final Map<String, String> options = new TreeMap<>();
     final int eagerLimitBytes;
     /** Of each completion queue; -1 for what is usual. */
     final int driverShare;
 
-    /**
-     * Draws the options.
-     *
-     * @param link      of all endpoints.
-     * @param isInvoker whether the calls of applications run the drivers.
-     * @param random    of the world.
-     */
+    /** Draws the options. */
     protected SoakDrivers(String link, boolean isInvoker, Random random) {
         this.link = link;
         this.isInvoker = isInvoker;
@@ -60,11 +52,6 @@ public abstract class SoakDrivers implements AutoCloseable {
         }
     }
 
-    /**
-     * Drivers of a world.
-     *
-     * @return two for links between drivers.
-     */
     protected final int count() {
         return "loopback".equals(link) ? 1 : 2;
     }
@@ -92,7 +79,6 @@ public abstract class SoakDrivers implements AutoCloseable {
      * Opens a fabric on one of the drivers; it goes with its driver.
      *
      * @param driver below {@link #count()}.
-     * @return an open fabric.
      */
     protected abstract Fabric open(int driver);
 
@@ -104,51 +90,28 @@ public abstract class SoakDrivers implements AutoCloseable {
         // real drivers run by themselves, or by calls
     }
 
-    /**
-     * The clock for deadlines.
-     *
-     * @return nanoseconds since any moment.
-     */
+    /** The clock for deadlines. Returns the nanoseconds since any moment. */
     protected abstract long nanoTime();
 
-    /**
-     * How long an operation may take at most.
-     *
-     * @return nanoseconds.
-     */
+    /** How long an operation may take at most. Returns the nanoseconds. */
     protected abstract long patienceNs();
 
-    /**
-     * What is wrong in the drivers, for failures.
-     *
-     * @return lines.
-     */
+    /** What is wrong in the drivers, for failures. */
     protected abstract String state();
 
-    /**
-     * The drivers' error logs.
-     *
-     * @return nothing, as long as nothing makes mistakes.
-     */
+    /** The drivers' error logs. Returns nothing, as long as nothing makes mistakes. */
     protected abstract List<String> errors();
 
     /**
      * Makes a failure of what a world has found.
      *
-     * @param text  what is wrong, with the state of the world.
      * @param cause never null.
-     * @return to be thrown.
      */
     protected AssertionError failure(String text, Throwable cause) {
         return new AssertionError(text, cause);
     }
 
-    /**
-     * How to repeat a world.
-     *
-     * @param seed of the world.
-     * @return options of a command.
-     */
+    /** How to repeat a world. */
     protected abstract String replay(long seed);
 
     @Override

@@ -40,11 +40,8 @@ final class SoakQueue {
     /**
      * A queue.
      *
-     * @param cq      opened for the format TAGGED.
-     * @param size    asked for.
      * @param holds   whether entries may be lent.
      * @param blocks  whether a reader may sleep.
-     * @param onEntry told of each entry.
      */
     SoakQueue(
         CompletionQueue cq, int size, boolean holds, boolean blocks, BiConsumer<SoakQueue, SoakEntry> onEntry) {
@@ -55,7 +52,6 @@ final class SoakQueue {
         this.onEntry = onEntry;
     }
 
-    /** Reads all that is there. */
     int readAll() {
         int count = 0;
         int read;
@@ -73,7 +69,6 @@ final class SoakQueue {
      *              and 5 waits a moment for the first one, if this queue is one for sleepers; 6 shows messages
      *              where they are, entries are seen to behind them.
      * @param limit most entries, 1 to 16.
-     * @return entries read.
      */
     int read(int way, int limit) {
         polled.clear();

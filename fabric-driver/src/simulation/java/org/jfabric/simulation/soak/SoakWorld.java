@@ -60,19 +60,11 @@ public final class SoakWorld implements AutoCloseable {
     public long shown;
     /** Of these, messages that were in a ring. */
     public long lent;
-    /** Barriers. */
     public long windows;
-    /** Of all entries in their order. */
     public long entriesHash;
     final Packing packing = new Packing(this);
     private Window window;
 
-    /**
-     * Opens a world.
-     *
-     * @param seed   of everything.
-     * @param opener makes the drivers, which the world closes.
-     */
     public SoakWorld(long seed, Function<Random, SoakDrivers> opener) {
         this.seed = seed;
         this.random = new Random(seed * 0x9E3779B97F4A7C15L);
@@ -146,11 +138,7 @@ public final class SoakWorld implements AutoCloseable {
             .orElseThrow().addresses;
     }
 
-    /**
-     * Does random operations, and the barriers between them.
-     *
-     * @param limit operations to be accepted.
-     */
+    /** Does random operations, and the barriers between them. */
     public void run(long limit) {
         try {
             while (operations < limit) {
@@ -327,7 +315,6 @@ public final class SoakWorld implements AutoCloseable {
         return true;
     }
 
-    /** An entry was read. */
     void onEntry(SoakQueue queue, SoakEntry entry) {
         entriesHash = entriesHash * 31 + entry.stableHash();
         if (entry.context() < 0) {
@@ -607,7 +594,6 @@ public final class SoakWorld implements AutoCloseable {
         receive.slot = null;
     }
 
-    /** Reads all queues. */
     int readAll() {
         int count = 0;
         for (SoakEndpoint endpoint : endpoints) {

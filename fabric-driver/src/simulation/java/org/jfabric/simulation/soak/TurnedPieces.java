@@ -14,7 +14,6 @@ final class TurnedPieces {
 
     private final IoVec vector = new IoVec(MOST);
 
-    /** Whether a call takes pieces. */
     static boolean takes(String call) {
         return call.endsWith("v") && !call.endsWith("recv") || call.endsWith("(iov)");
     }

@@ -26,7 +26,6 @@ import org.jfabric.tool.ToolException;
  * do it. Owner: one thread.
  */
 abstract sealed class BarePort implements Port, AutoCloseable {
-    /** Longest datagram. */
     static final int MOST_DATAGRAM_BYTES = 1472;
 
     /** The interface that is used unless a driver's option names another one. */

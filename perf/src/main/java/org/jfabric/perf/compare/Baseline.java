@@ -13,7 +13,6 @@ import org.jfabric.tool.ToolException;
  * product, this rig's sides run on the older library. If it is the jar of a rig, its own sides run, even where the
  * library's API has changed since; sides that were added later are missing then.
  *
- * @param jar      of the older build.
  * @param ownSides true if the jar contains sides of its own.
  */
 record Baseline(Path jar, boolean ownSides) {
@@ -42,12 +41,10 @@ record Baseline(Path jar, boolean ownSides) {
         }
     }
 
-    /** Class path of its processes. */
     String classPath() {
         return ownSides ? jar.toString() : jar + File.pathSeparator + System.getProperty("java.class.path");
     }
 
-    /** For the report. */
     String version() {
         return jar + (ownSides ? ", its own sides" : "");
     }

@@ -44,12 +44,7 @@ final class Cable {
             + " or CAP_SYS_ADMIN and CAP_NET_ADMIN (" + failure.replaceAll("\\s*\\R\\s*", " ") + ").";
     }
 
-    /**
-     * Lays it. Afterwards each process reaches the other one at its address.
-     *
-     * @param first  a process on a host of its own.
-     * @param second another one.
-     */
+    /** Lays it. Afterwards each process reaches the other one at its address. */
     static void lay(long first, long second) throws InterruptedException {
         List<Long> processes = List.of(first, second);
         run(List.of("ip", "link", "add", INTERFACE, "netns", Long.toString(first), "type", "veth",

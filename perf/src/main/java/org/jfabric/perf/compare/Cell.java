@@ -2,13 +2,7 @@ package org.jfabric.perf.compare;
 
 import java.util.Locale;
 
-/**
- * One thing to measure in each round.
- *
- * @param system    id of the contender.
- * @param pass      the pass that is run.
- * @param sizeBytes of each message.
- */
+/** One thing to measure in each round. */
 record Cell(String system, Pass pass, int sizeBytes) {
     @Override
     public String toString() {

@@ -27,13 +27,6 @@ final class ColdEndpoints implements AutoCloseable {
     private final PingPongLoop[] loops;
     private int next;
 
-    /**
-     * Opens the endpoints.
-     *
-     * @param settings  of the cell.
-     * @param link      of the daemon.
-     * @param endpoints number of endpoints to open.
-     */
     ColdEndpoints(SideSettings settings, String link, int endpoints) {
         fabric = Fabric.connect(new FabricConfig()
             .directory(settings.directory().resolve(SideRole.DRIVER.text())).clientName("idle"));
@@ -71,9 +64,8 @@ final class ColdEndpoints implements AutoCloseable {
     }
 
     /**
-     * Sends the message of the endpoint whose turn it is.
-     *
-     * @return nanoseconds from the call that sends to the entry of the receive.
+     * Sends the message of the endpoint whose turn it is. Returns the nanoseconds from the call that sends to the entry
+     * of the receive.
      */
     long firstMessage() {
         PingPongLoop loop = loops[next];

@@ -8,14 +8,9 @@ interface Contender extends AutoCloseable {
     /** Name for people. */
     String title();
 
-    /**
-     * Checks that the contender can be run here.
-     *
-     * @return null, or one sentence that names the package to install.
-     */
+    /** Checks that the contender can be run here. Returns null, or one sentence that names the package to install. */
     String missing();
 
-    /** Its version, for the environment. */
     String version();
 
     /** Returns true if the contender has this pass for messages of this size. */
@@ -44,9 +39,8 @@ interface Contender extends AutoCloseable {
     void closeCell() throws InterruptedException;
 
     /**
-     * Compares contents in a pass of its own; only for JFabric.
-     *
-     * @return messages compared, 0 if there is no such pass.
+     * Compares contents in a pass of its own; only for JFabric. Returns the messages compared, 0 if there is no such
+     * pass.
      */
     default long verify(Pass pass, int sizeBytes) throws InterruptedException {
         return 0;

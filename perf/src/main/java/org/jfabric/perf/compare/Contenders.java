@@ -79,12 +79,7 @@ final class Contenders {
     private Contenders() {
     }
 
-    /**
-     * Makes them; no process is started yet.
-     *
-     * @param settings of the rig.
-     * @param jfabric  JFabric's version.
-     */
+    /** Makes them; no process is started yet. */
     static List<Contender> all(RigSettings settings, String jfabric) throws InterruptedException {
         String java = System.getProperty("java.vm.version");
         Set<Pass> all = Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED);

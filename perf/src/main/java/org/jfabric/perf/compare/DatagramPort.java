@@ -60,9 +60,6 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
      * Starts the driver and posts receives.
      *
      * @param link      udp or packet.
-     * @param directory of the driver.
-     * @param service   name to publish.
-     * @param sizeBytes of the messages.
      * @param receives  that are posted ahead.
      * @param places    in the memory of either direction, 1 or as many as receives.
      */
@@ -96,12 +93,7 @@ final class DatagramPort implements Port, CompletionHandler, AutoCloseable {
         postReceives();
     }
 
-    /**
-     * Finds the other side.
-     *
-     * @param driverName its driver.
-     * @param service    the name that it published there.
-     */
+    /** Finds the other side. */
     void connect(String driverName, String service) {
         peer = addresses.insertService(driverName, service);
     }

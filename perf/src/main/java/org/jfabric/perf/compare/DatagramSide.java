@@ -19,7 +19,6 @@ final class DatagramSide implements Side {
     /**
      * Starts the driver.
      *
-     * @param settings of the cell.
      * @param link     udp or packet.
      */
     DatagramSide(SideSettings settings, String link) {

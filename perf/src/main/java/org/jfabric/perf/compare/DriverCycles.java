@@ -22,11 +22,7 @@ final class DriverCycles implements AutoCloseable {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment header;
 
-    /**
-     * Maps the file.
-     *
-     * @param directory of the daemon.
-     */
+    /** Maps the file. */
     DriverCycles(Path directory) {
         try (FileChannel file = FileChannel.open(
             directory.resolve(CncDescriptor.FILE_NAME), StandardOpenOption.READ)) {

@@ -72,7 +72,6 @@ final class GatewaySide implements Side, Port, CompletionHandler {
     /**
      * Starts the driver, and listens where connections are accepted.
      *
-     * @param settings    of the cell.
      * @param connections to open; with more than one they share their receives.
      */
     GatewaySide(SideSettings settings, int connections) {

@@ -36,12 +36,7 @@ final class GroupSide implements Side, CompletionHandler {
     private long group;
     private long received;
 
-    /**
-     * Starts the driver.
-     *
-     * @param settings of the cell.
-     * @param readers  of the group.
-     */
+    /** Starts the driver. */
     GroupSide(SideSettings settings, int readers) {
         this.settings = settings;
         size = readers;

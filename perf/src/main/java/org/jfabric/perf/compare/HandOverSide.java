@@ -35,14 +35,7 @@ final class HandOverSide implements Side {
         return beside(settings.otherCpu(), () -> pong.exchangePong(count), () -> ping.exchangePing(count));
     }
 
-    /**
-     * Runs two loops at once, and ends with both of them.
-     *
-     * @param otherCpu  processor of the one that answers.
-     * @param answering in a thread of its own.
-     * @param measuring in the calling thread.
-     * @return nanoseconds of the latter.
-     */
+    /** Runs two loops at once, and ends with both of them. Returns the nanoseconds of the latter. */
     static long beside(int otherCpu, Runnable answering, Runnable measuring) {
         CountDownLatch ready = new CountDownLatch(1);
         Thread thread = new Thread(() -> {

@@ -5,7 +5,6 @@ package org.jfabric.perf.compare;
  * round.
  *
  * @param before first measurement.
- * @param after  second measurement.
  */
 record HandOvers(HandOver before, HandOver after) {
     /** Measurements in one state of the host are within this factor of each other. */

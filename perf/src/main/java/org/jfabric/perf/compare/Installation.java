@@ -13,13 +13,11 @@ import java.util.stream.Stream;
  *
  * @param variable that names the folder; null for the path.
  * @param folder   below which there is {@code bin}; null for the path.
- * @param outer    environment of this process.
  */
 record Installation(String variable, Path folder, Map<String, String> outer) {
     private static final String PATH = "PATH";
     private static final String LIBRARY_PATH = "LD_LIBRARY_PATH";
 
-    /** Returns the installation on the path. */
     static Installation ofPath(Map<String, String> environment) {
         return new Installation(null, null, environment);
     }
@@ -77,11 +75,7 @@ record Installation(String variable, Path folder, Map<String, String> outer) {
         return variables;
     }
 
-    /**
-     * Describes how the programs were found, for the report.
-     *
-     * @param program one of them.
-     */
+    /** Describes how the programs were found, for the report. */
     String origin(String program) {
         Path file = find(program);
         return (file == null ? "not found" : file.toString()) + " by " + (variable == null ? PATH : variable);

@@ -12,8 +12,6 @@ final class JFabricDaemon implements Side {
     /**
      * Starts it.
      *
-     * @param settings of the cell.
-     * @param mode     of its threads.
      * @param bound    true if the progress thread is bound to this side's core.
      */
     JFabricDaemon(SideSettings settings, ThreadingMode mode, boolean bound) {

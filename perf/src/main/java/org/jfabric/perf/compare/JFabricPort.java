@@ -48,12 +48,8 @@ final class JFabricPort implements Port, CompletionHandler {
     /**
      * Posts all receives.
      *
-     * @param fabric      open.
-     * @param peer        address of the other side.
-     * @param sizeBytes   of the messages.
      * @param sendEntries true if sends write completion entries; these limit how many sends are in flight.
      * @param comparing   true to compare what is received; the fabric then has a slot for each receive.
-     * @param receives    to keep posted.
      * @param tags        that the messages go through, 1 for all the same.
      */
     JFabricPort(PingPongFabric fabric, long peer, long sizeBytes, boolean sendEntries, boolean comparing, int receives,
@@ -122,11 +118,7 @@ final class JFabricPort implements Port, CompletionHandler {
         }
     }
 
-    /**
-     * Sends a message with contents of its own and waits until its memory may be changed again.
-     *
-     * @param message its number.
-     */
+    /** Sends a message with contents of its own and waits until its memory may be changed again. */
     void sendFilled(long message) {
         PingPongContents.fill(fabric.sendRegion().segment(), sizeBytes, message);
         while (!trySend()) {

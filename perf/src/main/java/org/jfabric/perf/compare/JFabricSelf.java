@@ -36,7 +36,6 @@ final class JFabricSelf implements Side {
     /**
      * Attaches to the daemon.
      *
-     * @param settings  of the cell.
      * @param endpoints open in all, at least 1.
      */
     JFabricSelf(SideSettings settings, int endpoints) {

@@ -25,8 +25,6 @@ final class JFabricSide implements Side {
     /**
      * Starts the driver.
      *
-     * @param settings of the cell.
-     * @param link     that the messages take.
      * @param allLinks true to send over the other links first.
      * @param many     true if the receiver of a stream has {@link #MANY} receives posted, each for a tag of its own.
      */

@@ -48,15 +48,8 @@ final class JvmContender implements Contender {
     /**
      * Definition of a contender.
      *
-     * @param id       in JSON.
-     * @param title    for people.
-     * @param version  for the environment.
-     * @param kinds    sides in the order in which they are opened.
-     * @param passes   that it has.
-     * @param most     bytes of a message that it takes.
      * @param returns  messages of one exchange: 2, or 1 to oneself.
      * @param verified true if it has passes that compare contents.
-     * @param launch   of its processes.
      * @param missing  why it cannot be run here, in one sentence; else null.
      */
     record Definition(String id, String title, String version, Map<SideRole, SideKind> kinds, Set<Pass> passes,
@@ -217,12 +210,7 @@ final class JvmContender implements Contender {
         return new Collected(sent, load);
     }
 
-    /**
-     * Result of a pass that counts garbage collections.
-     *
-     * @param messages sent.
-     * @param load     of all processes.
-     */
+    /** Result of a pass that counts garbage collections. */
     record Collected(long messages, ThreadLoad load) {
     }
 
@@ -230,9 +218,7 @@ final class JvmContender implements Contender {
      * Runs a pass that is not timed and samples where the time goes.
      *
      * @param pass      of exchanges or a stream.
-     * @param sizeBytes of each message.
      * @param forNs     approximate duration in nanoseconds.
-     * @return one profile for each side.
      */
     List<Comparison.SideProfile> profile(Pass pass, int sizeBytes, long forNs) throws InterruptedException {
         openSides(pass, sizeBytes);
@@ -301,9 +287,8 @@ final class JvmContender implements Contender {
     }
 
     /**
-     * Runs the pass until the compiler has had time for it.
-     *
-     * @return the messages of a slice, by the speed of the fastest block.
+     * Runs the pass until the compiler has had time for it. Returns the messages of a slice, by the speed of the
+     * fastest block.
      */
     private long warmUp(Pass pass, int sizeBytes) throws InterruptedException {
         long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();

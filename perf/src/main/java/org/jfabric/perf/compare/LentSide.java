@@ -59,7 +59,6 @@ final class LentSide implements Side, Port, CompletionHandler {
     /**
      * Starts the driver.
      *
-     * @param settings of the cell.
      * @param reading  whether the receiver reads every byte, and not only the first one.
      */
     LentSide(SideSettings settings, boolean reading) {

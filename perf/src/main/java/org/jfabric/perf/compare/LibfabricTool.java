@@ -92,11 +92,7 @@ final class LibfabricTool implements NativeContender.NativeTool {
         return command;
     }
 
-    /**
-     * The provider as an installed libfabric calls it.
-     *
-     * @param version output of {@code fi_info --version}.
-     */
+    /** The provider as an installed libfabric calls it. */
     String providerOf(String version) {
         // 1.17 means rxm by tcp with rdm
         return provider.equals("tcp") && version.contains("libfabric: 1.17.") ? "net" : provider;

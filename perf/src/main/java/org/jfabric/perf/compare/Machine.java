@@ -17,7 +17,6 @@ final class Machine {
     /** In front of the name of a system whose version it is. */
     static final String VERSION = "version.";
 
-    /** Set by the launcher. */
     private static final String HOME_VARIABLE = "JFABRIC_HOME";
 
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
@@ -25,13 +24,7 @@ final class Machine {
     private Machine() {
     }
 
-    /**
-     * Collects the properties.
-     *
-     * @param settings   of the rig.
-     * @param contenders whose versions count.
-     * @return names and values in the order of the report.
-     */
+    /** Collects the properties. */
     static Map<String, String> environment(RigSettings settings, List<Contender> contenders)
         throws InterruptedException {
         Map<String, String> found = new LinkedHashMap<>();

@@ -60,14 +60,7 @@ public final class ManyPeersSide implements Side, CompletionHandler {
     private long sent;
     private long received;
 
-    /**
-     * Starts all drivers.
-     *
-     * @param directory for their folders.
-     * @param pattern   who sends to whom.
-     * @param peers     drivers of the side that has many.
-     * @param sizeBytes of a message.
-     */
+    /** Starts all drivers. */
     public ManyPeersSide(Path directory, Pattern pattern, int peers, int sizeBytes) {
         this.pattern = pattern;
         this.peers = peers;

@@ -18,9 +18,6 @@ final class Matrix {
     /**
      * The groups of a run.
      *
-     * @param contenders that can be run.
-     * @param targets    of the run.
-     * @param sizes      in bytes.
      * @param full       every pass of every contender with every size besides what the targets name.
      * @return the cells of each target, its own first; then cells by themselves that are in no target.
      */

@@ -33,7 +33,6 @@ final class NativeContender implements Contender {
         /** Name for people. */
         String title();
 
-        /** The program. */
         String program();
 
         /** Advice for a machine without the program: a clause. */
@@ -42,18 +41,11 @@ final class NativeContender implements Contender {
         /** Installation to search for the program; null if none is given. */
         Installation installation();
 
-        /** Command that prints the version. */
         List<String> versionCommand();
 
-        /**
-         * Version and build.
-         *
-         * @param output of the command that prints the version.
-         * @return an empty text if it is something else.
-         */
+        /** Version and build. Returns an empty text if it is something else. */
         String version(String output);
 
-        /** Environment of the program. */
         Map<String, String> environment();
 
         /** Returns the passes that the program can measure. */
@@ -65,7 +57,6 @@ final class NativeContender implements Contender {
         /**
          * Nanoseconds of the timed part for each message (of an exchange: for each half round trip).
          *
-         * @param output of the client.
          * @throws ToolException if there is no result in it.
          */
         double nsPerMessage(int sizeBytes, String output);

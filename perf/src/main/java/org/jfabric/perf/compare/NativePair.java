@@ -34,7 +34,6 @@ final class NativePair {
     /**
      * Result of a run.
      *
-     * @param output      of the client.
      * @param cpuShare    cores that both used together, not a number if they ended before the snapshots were taken.
      * @param memoryBytes resident memory of both, 0 if they ended before.
      */
@@ -59,9 +58,6 @@ final class NativePair {
     /**
      * Runs both to their end.
      *
-     * @param server     command of the one that listens.
-     * @param client     command of the other one.
-     * @param port       that the server listens on.
      * @param expectedNs approximate run time of the client in nanoseconds.
      */
     Outcome run(List<String> server, List<String> client, int port, long expectedNs) throws InterruptedException {

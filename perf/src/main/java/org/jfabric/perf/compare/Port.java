@@ -5,20 +5,12 @@ package org.jfabric.perf.compare;
  * loops call it directly once compiled. Owner: one thread.
  */
 interface Port {
-    /**
-     * Sends a message.
-     *
-     * @return false if there is no room: poll and try again.
-     */
+    /** Sends a message. Returns false if there is no room: poll and try again. */
     boolean trySend();
 
     /** Takes what has arrived, and makes progress. */
     void poll();
 
-    /**
-     * Messages taken.
-     *
-     * @return since the port was opened.
-     */
+    /** Messages taken. */
     long received();
 }

@@ -22,12 +22,7 @@ final class PortLoops {
         this.port = port;
     }
 
-    /**
-     * Sends, takes the answer, and so on.
-     *
-     * @param count round trips.
-     * @return nanoseconds.
-     */
+    /** Sends, takes the answer, and so on. Returns the nanoseconds. */
     long exchangePing(long count) {
         long begin = System.nanoTime();
         for (long done = 0; done < count; done += CHUNK) {
@@ -43,12 +38,7 @@ final class PortLoops {
         }
     }
 
-    /**
-     * Sends messages, then waits for the word that all have arrived.
-     *
-     * @param count messages.
-     * @return nanoseconds.
-     */
+    /** Sends messages, then waits for the word that all have arrived. Returns the nanoseconds. */
     long streamPing(long count) {
         long begin = System.nanoTime();
         for (long done = 0; done < count; done += CHUNK) {
@@ -68,10 +58,7 @@ final class PortLoops {
      * Sends at a fixed rate and measures each answer from the time at which its message should have been sent, so that
      * a stall is seen in all messages that it delays.
      *
-     * @param count      messages.
-     * @param intervalNs between two of them.
      * @param from       number of the first message whose answer is in the distribution.
-     * @return the distribution.
      */
     Histogram pacedPing(long count, long intervalNs, long from) {
         Histogram answers = new Histogram(HIGHEST_NS, DIGITS);

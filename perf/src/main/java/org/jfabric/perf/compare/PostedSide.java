@@ -24,7 +24,6 @@ final class PostedSide implements Side {
     private static final int CHUNK = 64;
     private static final int LIMIT = 4;
     private static final long TAG = 0x706f7374L;
-    /** No message has this one. */
     private static final long NO_TAG = TAG - 1;
     private static final long SEND = -1;
     private static final long RECEIVE = 1;
@@ -37,11 +36,7 @@ final class PostedSide implements Side {
     private final List<Node> nodes;
     private long messages;
 
-    /**
-     * Starts the driver, or where two peers answer both.
-     *
-     * @param settings of the cell.
-     */
+    /** Starts the driver, or where two peers answer both. */
     PostedSide(SideSettings settings) {
         this.settings = settings;
         begins = settings.role() == SideRole.PING;

@@ -5,16 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/**
- * Distribution of a thread's time.
- *
- * @param samples by part of a message's way.
- */
+/** Distribution of a thread's time. */
 record Profile(Map<String, Integer> samples) {
     /**
      * A part of the way.
      *
-     * @param name  for people.
      * @param share of the time, 0 to 1.
      */
     record Part(String name, double share) {

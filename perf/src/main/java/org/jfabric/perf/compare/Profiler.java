@@ -49,23 +49,13 @@ final class Profiler {
     private final String thread;
     private final Recording recording = new Recording();
 
-    /**
-     * Starts sampling.
-     *
-     * @param thread name of the thread.
-     */
+    /** Starts sampling. */
     Profiler(String thread) {
         this.thread = thread;
         recording.enable(EVENT).withPeriod(PERIOD);
         recording.start();
     }
 
-    /**
-     * Ends.
-     *
-     * @param folder for a temporary file.
-     * @return the samples.
-     */
     Profile end(Path folder) {
         recording.stop();
         Map<String, Integer> samples = new TreeMap<>();

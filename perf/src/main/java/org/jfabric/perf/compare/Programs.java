@@ -28,8 +28,6 @@ final class Programs {
      * Runs a program and collects its output.
      *
      * @param folder      to run it in, or null.
-     * @param command     of it.
-     * @param environment added to this process's own.
      * @return an empty text if it cannot be run or fails.
      */
     static String output(Path folder, List<String> command, Map<String, String> environment)

@@ -3,10 +3,7 @@ package org.jfabric.perf.compare;
 /**
  * Some values of rounds.
  *
- * @param rounds that have one.
  * @param first  quartile of them; not a number without any.
- * @param median of them.
- * @param third  quartile of them.
  */
 record Quartiles(int rounds, double first, double median, double third) {
     /**

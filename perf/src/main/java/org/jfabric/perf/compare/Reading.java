@@ -7,7 +7,6 @@ import org.HdrHistogram.Histogram;
 /**
  * What a slice of a cell has found.
  *
- * @param values    of the metrics.
  * @param histogram distribution of a paced pass, or null.
  * @param waited    part of the time that one of the sides waited for its core, because another program had it.
  */

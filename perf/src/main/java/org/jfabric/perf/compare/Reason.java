@@ -13,13 +13,7 @@ final class Reason {
     private Reason() {
     }
 
-    /**
-     * The reason.
-     *
-     * @param run     of the target.
-     * @param verdict of it.
-     * @return sentences, an empty text if the target is not missed.
-     */
+    /** The reason. Returns the sentences, an empty text if the target is not missed. */
     static String of(Comparison run, Target.Verdict verdict) {
         if (verdict.outcome() != Target.Outcome.MISSED) {
             return "";
@@ -41,9 +35,8 @@ final class Reason {
     }
 
     /**
-     * The medians of the two values that the ratio is of; of a target in hand-overs its time.
-     *
-     * @return a sentence, an empty text without such values or if it is not measured.
+     * The medians of the two values that the ratio is of; of a target in hand-overs its time. Returns a sentence, an
+     * empty text without such values or if it is not measured.
      */
     static String values(Comparison run, Target.Verdict verdict) {
         Metric time = verdict.target().metric().inHandOversOf();

@@ -69,11 +69,7 @@ final class RemoteSide implements Side, CompletionHandler {
     private long passes;
     private long underWay;
 
-    /**
-     * Starts the driver.
-     *
-     * @param settings of the cell.
-     */
+    /** Starts the driver. */
     RemoteSide(SideSettings settings) {
         this.settings = settings;
         sizeBytes = Math.max(Long.BYTES, settings.sizeBytes());

@@ -17,11 +17,7 @@ final class ReportFolder {
         this.folder = folder;
     }
 
-    /**
-     * Writes all files; older ones of the same name are replaced.
-     *
-     * @return the page.
-     */
+    /** Writes all files; older ones of the same name are replaced. */
     Path write(Comparison run) {
         try {
             Files.createDirectories(folder);

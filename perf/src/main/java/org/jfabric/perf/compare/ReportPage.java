@@ -31,7 +31,6 @@ final class ReportPage {
         measured = run.verdicts().stream().filter(Target.Verdict::measured).toList();
     }
 
-    /** Writes the page. */
     static String write(Comparison run) {
         return new ReportPage(run).write();
     }

@@ -39,28 +39,16 @@ final class ReportPlots {
     /**
      * A place in a plot with a logarithmic vertical axis.
      *
-     * @param x position on the horizontal axis.
      * @param y value in the unit of the plot, above 0.
      */
     private record Point(double x, double y) {
     }
 
-    /**
-     * A plot with a row for each system.
-     *
-     * @param title  of the plot.
-     * @param metric that is shown.
-     * @param lines  the rows.
-     */
+    /** A plot with a row for each system. */
     private record Box(String title, Metric metric, List<Results.Line> lines) {
     }
 
-    /**
-     * Writes the plots.
-     *
-     * @param results of the run.
-     * @return one JSON object: the systems, then the plots in the order in which they are shown.
-     */
+    /** Writes the plots. Returns one JSON object: the systems, then the plots in the order in which they are shown. */
     static String write(Results results) {
         return new ReportPlots(results).write();
     }

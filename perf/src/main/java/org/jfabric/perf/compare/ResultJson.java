@@ -11,12 +11,6 @@ final class ResultJson {
     private ResultJson() {
     }
 
-    /**
-     * Writes it.
-     *
-     * @param run     to be written.
-     * @param readings true to add the value of each round to each result.
-     */
     static String write(Comparison run, boolean readings) {
         JsonWriter json = new JsonWriter().beginObject();
         json.name("environment").beginObject();

@@ -49,7 +49,6 @@ final class ResultText {
             : String.format(Locale.ROOT, ": %d valid rounds are needed", target.neededRounds()));
     }
 
-    /** The quartiles and the rounds. */
     static String rounds(Target.Verdict verdict) {
         return String.format(Locale.ROOT, "%.3f to %.3f, %d of %d rounds valid", verdict.ratios().first(),
             verdict.ratios().third(), verdict.valid(), verdict.rounds());

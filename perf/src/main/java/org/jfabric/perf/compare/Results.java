@@ -18,7 +18,6 @@ final class Results {
      * Slices of cells that are compared, one directly after the other.
      *
      * @param handOvers around it; null if there is nothing that depends on them.
-     * @param readings  of the cells.
      */
     record Round(HandOvers handOvers, Map<Cell, Reading> readings) {
         /** The value of a cell, not a number if there is none. */
@@ -46,9 +45,6 @@ final class Results {
     /**
      * One line of the result.
      *
-     * @param cell        the cell that was measured.
-     * @param metric      of it.
-     * @param rounds      that have it.
      * @param values      of the valid rounds, or if none is valid of all.
      * @param inHandOvers median of the same rounds in their hand-overs; not a number if the metric is no time or no
      *                    hand-over was measured.
@@ -91,7 +87,6 @@ final class Results {
         return valid.isEmpty() ? rounds : valid;
     }
 
-    /** A value of each round. */
     static double[] values(List<Round> rounds, ToDoubleFunction<Round> value) {
         return rounds.stream().mapToDouble(value).toArray();
     }

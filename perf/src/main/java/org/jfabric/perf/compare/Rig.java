@@ -43,14 +43,7 @@ final class Rig implements AutoCloseable {
     /** The system that is being used. */
     private String current;
 
-    /**
-     * Prepares a run; nothing is started yet.
-     *
-     * @param settings of the rig.
-     * @param systems  ids of the contenders to measure.
-     * @param jfabric  JFabric's version.
-     * @param progress receives progress messages.
-     */
+    /** Prepares a run; nothing is started yet. */
     Rig(RigSettings settings, Set<String> systems, String jfabric, PrintWriter progress) throws InterruptedException {
         this.progress = progress;
         profileNs = settings.profileNs();
@@ -90,8 +83,6 @@ final class Rig implements AutoCloseable {
     /**
      * Runs everything.
      *
-     * @param sizes    of messages, in bytes.
-     * @param full     the whole matrix.
      * @param rounds   valid ones that each group should have.
      * @param limitNs  of the whole run, after which no further sitting is begun.
      * @param messages of the pass that counts garbage collections, 0 for none.

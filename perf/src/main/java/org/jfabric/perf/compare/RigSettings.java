@@ -5,10 +5,7 @@ import java.nio.file.Path;
 /**
  * Settings that all contenders have in common.
  *
- * @param directory for drivers' files, in shared memory.
  * @param sliceNs   approximate length of a slice in nanoseconds.
- * @param pingCpu   processor of the sides that measure.
- * @param pongCpu   processor of the sides that answer, and of drivers.
  * @param spinning  true if these are two different processors.
  * @param baseline  class path of an older build of JFabric, or null.
  */
@@ -18,7 +15,6 @@ record RigSettings(Path directory, long sliceNs, int pingCpu, int pongCpu, boole
     /** Of a program that is started for it, which has its own warm-up. */
     private static final int STARTED_SLICES = 4;
 
-    /** Length of a slice of a pass. */
     long sliceNs(Pass pass) {
         return pass == Pass.PACED || pass == Pass.COLD ? CLOCKED_SLICES * sliceNs : sliceNs;
     }

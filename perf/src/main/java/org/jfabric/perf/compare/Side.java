@@ -17,36 +17,28 @@ interface Side extends AutoCloseable {
     default void cycle() {
     }
 
-    /**
-     * Gets ready for the other side's first message.
-     *
-     * @param pass that comes next.
-     */
+    /** Gets ready for the other side's first message. */
     default void arm(Pass pass) {
     }
 
     /**
      * Does its part of a pass.
      *
-     * @param pass  which.
      * @param count messages, or round trips.
      * @return nanoseconds if this side measures; of a verifying pass the messages compared.
      */
     long run(Pass pass, long count);
 
     /**
-     * The distribution found by the last pass that has one.
-     *
-     * @return nanoseconds from intended send to answer, or of first messages; null if there was no such pass.
+     * The distribution found by the last pass that has one. Returns the nanoseconds from intended send to answer, or of
+     * first messages; null if there was no such pass.
      */
     default Histogram distribution() {
         return null;
     }
 
     /**
-     * Duty cycles of a daemon during the last pass of cold endpoints.
-     *
-     * @return a count, 0 if there was no such pass.
+     * Duty cycles of a daemon during the last pass of cold endpoints. Returns a count, 0 if there was no such pass.
      */
     default long driverCycles() {
         return 0;

@@ -31,15 +31,7 @@ final class SideClient implements AutoCloseable {
     private boolean idle;
     private boolean stopped;
 
-    /**
-     * Starts the process, which is of use when it is ready: processes of one contender start at the same time.
-     *
-     * @param contender id of the contender.
-     * @param role      of the process.
-     * @param kind      of its sides.
-     * @param settings  of the rig.
-     * @param launch    of the process.
-     */
+    /** Starts the process, which is of use when it is ready: processes of one contender start at the same time. */
     SideClient(String contender, SideRole role, SideKind kind, RigSettings settings, Launch launch) {
         this.role = role;
         boolean begins = role == SideRole.PING || role == SideRole.PING_DRIVER;
@@ -97,7 +89,6 @@ final class SideClient implements AutoCloseable {
     /**
      * Waits for an answer.
      *
-     * @param word      that it begins with.
      * @param timeoutMs longest wait in milliseconds.
      * @return the text behind the word.
      */

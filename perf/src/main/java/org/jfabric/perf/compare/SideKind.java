@@ -73,12 +73,7 @@ enum SideKind {
 
     private static final int MANY = 1_000;
 
-    /**
-     * Makes it.
-     *
-     * @param settings of the cell.
-     * @return to be closed by the caller.
-     */
+    /** Makes it, to be closed by the caller. */
     Side open(SideSettings settings) {
         return switch (this) {
             case JFABRIC_INVOKER -> new JFabricSide(settings, "shm", false, false);

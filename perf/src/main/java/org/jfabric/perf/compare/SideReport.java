@@ -21,7 +21,6 @@ record SideReport(long result, ThreadLoad load, long driverCycles, Histogram his
     private static final int WORDS = CYCLES_WORD + 3;
     private static final String NONE = "-";
 
-    /** The line. */
     String format() {
         return String.join(" ", Long.toString(result), load.format(),
             Long.toString(driverCycles), histogram == null ? NONE : encode(histogram),

@@ -5,13 +5,8 @@ import java.nio.file.Path;
 /**
  * Settings of a side.
  *
- * @param role      role of its process.
- * @param pass      the pass that will be timed.
- * @param sizeBytes of each message.
  * @param directory of this cell, the same for all sides; not there yet.
  * @param port      first of two free UDP ports.
- * @param cpu       processor of this side.
- * @param otherCpu  processor of the other side.
  * @param spinning  true if each side has a core of its own.
  */
 record SideSettings(

@@ -35,7 +35,6 @@ final class Statistics {
         return below + (sorted[(int) Math.ceil(at)] - below) * (at - (int) at);
     }
 
-    /** The values that are there. */
     static double[] present(double... values) {
         return Arrays.stream(values).filter(value -> !Double.isNaN(value)).toArray();
     }

@@ -9,9 +9,6 @@ import java.util.Objects;
  * A line of the table of targets: a ratio within each round, of one of JFabric's cells to a reference; or a value of
  * its own that needs no reference. Only valid rounds count, see {@link Results.Round#isValid}.
  *
- * @param what       for people.
- * @param own        JFabric's cell.
- * @param metric     that is compared.
  * @param references reference values; of several, the one that is easiest to reach counts in each round; none if the
  *                   value itself counts.
  * @param must       ratio to reach: not more, or of a metric of which more is better, not less; {@link #SHOWN} if any
@@ -31,7 +28,6 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
      * Something to be compared with.
      *
      * @param cell   of the other contender, or another one of JFabric's.
-     * @param factor of its value.
      * @param unfit  why the other contender is no peer, so that there is no verdict: a clause; else null.
      */
     record Reference(Cell cell, double factor, String unfit) {
@@ -65,12 +61,10 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             this.key = key;
         }
 
-        /** For people. */
         String text() {
             return text;
         }
 
-        /** In JSON. */
         String key() {
             return key;
         }
@@ -79,14 +73,11 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
     /**
      * Verdict on a target.
      *
-     * @param target   judged.
-     * @param outcome  in one word.
      * @param ratios   of the valid rounds, or if none is valid of all.
      * @param own      median of JFabric's values in the same rounds.
      * @param other    median of the values that they were compared with, with their factor; not a number without.
      * @param missedBy part by which the median misses the must, 0 if it does not or is not judged; of a must of 0 the
      *                 median itself.
-     * @param rounds   that have all values.
      * @param valid    rounds of them that are valid.
      */
     record Verdict(Target target, Outcome outcome, Quartiles ratios, double own, double other, double missedBy,
@@ -106,7 +97,6 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             return outcome == Outcome.GOAL_MET;
         }
 
-        /** The median of the ratios. */
         double ratio() {
             return ratios.median();
         }
@@ -121,12 +111,10 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         this(what, own, metric, List.of(new Reference(reference, 1)), must, goal, null, 0);
     }
 
-    /** A target for a value of its own. */
     static Target ofValue(String what, Cell own, Metric metric, double must, double goal) {
         return new Target(what, own, metric, List.of(), must, goal, null, 0);
     }
 
-    /** All cells that it takes. */
     List<Cell> cells() {
         List<Cell> cells = new ArrayList<>(List.of(own));
         references.forEach(each -> cells.add(each.cell));
@@ -154,7 +142,6 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             : String.format(Locale.ROOT, "%.2f", must);
     }
 
-    /** The goal for people. */
     String goalText() {
         return Double.isNaN(goal) ? "-" : String.format(Locale.ROOT, "%.2f", goal);
     }

@@ -11,12 +11,10 @@ final class Targets {
 
     private static final int MIB = 1 << 20;
     private static final List<Integer> LENT_SIZES = List.of(65_536, MIB, 4 * MIB);
-    /** Of a datagram in a burst. */
     private static final int DATAGRAM = 1024;
 
     /** The cell that is counted once, after the rounds. */
     static final Cell COLLECTED = new Cell(Contenders.INVOKER, Pass.COLLECTED, SIZE);
-    /** Messages that it takes. */
     static final long COLLECTED_MESSAGES = 100_000_000;
 
     /** Cells that are profiled; other sizes consist of the same parts. */

@@ -13,8 +13,6 @@ import java.util.stream.Stream;
  * Resources that a process has used in a pass, and what the kernel knows of processes.
  *
  * @param waitedNs    time that the measuring thread waited for a core although it wanted to run.
- * @param collections garbage collections.
- * @param ownBytes    that the measuring thread has allocated.
  * @param allBytes    the same of all threads.
  */
 record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
@@ -66,21 +64,14 @@ record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes)
             Long.parseLong(words[first + 2]), Long.parseLong(words[first + 3]));
     }
 
-    /**
-     * Resident memory of a process.
-     *
-     * @param pid of the process.
-     * @return bytes, 0 if it has ended.
-     */
+    /** Resident memory of a process. Returns the bytes, 0 if it has ended. */
     static long memoryBytes(long pid) {
         return status(Path.of("/proc", Long.toString(pid), "status"), "VmRSS") * BYTES_PER_KIB;
     }
 
     /**
      * Processor time of a process so far, in nanoseconds of the scheduler: that of {@code stat} has steps of 10 ms.
-     *
-     * @param pid of the process.
-     * @return the sum of its threads, 0 if it has ended.
+     * Returns the sum of its threads, 0 if it has ended.
      */
     static long cpuNs(long pid) {
         try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
@@ -100,13 +91,7 @@ record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes)
         }
     }
 
-    /**
-     * A value of a process's status.
-     *
-     * @param file of the status.
-     * @param name of the value.
-     * @return the number behind it, 0 if there is none.
-     */
+    /** A value of a process's status. Returns the number behind it, 0 if there is none. */
     private static long status(Path file, String name) {
         try {
             for (String line : Files.readAllLines(file)) {

@@ -91,12 +91,7 @@ final class UcxTool implements NativeContender.NativeTool {
             + (more.isEmpty() ? "" : WITH + String.join(", ", more));
     }
 
-    /**
-     * Checks that a build is a peer to be compared with.
-     *
-     * @param version as in the environment of a run; null if it is not known.
-     * @return why it is none: a clause; else null.
-     */
+    /** Checks that a build is a peer to be compared with. Returns why it is none: a clause; else null. */
     static String unfit(String version) {
         if (version == null) {
             return null;

@@ -36,12 +36,7 @@ final class WaitingSide implements Side {
     private final UnsafeBuffer entry = new UnsafeBuffer(new byte[ENTRY_BYTES]);
     private long peer;
 
-    /**
-     * Attaches to the daemon.
-     *
-     * @param settings of the cell.
-     * @param link     that the messages take.
-     */
+    /** Attaches to the daemon. */
     WaitingSide(SideSettings settings, String link) {
         this.settings = settings;
         fabric = Fabric.connect(new FabricConfig()

@@ -67,11 +67,7 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
     /** Never read. Without it the compiler would remove the access to the message. */
     private long seen;
 
-    /**
-     * Starts the driver.
-     *
-     * @param settings of the cell.
-     */
+    /** Starts the driver. */
     ZeroCopySide(SideSettings settings) {
         this.settings = settings;
         comparing = settings.pass() == Pass.VERIFY_STREAM;

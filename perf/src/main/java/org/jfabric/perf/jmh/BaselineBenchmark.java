@@ -34,11 +34,7 @@ public class BaselineBenchmark {
         // what is measured is the loop around this method
     }
 
-    /**
-     * One reading of the clock, as in each duty cycle.
-     *
-     * @return nanoseconds.
-     */
+    /** One reading of the clock, as in each duty cycle. Returns the nanoseconds. */
     @Benchmark
     public long nanoTime() {
         return System.nanoTime();

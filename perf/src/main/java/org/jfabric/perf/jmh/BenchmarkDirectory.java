@@ -25,11 +25,7 @@ public final class BenchmarkDirectory implements AutoCloseable {
             ? Files.createTempDirectory(SHARED_MEMORY, PREFIX) : Files.createTempDirectory(PREFIX);
     }
 
-    /**
-     * The folder.
-     *
-     * @return absolute path.
-     */
+    /** The folder, absolute path. */
     public Path path() {
         return path;
     }

@@ -47,7 +47,6 @@ final class BlankVerbs implements InvocationHandler, AutoCloseable {
         return dataPath;
     }
 
-    /** As bound libraries. */
     VerbsLibraries libraries() {
         Object proxy = Proxy.newProxyInstance(
             BlankVerbs.class.getClassLoader(), new Class<?>[] {Ibverbs.class, RdmaCm.class}, this);

@@ -101,7 +101,6 @@ public class CompletionQueueBenchmark implements CompletionHandler {
             map(driver.directory()).address(), (int) driver.config().queue().cqRingEntries(QUEUE_SIZE), null);
     }
 
-    /** Closes all. */
     @TearDown(Level.Trial)
     public void close() {
         arena.close();
@@ -115,31 +114,19 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         sum += completion.opContext() + completion.len();
     }
 
-    /**
-     * A read that finds nothing, as a spinning application does most of the time.
-     *
-     * @return {@code -FI_EAGAIN}.
-     */
+    /** A read that finds nothing, as a spinning application does most of the time. */
     @Benchmark
     public int readEmpty() {
         return queue.read(entries, 0, BATCH);
     }
 
-    /**
-     * A poll that finds nothing.
-     *
-     * @return {@code -FI_EAGAIN}.
-     */
+    /** A poll that finds nothing. */
     @Benchmark
     public int pollEmpty() {
         return queue.poll(this, BATCH);
     }
 
-    /**
-     * Delivery of an entry, written and copied out in batches of 16.
-     *
-     * @return 16.
-     */
+    /** Delivery of an entry, written and copied out in batches of 16. Returns the 16. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public int deliverAndRead16() {
@@ -147,11 +134,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         return queue.read(entries, 0, BATCH);
     }
 
-    /**
-     * Delivery of an entry, written and decoded in place in batches of 16.
-     *
-     * @return a sum over the entries.
-     */
+    /** Delivery of an entry, written and decoded in place in batches of 16. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long deliverAndPoll16() {
@@ -160,11 +143,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         return sum;
     }
 
-    /**
-     * Delivery of an entry: written, then read in place in batches of 16.
-     *
-     * @return a sum over the entries.
-     */
+    /** Delivery of an entry: written, then read in place in batches of 16. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long deliverAndReadInPlace16() {
@@ -177,11 +156,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         return sum;
     }
 
-    /**
-     * A batched read that finds nothing.
-     *
-     * @return {@code -FI_EAGAIN}.
-     */
+    /** A batched read that finds nothing. */
     @Benchmark
     public int readInPlaceEmpty() {
         return queue.readInPlace(batch, BATCH);

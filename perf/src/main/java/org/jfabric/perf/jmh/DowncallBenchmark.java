@@ -76,52 +76,35 @@ public class DowncallBenchmark {
         arena.close();
     }
 
-    /**
-     * A downcall to a system call that does nearly nothing.
-     *
-     * @return user id.
-     */
+    /** A downcall to a system call that does nearly nothing. */
     @Benchmark
     public long trivial() {
         return Libc.geteuid();
     }
 
     /**
-     * Wake-up of a driver's thread by another of its threads, while no thread sleeps.
-     *
-     * @return 0, also {@code -EAGAIN} when the counter is full.
+     * Wake-up of a driver's thread by another of its threads, while no thread sleeps. Returns 0, also {@code -EAGAIN}
+     * when the counter is full.
      */
     @Benchmark
     public int eventFdWrite() {
         return EventFd.write(eventFd, 1);
     }
 
-    /**
-     * Wake-up of a futex without a sleeper.
-     *
-     * @return 0.
-     */
+    /** Wake-up of a futex without a sleeper. Returns 0. */
     @Benchmark
     public int futexWake() {
         return Futex.wake(word, 1);
     }
 
-    /**
-     * A doorbell's byte, and taking it out again so that the socket does not fill.
-     *
-     * @return 1: bytes received.
-     */
+    /** A doorbell's byte, and taking it out again so that the socket does not fill. Returns 1: bytes received. */
     @Benchmark
     public int doorbell() {
         UnixSocket.ring(sendFd);
         return UnixSocket.recv(receiveFd, received, RECEIVE_LENGTH, UnixSocket.MSG_DONTWAIT);
     }
 
-    /**
-     * A read of a socket without data.
-     *
-     * @return {@code -EAGAIN}.
-     */
+    /** A read of a socket without data. */
     @Benchmark
     public int emptyReceive() {
         return UnixSocket.recv(receiveFd, received, RECEIVE_LENGTH, UnixSocket.MSG_DONTWAIT);

@@ -135,11 +135,7 @@ public class EngineBenchmark {
         arena.close();
     }
 
-    /**
-     * A posted receive, a frame of the link that matches it, its completion.
-     *
-     * @return entries so far.
-     */
+    /** A posted receive, a frame of the link that matches it, its completion. */
     @Benchmark
     public long received() {
         check(endpoint.receive(REQUEST, target, sizeBytes, FabricAddress.ADDR_UNSPEC, TAG, 0, 1));
@@ -147,11 +143,7 @@ public class EngineBenchmark {
         return await();
     }
 
-    /**
-     * The same, the receive posted through the client's queue.
-     *
-     * @return entries so far.
-     */
+    /** The same, the receive posted through the client's queue. */
     @Benchmark
     public long receivedThroughQueue() {
         check(receive.receive(REQUEST, target, sizeBytes, FabricAddress.ADDR_UNSPEC, TAG, 0, 1));
@@ -160,22 +152,14 @@ public class EngineBenchmark {
         return await();
     }
 
-    /**
-     * A send, which the link takes, and its completion.
-     *
-     * @return entries so far.
-     */
+    /** A send, which the link takes, and its completion. */
     @Benchmark
     public long sent() {
         check(endpoint.send(REQUEST, source, sizeBytes, peer, TAG, 0, 2));
         return await();
     }
 
-    /**
-     * The same, posted through the client's queue.
-     *
-     * @return entries so far.
-     */
+    /** The same, posted through the client's queue. */
     @Benchmark
     public long sentThroughQueue() {
         check(transmit.send(REQUEST, source, sizeBytes, peer, TAG, 0, 2));
@@ -183,11 +167,7 @@ public class EngineBenchmark {
         return await();
     }
 
-    /**
-     * A cycle that finds nothing.
-     *
-     * @return 0.
-     */
+    /** A cycle that finds nothing. Returns 0. */
     @Benchmark
     public int idle() {
         return poller.poll() + engine.poll(BATCH);

@@ -94,7 +94,6 @@ public class LoopbackPingBenchmark implements CompletionHandler {
         payload = new UnsafeBuffer(new byte[endpoint.injectSize()]);
     }
 
-    /** Closes all. */
     @TearDown(Level.Trial)
     public void close() {
         fabric.close();
@@ -107,11 +106,7 @@ public class LoopbackPingBenchmark implements CompletionHandler {
         seen++;
     }
 
-    /**
-     * A receive, a send that matches it, and both completions.
-     *
-     * @return completions seen so far.
-     */
+    /** A receive, a send that matches it, and both completions. */
     @Benchmark
     public long tagged() {
         check(endpoint.trecv(target, sizeBytes, FabricAddress.ADDR_UNSPEC, TAG, 0, 1));
@@ -119,11 +114,7 @@ public class LoopbackPingBenchmark implements CompletionHandler {
         return await(seen + 2);
     }
 
-    /**
-     * A send that comes before its receive and waits in the unexpected store, and both completions.
-     *
-     * @return completions seen so far.
-     */
+    /** A send that comes before its receive and waits in the unexpected store, and both completions. */
     @Benchmark
     public long taggedUnexpected() {
         check(endpoint.tsend(source, sizeBytes, self, TAG, 2));
@@ -131,11 +122,7 @@ public class LoopbackPingBenchmark implements CompletionHandler {
         return await(seen + 2);
     }
 
-    /**
-     * A receive, an inject that matches it (as much of the payload as the inject size allows), and one completion.
-     *
-     * @return completions seen so far.
-     */
+    /** A receive, an inject that matches it (as much of the payload as the inject size allows), and one completion. */
     @Benchmark
     public long injected() {
         check(endpoint.trecv(target, sizeBytes, FabricAddress.ADDR_UNSPEC, TAG, 0, 1));
@@ -143,11 +130,7 @@ public class LoopbackPingBenchmark implements CompletionHandler {
         return await(seen + 1);
     }
 
-    /**
-     * A poll that finds nothing, with the duty cycle that it runs.
-     *
-     * @return {@code -FI_EAGAIN}.
-     */
+    /** A poll that finds nothing, with the duty cycle that it runs. */
     @Benchmark
     public int pollEmpty() {
         return queue.poll(this, LIMIT);

@@ -54,7 +54,6 @@ public class ManyPeersBenchmark {
         side.connect();
     }
 
-    /** Closes all. */
     @TearDown(Level.Trial)
     public void close() {
         side.close();

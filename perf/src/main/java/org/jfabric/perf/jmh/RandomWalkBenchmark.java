@@ -59,22 +59,13 @@ public class RandomWalkBenchmark {
         node = 0;
     }
 
-    /**
-     * One step to the neighbour.
-     *
-     * @return its offset.
-     */
     @Benchmark
     public int stepInOrder() {
         node = inOrder.getInt(node);
         return node;
     }
 
-    /**
-     * One step to a node anywhere, known only when this one was read.
-     *
-     * @return its offset.
-     */
+    /** One step to a node anywhere, known only when this one was read. */
     @Benchmark
     public int stepInRandomOrder() {
         node = inRandomOrder.getInt(node);

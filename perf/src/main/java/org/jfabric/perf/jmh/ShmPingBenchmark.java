@@ -106,7 +106,6 @@ public class ShmPingBenchmark {
             .directory(directory.path().resolve(name)).threadingMode(ThreadingMode.INVOKER).build());
     }
 
-    /** Closes all. */
     @TearDown(Level.Trial)
     public void close() {
         sendingDriver.fabric().close();
@@ -116,11 +115,7 @@ public class ShmPingBenchmark {
         directory.close();
     }
 
-    /**
-     * A receive, a send of the other driver, the receive's entry.
-     *
-     * @return messages received so far.
-     */
+    /** A receive, a send of the other driver, the receive's entry. */
     @Benchmark
     public long tagged() {
         check(receiver.endpoint.trecv(
@@ -137,8 +132,6 @@ public class ShmPingBenchmark {
     /**
      * A send of the other driver to an endpoint with buffered receives; the message is read where the driver put it,
      * and released.
-     *
-     * @return messages received so far.
      */
     @Benchmark
     public long lookedAtInPlace() {
@@ -146,11 +139,7 @@ public class ShmPingBenchmark {
         return await(inPlace);
     }
 
-    /**
-     * A send of the other driver to an endpoint with buffered receives; the message is read in place in the ring.
-     *
-     * @return messages received so far.
-     */
+    /** A send of the other driver to an endpoint with buffered receives; the message is read in place in the ring. */
     @Benchmark
     public long lentFromTheRing() {
         send(toLent);
@@ -164,11 +153,7 @@ public class ShmPingBenchmark {
         }
     }
 
-    /**
-     * A send of the other driver to an endpoint with multi-receive buffers, and the entry that says where it is.
-     *
-     * @return messages received so far.
-     */
+    /** A send of the other driver to an endpoint with multi-receive buffers, and the entry that says where it is. */
     @Benchmark
     public long packedInMultiReceive() {
         send(toPacked);
@@ -184,11 +169,7 @@ public class ShmPingBenchmark {
         check(result);
     }
 
-    /**
-     * A poll that finds nothing, with the duty cycle that it runs.
-     *
-     * @return {@code -FI_EAGAIN}.
-     */
+    /** A poll that finds nothing, with the duty cycle that it runs. */
     @Benchmark
     public int pollEmpty() {
         return receiver.poll();

@@ -99,7 +99,6 @@ public class ShmRemoteBenchmark {
             .directory(directory.path().resolve(name)).threadingMode(ThreadingMode.INVOKER).build());
     }
 
-    /** Closes all. */
     @TearDown(Level.Trial)
     public void close() {
         firstDriver.fabric().close();
@@ -119,7 +118,6 @@ public class ShmRemoteBenchmark {
         first.await(value);
     }
 
-    /** A write, and its entry. */
     @Benchmark
     public void write() {
         check(first.remote.write(first.region.address(), sizeBytes, first.peer, 0, KEY, 0));
@@ -133,7 +131,6 @@ public class ShmRemoteBenchmark {
         awaitEntry();
     }
 
-    /** A fetch-and-add, and its entry. */
     @Benchmark
     public void fetchAdd() {
         check(first.endpoint.atomics().fetchAtomicmsg(add));

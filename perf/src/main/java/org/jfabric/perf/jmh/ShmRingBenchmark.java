@@ -72,22 +72,14 @@ public class ShmRingBenchmark {
         arena.close();
     }
 
-    /**
-     * A record that is taken out at once.
-     *
-     * @return records taken.
-     */
+    /** A record that is taken out at once. */
     @Benchmark
     public int record() {
         write();
         return read();
     }
 
-    /**
-     * Records that are taken out in batches of 16.
-     *
-     * @return records taken.
-     */
+    /** Records that are taken out in batches of 16. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public int recordBatch16() {
@@ -97,11 +89,7 @@ public class ShmRingBenchmark {
         return read();
     }
 
-    /**
-     * A poll that finds nothing.
-     *
-     * @return {@link RecordConsumer#EMPTY}.
-     */
+    /** A poll that finds nothing. Returns {@link RecordConsumer#EMPTY}. */
     @Benchmark
     public int pollEmpty() {
         return consumer.poll();

@@ -84,122 +84,74 @@ public class TagMatcherBenchmark {
         tagStride = TAG_STRIDE % depth;
     }
 
-    /**
-     * A message takes the only receive of its tag among {@code depth} tags.
-     *
-     * @return the receive.
-     */
+    /** A message takes the only receive of its tag among {@code depth} tags. */
     @Benchmark
     public PostedReceive postedExact() {
         return takeAndPost(exactReceives, tag(nextIndex()));
     }
 
-    /**
-     * Messages take the receives in the order of posting; each is posted again, as the youngest.
-     *
-     * @return the receive.
-     */
+    /** Messages take the receives in the order of posting; each is posted again, as the youngest. */
     @Benchmark
     public PostedReceive postedInOrder() {
         return takeAndPost(exactReceives, tag(nextInOrder()));
     }
 
-    /**
-     * Messages take the receives in random order.
-     *
-     * @return the receive.
-     */
+    /** Messages take the receives in random order. */
     @Benchmark
     public PostedReceive postedInRandomOrder() {
         return takeAndPost(exactReceives, tag(nextRandom()));
     }
 
-    /**
-     * Receives take the messages in the order of arrival; each is kept again, as the youngest.
-     *
-     * @return the message.
-     */
+    /** Receives take the messages in the order of arrival; each is kept again, as the youngest. */
     @Benchmark
     public UnexpectedMessage unexpectedInOrder() {
         return takeAndKeep(tag(nextInOrder()), 0, TagMatcher.ANY_SOURCE);
     }
 
-    /**
-     * Receives take the messages in random order.
-     *
-     * @return the message.
-     */
+    /** Receives take the messages in random order. */
     @Benchmark
     public UnexpectedMessage unexpectedInRandomOrder() {
         return takeAndKeep(tag(nextRandom()), 0, TagMatcher.ANY_SOURCE);
     }
 
-    /**
-     * A message takes the oldest of {@code depth} receives with one tag.
-     *
-     * @return the receive.
-     */
+    /** A message takes the oldest of {@code depth} receives with one tag. */
     @Benchmark
     public PostedReceive postedEqual() {
         return takeAndPost(equalReceives, 0);
     }
 
-    /**
-     * A message takes the oldest of {@code depth} wildcard receives.
-     *
-     * @return the receive.
-     */
+    /** A message takes the oldest of {@code depth} wildcard receives. */
     @Benchmark
     public PostedReceive postedWildcardOldest() {
         return takeAndPost(wildcardReceives, wildcardReceives.firstPosted().tag() | 1);
     }
 
-    /**
-     * A message is compared with {@code depth} wildcard receives and none accepts it.
-     *
-     * @return null.
-     */
+    /** A message is compared with {@code depth} wildcard receives and none accepts it. Returns null. */
     @Benchmark
     public PostedReceive postedWildcardNone() {
         return wildcardReceives.findPosted(-1L, 0);
     }
 
-    /**
-     * A receive takes the only message of its tag among {@code depth} tags.
-     *
-     * @return the message.
-     */
+    /** A receive takes the only message of its tag among {@code depth} tags. */
     @Benchmark
     public UnexpectedMessage unexpectedExact() {
         return takeAndKeep(tag(nextIndex()), 0, TagMatcher.ANY_SOURCE);
     }
 
-    /**
-     * A receive directed at one peer takes the only message of its tag among {@code depth} tags.
-     *
-     * @return the message.
-     */
+    /** A receive directed at one peer takes the only message of its tag among {@code depth} tags. */
     @Benchmark
     public UnexpectedMessage unexpectedDirected() {
         int index = nextIndex();
         return takeAndKeep(tag(index), 0, index & 1);
     }
 
-    /**
-     * A receive for any tag takes the oldest of {@code depth} messages.
-     *
-     * @return the message.
-     */
+    /** A receive for any tag takes the oldest of {@code depth} messages. */
     @Benchmark
     public UnexpectedMessage unexpectedWildcardOldest() {
         return takeAndKeep(0, -1L, TagMatcher.ANY_SOURCE);
     }
 
-    /**
-     * A wildcard search is compared with {@code depth} messages and accepts none.
-     *
-     * @return null.
-     */
+    /** A wildcard search is compared with {@code depth} messages and accepts none. Returns null. */
     @Benchmark
     public UnexpectedMessage unexpectedWildcardNone() {
         return messages.peek(-1L, LOW_BYTE, TagMatcher.ANY_SOURCE);

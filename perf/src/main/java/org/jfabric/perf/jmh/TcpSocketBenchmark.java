@@ -105,11 +105,7 @@ public class TcpSocketBenchmark {
         arena.close();
     }
 
-    /**
-     * One message by {@code send} and {@code recv}.
-     *
-     * @return bytes received.
-     */
+    /** One message by {@code send} and {@code recv}. */
     @Benchmark
     public long nativeMessage() {
         long sent = 0;
@@ -127,7 +123,6 @@ public class TcpSocketBenchmark {
     /**
      * The same by channels, with buffers that are there already.
      *
-     * @return bytes received.
      * @throws IOException never.
      */
     @Benchmark
@@ -143,11 +138,7 @@ public class TcpSocketBenchmark {
         return destinationBuffer.position();
     }
 
-    /**
-     * A read of a socket without data, as in each poll of the link.
-     *
-     * @return {@link TcpSocket#FAILED}.
-     */
+    /** A read of a socket without data, as in each poll of the link. Returns {@link TcpSocket#FAILED}. */
     @Benchmark
     public long nativeEmptyReceive() {
         return TcpSocket.receive(receiveFd, destination.address(), sizeBytes);

@@ -81,11 +81,7 @@ public class TransmitQueueBenchmark {
         arena.close();
     }
 
-    /**
-     * A tagged send of registered memory, taken out at once.
-     *
-     * @return 0.
-     */
+    /** A tagged send of registered memory, taken out at once. Returns 0. */
     @Benchmark
     public int send() {
         int result = queue.send(Flags.TAGGED, 1, 2, 3, 4, 5, 6);
@@ -93,11 +89,7 @@ public class TransmitQueueBenchmark {
         return result;
     }
 
-    /**
-     * A tagged send, taken out in batches of 16.
-     *
-     * @return 0.
-     */
+    /** A tagged send, taken out in batches of 16. Returns 0. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public int sendBatch16() {
@@ -109,11 +101,7 @@ public class TransmitQueueBenchmark {
         return result;
     }
 
-    /**
-     * A tagged inject, whose payload is copied into the record.
-     *
-     * @return 0.
-     */
+    /** A tagged inject, whose payload is copied into the record. Returns 0. */
     @Benchmark
     public int inject() {
         int result = queue.inject(Flags.TAGGED | Flags.INJECT, payload.address(), injectBytes, 3, 4, 5, 6);

@@ -34,7 +34,6 @@ import org.openjdk.jmh.annotations.Warmup;
 public class VerbsLinkBenchmark {
     private static final int BATCH = 32;
 
-    /** Payload in bytes. */
     @Param("64")
     public int sizeBytes;
 
@@ -70,11 +69,7 @@ public class VerbsLinkBenchmark {
         completions.close();
     }
 
-    /**
-     * One message with a completion: send, step, completion.
-     *
-     * @return completions so far.
-     */
+    /** One message with a completion: send, step, completion. */
     @Benchmark
     public long sent() {
         long posts = rig.dataPath().sendPosts();
@@ -86,11 +81,7 @@ public class VerbsLinkBenchmark {
         return check(posts);
     }
 
-    /**
-     * The same of a batch, for one message.
-     *
-     * @return completions so far.
-     */
+    /** The same of a batch, for one message. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long sentInBatch() {
@@ -103,11 +94,7 @@ public class VerbsLinkBenchmark {
         return check(posts);
     }
 
-    /**
-     * A message of a batch without individual completions, so that the card writes few.
-     *
-     * @return messages so far.
-     */
+    /** A message of a batch without individual completions, so that the card writes few. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long sentInBatchQuietly() {
@@ -117,42 +104,26 @@ public class VerbsLinkBenchmark {
         return check(posts);
     }
 
-    /**
-     * One message that arrives: completion, the engine, the receive handed back at times.
-     *
-     * @return messages so far.
-     */
+    /** One message that arrives: completion, the engine, the receive handed back at times. */
     @Benchmark
     public long received() {
         return receive(1);
     }
 
-    /**
-     * The same of a batch, for one message.
-     *
-     * @return messages so far.
-     */
+    /** The same of a batch, for one message. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public long receivedInBatch() {
         return receive(BATCH);
     }
 
-    /**
-     * A step that finds nothing.
-     *
-     * @return 0.
-     */
+    /** A step that finds nothing. Returns 0. */
     @Benchmark
     public int idle() {
         return rig.poll();
     }
 
-    /**
-     * The device's part of {@link #sentInBatch()}, for one message.
-     *
-     * @return entries polled.
-     */
+    /** The device's part of {@link #sentInBatch()}, for one message. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public int deviceAlone() {

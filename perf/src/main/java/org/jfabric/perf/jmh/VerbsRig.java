@@ -42,11 +42,7 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
     private final Link link;
     private final Channel channel;
 
-    /**
-     * A connection that is up.
-     *
-     * @param sizeBytes of each message sent.
-     */
+    /** A connection that is up. */
     VerbsRig(int sizeBytes) {
         DriverConfig config = DriverConfig.builder().set("jfabric.verbs.receives", "256")
             .set("jfabric.verbs.maxMessageBytes", "8192").build();

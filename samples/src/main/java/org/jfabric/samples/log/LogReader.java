@@ -21,12 +21,7 @@ final class LogReader {
         void onRecord(long number, String text);
     }
 
-    /**
-     * Replays all records up to the first one that is not whole.
-     *
-     * @param capacity records that the log has room for.
-     * @return number of records.
-     */
+    /** Replays all records up to the first one that is not whole. */
     long replay(long capacity, Handler handler) {
         UnsafeBuffer buffer = messenger.memory().buffer();
         for (long first = 0; first < capacity; first += BATCH) {

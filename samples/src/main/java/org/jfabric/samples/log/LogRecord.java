@@ -15,7 +15,6 @@ import org.agrona.MutableDirectBuffer;
  * </pre>
  */
 final class LogRecord {
-    /** Bytes of a record. */
     static final int LENGTH = 64;
     private static final int CHECKSUM = 8;
     private static final int TEXT_LENGTH = 16;

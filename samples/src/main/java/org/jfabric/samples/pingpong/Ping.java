@@ -10,7 +10,6 @@ import org.jfabric.info.FabricException;
  * ends the other side.
  */
 public final class Ping {
-    /** Tag of all messages here. */
     public static final long TAG = 0x1234;
 
     private static final String SERVICE = "ping";

@@ -22,11 +22,7 @@ public final class Quotes {
     private Quotes() {
     }
 
-    /**
-     * Runs one side, and ends the process with status 1 and a sentence if a call fails.
-     *
-     * @param args as the usage text says.
-     */
+    /** Runs one side, and ends the process with status 1 and a sentence if a call fails. */
     public static void main(String[] args) {
         if (args.length < 3 || !List.of("publish", "subscribe").contains(args[0])
             || !(args.length == 4 ? List.of("tcp", "rxm", "tls", "tlsrxm") : List.of("daemon", "embedded"))

@@ -18,13 +18,6 @@ import org.jfabric.info.FabricErrno;
 final class Party {
     /** Receives messages. */
     interface Handler {
-        /**
-         * A message has arrived.
-         *
-         * @param tag   says what it is for.
-         * @param count of the counter.
-         * @param last  number of the last addition.
-         */
         void onMessage(long tag, long count, long last);
     }
 

@@ -23,8 +23,6 @@ final class Primary {
     /**
      * A primary that does not know the count yet.
      *
-     * @param fabric         to send and to receive by.
-     * @param book           addresses of all parties by their names.
      * @param clock          nanoseconds.
      * @param waitsForBackup whether an addition is acknowledged only when the backup has it; if not, some are lost.
      */

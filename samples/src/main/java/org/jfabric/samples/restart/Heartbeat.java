@@ -49,11 +49,7 @@ public final class Heartbeat {
     };
     // end
 
-    /**
-     * Runs it with the daemon in the default directory.
-     *
-     * @param args perhaps the number of beats.
-     */
+    /** Runs it with the daemon in the default directory. */
     // example: connect
     public static void main(String[] args) {
         long beats = args.length == 0 ? 20 : Long.parseLong(args[0]);

@@ -17,7 +17,6 @@ import org.jfabric.info.Info;
  * meanwhile.
  */
 public final class SequenceNumbers {
-    /** Numbers that a client draws. */
     static final int DRAWS = 1_000;
     /** All sides know it; the sample {@code book} sends the key in a message. */
     static final long KEY = 43;

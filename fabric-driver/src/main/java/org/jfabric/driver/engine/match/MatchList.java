@@ -10,20 +10,12 @@ final class MatchList {
     private MatchNode tail;
     private int size;
 
-    /**
-     * Oldest node.
-     *
-     * @return the node, or null if the list is empty.
-     */
+    /** Oldest node. Returns the node, or null if the list is empty. */
     MatchNode head() {
         return head;
     }
 
-    /**
-     * Number of nodes.
-     *
-     * @return zero or more.
-     */
+    /** Number of nodes. Returns the zero or more. */
     int size() {
         return size;
     }
@@ -45,11 +37,7 @@ final class MatchList {
         size++;
     }
 
-    /**
-     * Removes a node from any position.
-     *
-     * @param node in this list.
-     */
+    /** Removes a node from any position. */
     void remove(MatchNode node) {
         MatchNode older = node.listPrev;
         MatchNode younger = node.listNext;

@@ -30,7 +30,6 @@ abstract class MatchNode {
     /** Next older node of the same key, the youngest before the oldest; null while alone. */
     MatchNode samePrev;
 
-    /** Next younger node of the list. */
     MatchNode listNext;
 
     /** Next older node of the list. */

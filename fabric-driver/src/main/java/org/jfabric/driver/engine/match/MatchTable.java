@@ -85,56 +85,33 @@ final class MatchTable {
         takeSeeds();
     }
 
-    /**
-     * Number of buckets.
-     *
-     * @return a power of two.
-     */
+    /** Number of buckets. Returns a power of two. */
     int bucketCount() {
         return prints.length;
     }
 
-    /**
-     * Bucket in which a key is searched first.
-     *
-     * @param tag    of the key.
-     * @param source of the key.
-     * @return number from 0.
-     */
+    /** Bucket in which a key is searched first. Returns the number from 0. */
     int homeOf(long tag, int source) {
         return home(hash(tag, source), tag);
     }
 
     /**
-     * Print of a key.
-     *
-     * @param tag    of the key.
-     * @param source of the key.
-     * @return a negative number, equal for two keys by chance only, and never for neighbouring tags.
+     * Print of a key. Returns a negative number, equal for two keys by chance only, and never for neighbouring tags.
      */
     int printOf(long tag, int source) {
         return print(hash(tag, source), tag);
     }
 
     /**
-     * The other bucket that may hold a key.
-     *
-     * @param bucket one of the two.
-     * @param print  of the key, in either bucket.
-     * @return number from 0; applied to the result, this method returns the given bucket.
+     * The other bucket that may hold a key. Returns the number from 0; applied to the result, this method returns the
+     * given bucket.
      */
     int otherOf(int bucket, int print) {
         // the lowest bit always differs, so the two are never the same
         return bucket ^ ((print << FLAG_BITS) * PRINT_MULTIPLIER >>> homeShift - Integer.SIZE | 1);
     }
 
-    /**
-     * Oldest node of a key.
-     *
-     * @param tag    of the key.
-     * @param source of the key.
-     * @return the node, or null if the key has none.
-     */
+    /** Oldest node of a key. Returns the node, or null if the key has none. */
     MatchNode find(long tag, int source) {
         MatchNode only = lone;
         if (only != null) {
@@ -195,11 +172,7 @@ final class MatchTable {
         }
     }
 
-    /**
-     * Removes a node from any position.
-     *
-     * @param node in this table.
-     */
+    /** Removes a node from any position. */
     void remove(MatchNode node) {
         nodeCount--;
         if (node == lone) {
@@ -229,29 +202,20 @@ final class MatchTable {
         node.samePrev = null;
     }
 
-    /**
-     * The number of nodes that were compared with a key so far.
-     *
-     * @return a count; 0 where assertions are disabled.
-     */
+    /** The number of nodes that were compared with a key so far. Returns a count; 0 where assertions are disabled. */
     long comparisons() {
         return comparisons;
     }
 
     /**
-     * The number of keys that were moved to free a slot for another one so far.
-     *
-     * @return a count; 0 where assertions are disabled.
+     * The number of keys that were moved to free a slot for another one so far. Returns a count; 0 where assertions are
+     * disabled.
      */
     long moves() {
         return moves;
     }
 
-    /**
-     * The number of times that all keys were placed again.
-     *
-     * @return a count.
-     */
+    /** The number of times that all keys were placed again. */
     int rebuilds() {
         return rebuilds;
     }
@@ -318,9 +282,8 @@ final class MatchTable {
     }
 
     /**
-     * Places a key whose home is full, and moves other keys to their other buckets where needed.
-     *
-     * @return null; or the node of the one key that is left without a slot.
+     * Places a key whose home is full, and moves other keys to their other buckets where needed. Returns null; or the
+     * node of the one key that is left without a slot.
      */
     private MatchNode makeRoom(MatchNode node, int home, int print) {
         MatchNode homeless = node;

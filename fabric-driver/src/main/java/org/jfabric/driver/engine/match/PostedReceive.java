@@ -38,47 +38,30 @@ public class PostedReceive extends MatchNode {
         this.keySource = source;
     }
 
-    /**
-     * Tag as given, unmasked.
-     *
-     * @return any 64-bit value.
-     */
+    /** Tag as given, unmasked. Returns any 64-bit value. */
     public final long tag() {
         return tag;
     }
 
-    /**
-     * Bits of the tag that are not compared.
-     *
-     * @return any 64-bit value.
-     */
+    /** Bits of the tag that are not compared. Returns any 64-bit value. */
     public final long ignore() {
         return ignore;
     }
 
-    /**
-     * Peer from which this receive accepts messages.
-     *
-     * @return peer index, or {@link TagMatcher#ANY_SOURCE}.
-     */
+    /** Peer from which this receive accepts messages. Returns the peer index, or {@link TagMatcher#ANY_SOURCE}. */
     public final int source() {
         return keySource;
     }
 
     /**
-     * Position in posting order; increases with each receive that is posted to one matcher.
-     *
-     * @return number from 1, valid once posted.
+     * Position in posting order; increases with each receive that is posted to one matcher. Returns the number from 1,
+     * valid once posted.
      */
     public final long sequence() {
         return sequence;
     }
 
-    /**
-     * Whether the receive is waiting in a matcher.
-     *
-     * @return true from posting to match or cancel.
-     */
+    /** Whether the receive is waiting in a matcher. */
     public final boolean isPosted() {
         return posted;
     }
@@ -86,7 +69,6 @@ public class PostedReceive extends MatchNode {
     /**
      * The match rule: equal after clearing the ignored bits on both sides, and an acceptable source.
      *
-     * @param messageTag    tag of the message.
      * @param messageSource peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
      * @return true if this receive accepts the message.
      */

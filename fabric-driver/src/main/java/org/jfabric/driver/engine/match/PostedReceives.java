@@ -20,7 +20,6 @@ import java.util.SplittableRandom;
 final class PostedReceives {
     private final MatchTable exact;
     private final MatchList postingOrder = new MatchList();
-    /** Oldest exact receive. */
     private PostedReceive firstExact;
     private PostedReceive wildcardHead;
     private PostedReceive wildcardTail;
@@ -36,7 +35,6 @@ final class PostedReceives {
      * Creates an empty set.
      *
      * @param capacity receives expected at most; sizes the hash.
-     * @param seeds    of the hash.
      */
     PostedReceives(int capacity, SplittableRandom seeds) {
         exact = new MatchTable(capacity, seeds);
@@ -62,7 +60,6 @@ final class PostedReceives {
     /**
      * Oldest receive that accepts a message; it stays posted.
      *
-     * @param tag    of the message.
      * @param source peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
      * @return the receive, or null if none accepts it.
      */
@@ -113,11 +110,7 @@ final class PostedReceives {
         return oldest;
     }
 
-    /**
-     * Removes a receive from any position, in constant time, except for wildcards after the oldest exact receive.
-     *
-     * @param receive posted here.
-     */
+    /** Removes a receive from any position, in constant time, except for wildcards after the oldest exact receive. */
     void remove(PostedReceive receive) {
         assert receive.isPosted() : "receive not posted";
         receive.posted(false);
@@ -129,47 +122,29 @@ final class PostedReceives {
         postingOrder.remove(receive);
     }
 
-    /**
-     * Oldest posted receive.
-     *
-     * @return the receive, or null if none is posted.
-     */
+    /** Oldest posted receive. Returns the receive, or null if none is posted. */
     PostedReceive first() {
         return (PostedReceive) postingOrder.head();
     }
 
-    /**
-     * Receive posted after another one.
-     *
-     * @param receive posted here.
-     * @return the next younger one, or null after the youngest.
-     */
+    /** Receive posted after another one. Returns the next younger one, or null after the youngest. */
     PostedReceive next(PostedReceive receive) {
         return (PostedReceive) receive.listNext;
     }
 
-    /**
-     * Number of posted receives.
-     *
-     * @return zero or more.
-     */
+    /** Number of posted receives. Returns the zero or more. */
     int size() {
         return postingOrder.size();
     }
 
-    /**
-     * Number of posted receives with a non-zero ignore mask.
-     *
-     * @return zero or more.
-     */
+    /** Number of posted receives with a non-zero ignore mask. Returns the zero or more. */
     int wildcardCount() {
         return wildcardCount;
     }
 
     /**
-     * The number of receives that were compared so far, not counting wildcards after the oldest receive.
-     *
-     * @return a count; 0 where assertions are disabled.
+     * The number of receives that were compared so far, not counting wildcards after the oldest receive. Returns a
+     * count; 0 where assertions are disabled.
      */
     long comparisons() {
         return firstComparisons + exact.comparisons();

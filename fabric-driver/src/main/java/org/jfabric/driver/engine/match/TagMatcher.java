@@ -54,10 +54,7 @@ public final class TagMatcher {
     /**
      * The match rule: tags that are equal in all bits that are not ignored, and the requested source, or any.
      *
-     * @param receiveTag    of the receive.
-     * @param ignore        of the receive.
      * @param receiveSource peer index or {@link #ANY_SOURCE}.
-     * @param messageTag    of the message.
      * @param messageSource peer index or {@link #UNKNOWN_SOURCE}.
      * @return true if the receive accepts the message.
      */
@@ -119,7 +116,6 @@ public final class TagMatcher {
     /**
      * Takes the oldest receive that accepts an arriving message.
      *
-     * @param tag    of the message.
      * @param source peer index or {@link #UNKNOWN_SOURCE}.
      * @return the receive, no longer posted; or null, and the caller keeps the message by {@link #addUnexpected}.
      */
@@ -137,7 +133,6 @@ public final class TagMatcher {
      * <p>For multi-receive buffers, which stay posted while they have space, and to check for a receive before its
      * payload is read.
      *
-     * @param tag    of the message.
      * @param source peer index or {@link #UNKNOWN_SOURCE}.
      * @return the receive, still posted, or null.
      */
@@ -157,7 +152,6 @@ public final class TagMatcher {
     /**
      * Finds the oldest waiting message that a receive would accept and leaves it there.
      *
-     * @param tag    of the peek.
      * @param ignore bits of the tag that are not compared.
      * @param source peer index or {@link #ANY_SOURCE}.
      * @return the message, or null (FI_ENOMSG); claimed messages are not found.
@@ -210,7 +204,6 @@ public final class TagMatcher {
      * Next receive directed at a peer, so that a dead peer's receives can be cancelled and completed with an error.
      *
      * @param after  receive of this matcher after which to search, still posted; null to begin with the oldest.
-     * @param source peer index.
      * @return the next one in posting order, or null.
      */
     public PostedReceive nextDirected(PostedReceive after, int source) {
@@ -226,7 +219,6 @@ public final class TagMatcher {
      * place accept it from now on. None can be posted yet, because the place was not valid.
      *
      * @param message of an unknown source, waiting or claimed; those of one sender are given in the order of arrival.
-     * @param source  peer index.
      */
     public void learnSource(UnexpectedMessage message, int source) {
         unexpected.learnSource(message, source);
@@ -234,93 +226,58 @@ public final class TagMatcher {
 
     /**
      * Makes the sender of a peer's unexpected messages unknown, before its index may be reused for another peer.
-     *
-     * @param source peer index.
-     * @return number of messages changed, waiting and claimed.
+     * Returns the number of messages changed, waiting and claimed.
      */
     public int forgetSource(int source) {
         return unexpected.forgetSource(source);
     }
 
-    /**
-     * Oldest posted receive.
-     *
-     * @return the receive, or null.
-     */
+    /** Oldest posted receive. Returns the receive, or null. */
     public PostedReceive firstPosted() {
         return posted.first();
     }
 
-    /**
-     * Next receive in posting order.
-     *
-     * @param receive posted here.
-     * @return the next younger one, or null.
-     */
+    /** Next receive in posting order. Returns the next younger one, or null. */
     public PostedReceive nextPosted(PostedReceive receive) {
         return posted.next(receive);
     }
 
-    /**
-     * Oldest waiting message.
-     *
-     * @return the message, or null.
-     */
+    /** Oldest waiting message. Returns the message, or null. */
     public UnexpectedMessage firstUnexpected() {
         return unexpected.first();
     }
 
-    /**
-     * Message claimed longest ago.
-     *
-     * @return the message, or null.
-     */
+    /** Message claimed longest ago. Returns the message, or null. */
     public UnexpectedMessage firstClaimed() {
         return unexpected.firstClaimed();
     }
 
     /**
-     * Next message of the same state: by arrival if waiting, by time of claim if claimed.
-     *
-     * @param message held here.
-     * @return the next one, or null.
+     * Next message of the same state: by arrival if waiting, by time of claim if claimed. Returns the next one, or
+     * null.
      */
     public UnexpectedMessage nextUnexpected(UnexpectedMessage message) {
         return unexpected.next(message);
     }
 
-    /**
-     * Number of posted receives.
-     *
-     * @return zero or more.
-     */
+    /** Number of posted receives. Returns the zero or more. */
     public int postedCount() {
         return posted.size();
     }
 
     /**
-     * Number of posted receives with ignored tag bits; while it is 0 no list is searched.
-     *
-     * @return zero or more.
+     * Number of posted receives with ignored tag bits; while it is 0 no list is searched. Returns the zero or more.
      */
     public int wildcardCount() {
         return posted.wildcardCount();
     }
 
-    /**
-     * Number of waiting messages.
-     *
-     * @return zero or more, claimed ones not included.
-     */
+    /** Number of waiting messages. Returns the zero or more, claimed ones not included. */
     public int unexpectedCount() {
         return unexpected.size();
     }
 
-    /**
-     * Number of claimed messages.
-     *
-     * @return zero or more.
-     */
+    /** Number of claimed messages. Returns the zero or more. */
     public int claimedCount() {
         return unexpected.claimedCount();
     }

@@ -36,47 +36,30 @@ public class UnexpectedMessage extends MatchNode {
         bySource.keySource = source;
     }
 
-    /**
-     * Tag as sent.
-     *
-     * @return any 64-bit value.
-     */
+    /** Tag as sent. Returns any 64-bit value. */
     public final long tag() {
         return tag;
     }
 
-    /**
-     * Peer that sent the message.
-     *
-     * @return peer index, or {@link TagMatcher#UNKNOWN_SOURCE}.
-     */
+    /** Peer that sent the message. Returns the peer index, or {@link TagMatcher#UNKNOWN_SOURCE}. */
     public final int source() {
         return source;
     }
 
     /**
-     * Position in arrival order; increases with each message that is added to one matcher.
-     *
-     * @return number from 1, valid once held.
+     * Position in arrival order; increases with each message that is added to one matcher. Returns the number from 1,
+     * valid once held.
      */
     public final long sequence() {
         return sequence;
     }
 
-    /**
-     * Whether the message waits for any receive that accepts it.
-     *
-     * @return true from {@link TagMatcher#addUnexpected} until it is matched, claimed or removed.
-     */
+    /** Whether the message waits for any receive that accepts it. */
     public final boolean isWaiting() {
         return waiting;
     }
 
-    /**
-     * Whether the message is reserved for the operation that claimed it.
-     *
-     * @return true from {@link TagMatcher#claim} until {@link TagMatcher#removeUnexpected}.
-     */
+    /** Whether the message is reserved for the operation that claimed it. */
     public final boolean isClaimed() {
         return claimed;
     }
@@ -84,7 +67,6 @@ public class UnexpectedMessage extends MatchNode {
     /**
      * Records the state of the message; if both are false, it is in no matcher.
      *
-     * @param isWaiting found by searches.
      * @param isClaimed held, but not found by searches.
      */
     final void held(boolean isWaiting, boolean isClaimed) {
@@ -106,7 +88,6 @@ public class UnexpectedMessage extends MatchNode {
 
     /** Place of a message in the table of tags with sources. */
     static final class SourceNode extends MatchNode {
-        /** The message that this is a place of. */
         final UnexpectedMessage message;
 
         SourceNode(UnexpectedMessage message) {

@@ -30,8 +30,6 @@ final class UnexpectedMessages {
      * Creates an empty store.
      *
      * @param capacity messages expected at most; sizes the hashes.
-     * @param directed whether searches name a source.
-     * @param seeds    of the hashes.
      */
     UnexpectedMessages(int capacity, boolean directed, SplittableRandom seeds) {
         byTag = new MatchTable(capacity, seeds);
@@ -59,7 +57,6 @@ final class UnexpectedMessages {
     /**
      * Oldest message that a receive would accept; it stays.
      *
-     * @param tag    of the receive.
      * @param ignore bits of the tag that are not compared.
      * @param source peer index or {@link TagMatcher#ANY_SOURCE}.
      * @return the message, or null if none waits.
@@ -92,11 +89,7 @@ final class UnexpectedMessages {
         return node == null ? null : node.message;
     }
 
-    /**
-     * Removes a message, waiting or claimed, in constant time.
-     *
-     * @param message held here.
-     */
+    /** Removes a message, waiting or claimed, in constant time. */
     void remove(UnexpectedMessage message) {
         if (message.isClaimed()) {
             claimed.remove(message);
@@ -106,11 +99,7 @@ final class UnexpectedMessages {
         message.held(false, false);
     }
 
-    /**
-     * Hides a message from all searches until it is removed.
-     *
-     * @param message waiting here.
-     */
+    /** Hides a message from all searches until it is removed. */
     void claim(UnexpectedMessage message) {
         removeWaiting(message);
         claimed.append(message);
@@ -121,7 +110,6 @@ final class UnexpectedMessages {
      * Gives a message of an unknown sender its source, as the youngest of that source.
      *
      * @param message held here, waiting or claimed.
-     * @param source  peer index.
      */
     void learnSource(UnexpectedMessage message, int source) {
         assert message.source() == TagMatcher.UNKNOWN_SOURCE : "source " + message.source();
@@ -132,10 +120,8 @@ final class UnexpectedMessages {
     }
 
     /**
-     * Makes the sender of a source's messages unknown, because its index may be reused for another peer.
-     *
-     * @param source peer index.
-     * @return number of messages changed, claimed ones included.
+     * Makes the sender of a source's messages unknown, because its index may be reused for another peer. Returns the
+     * number of messages changed, claimed ones included.
      */
     int forgetSource(int source) {
         int count = 0;
@@ -157,56 +143,36 @@ final class UnexpectedMessages {
         return count;
     }
 
-    /**
-     * Oldest waiting message.
-     *
-     * @return the message, or null if none waits.
-     */
+    /** Oldest waiting message. Returns the message, or null if none waits. */
     UnexpectedMessage first() {
         return (UnexpectedMessage) arrivalOrder.head();
     }
 
-    /**
-     * Message claimed longest ago.
-     *
-     * @return the message, or null if none is claimed.
-     */
+    /** Message claimed longest ago. Returns the message, or null if none is claimed. */
     UnexpectedMessage firstClaimed() {
         return (UnexpectedMessage) claimed.head();
     }
 
     /**
-     * Message after another one of the same state: by arrival if waiting, by time of claim if claimed.
-     *
-     * @param message held here.
-     * @return the next one, or null after the last.
+     * Message after another one of the same state: by arrival if waiting, by time of claim if claimed. Returns the next
+     * one, or null after the last.
      */
     UnexpectedMessage next(UnexpectedMessage message) {
         return (UnexpectedMessage) message.listNext;
     }
 
-    /**
-     * Number of waiting messages.
-     *
-     * @return zero or more.
-     */
+    /** Number of waiting messages. Returns the zero or more. */
     int size() {
         return arrivalOrder.size();
     }
 
-    /**
-     * Number of claimed messages.
-     *
-     * @return zero or more.
-     */
+    /** Number of claimed messages. Returns the zero or more. */
     int claimedCount() {
         return claimed.size();
     }
 
     /**
-     * The number of messages that were compared by lookups so far.
-     *
-     * @return a count; 0 where assertions are disabled.
+     * The number of messages that were compared by lookups so far. Returns a count; 0 where assertions are disabled.
      */
     long comparisons() {
         return firstComparisons + byTag.comparisons() + (bySource == null ? 0 : bySource.comparisons());

@@ -14,8 +14,6 @@ final class BestAddress extends BoundAddress {
     /**
      * An address.
      *
-     * @param name  that peers insert.
-     * @param links names of all links.
      * @param bound addresses of links that have one of their own, by the name of the link.
      */
     BestAddress(BestName name, List<String> links, Map<String, BoundAddress> bound) {

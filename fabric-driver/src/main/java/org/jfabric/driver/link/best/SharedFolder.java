@@ -27,7 +27,6 @@ final class SharedFolder {
     /**
      * The identity.
      *
-     * @param folder that exists.
      * @return 16 hexadecimal digits.
      * @throws FabricException {@code FI_EIO} if the system does not say.
      */

@@ -13,7 +13,6 @@ import org.jfabric.info.Reason;
  * Makes the loopback link.
  */
 public final class LoopbackLinkProvider extends ReliableLinkProvider {
-    /** The link's name. */
     public static final String NAME = "loopback";
 
     private static final int SCORE = 100;

@@ -41,7 +41,6 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     static final int OPENING = 0;
     /** Connected: messages can be sent. */
     static final int UP = 1;
-    /** Closed. */
     static final int CLOSED = 2;
 
     /** A payload to be read, for which the channel below had no room. */
@@ -181,7 +180,6 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /**
      * The connection is up: the peer has sent the number for packets to it, and whether it has flow control.
      *
-     * @param peer     the peer's connect data.
      * @param receives receives that are posted for its packets, 0 if they are not counted.
      */
     void up(RxmConnectData peer, int receives) {

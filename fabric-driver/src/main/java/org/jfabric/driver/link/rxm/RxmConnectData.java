@@ -23,8 +23,6 @@ import org.jfabric.info.ProtocolErrno;
  * @param port        on which the requester listens; 0 in an acceptance.
  * @param flowControl {@link #FLOW_LOCAL}, {@link #FLOW_ON} or {@link #FLOW_OFF}.
  * @param eagerLimit  longest eager message in bytes; 0 in an acceptance.
- * @param receives    receives that are kept posted.
- * @param number      of the connection at the sender of this data.
  */
 record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, long number) {
     /** The other side may decide. */
@@ -85,7 +83,6 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
     /**
      * Why a request is not compatible with this side.
      *
-     * @param request    private data of a peer.
      * @param eagerLimit of this side, which has to be the same.
      * @return the reason as text, or null if the request is compatible.
      */

@@ -36,12 +36,7 @@ final class RxmCredits {
     private boolean hasPause;
     private long pauseEndNs;
 
-    /**
-     * Starts with one credit on both sides.
-     *
-     * @param below    connected channel.
-     * @param receives receives that are posted for the peer's packets.
-     */
+    /** Starts with one credit on both sides. */
     RxmCredits(MessageChannel below, int receives) {
         this.below = below;
         this.threshold = Math.max(1, receives / 2);
@@ -50,7 +45,6 @@ final class RxmCredits {
 
     // ---- receives of the peer ----
 
-    /** Sends a packet of the engine. */
     int send(TransmitOperation packet) {
         if (credits <= RESERVED) {
             return -FabricErrno.EAGAIN;
@@ -85,10 +79,8 @@ final class RxmCredits {
     }
 
     /**
-     * The size of the next grant.
-     *
-     * @param services gives the time.
-     * @return number of receives; 0 if no grant is due, or there is no credit for its packet.
+     * The size of the next grant. Returns the number of receives; 0 if no grant is due, or there is no credit for its
+     * packet.
      */
     int due(LinkServices services) {
         if (toGrant >= threshold && credits > 0) {

@@ -40,9 +40,6 @@ final class RxmDescriptors {
      * Reads a block of a peer.
      *
      * @param address   of the block, {@link #LENGTH} bytes.
-     * @param operation the number that the peer gave the message.
-     * @param length    of the message, from its header.
-     * @param payload   takes the description.
      * @return false if there are no or too many pieces, or their total length is not that of the message.
      */
     static boolean read(long address, long operation, long length, RemotePayload payload) {

@@ -38,11 +38,8 @@ public final class RxmLink extends Link {
     /**
      * Makes a link without endpoints.
      *
-     * @param name     of the link.
      * @param below    the link whose connections it uses, by a {@link MessageConnector}; this link polls and closes
      *                 it.
-     * @param services services of the driver.
-     * @param settings settings of the protocol.
      */
     public RxmLink(String name, Link below, LinkServices services, RxmSettings settings) {
         this.name = name;
@@ -127,11 +124,7 @@ public final class RxmLink extends Link {
         below.onMayPark();
     }
 
-    /**
-     * Whether a refused connection will be tried again.
-     *
-     * @return true while a connection waits for its next attempt.
-     */
+    /** Whether a refused connection will be tried again. */
     public boolean isWaiting() {
         return polled.stream().anyMatch(RxmPeers::isWaiting);
     }

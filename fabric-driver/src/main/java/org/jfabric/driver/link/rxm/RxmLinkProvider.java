@@ -25,7 +25,6 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
     public static final String NAME = "rxm";
-    /** Name of the link over tls. */
     public static final String TLS_NAME = "tlsrxm";
 
     /** Atomic operations are executed when they arrive, in the order of the packets. */
@@ -50,8 +49,6 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     /**
      * Makes a provider of the link over another one.
      *
-     * @param name        of the link.
-     * @param below       makes the link whose connections are used.
      * @param hasAccesses whether these connections read and write remote memory.
      */
     public RxmLinkProvider(String name, LinkProvider below, boolean hasAccesses) {
@@ -64,12 +61,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
         this.hasAccesses = hasAccesses;
     }
 
-    /**
-     * Makes a provider of the encrypted link.
-     *
-     * @param below makes the link whose encrypted connections are used.
-     * @return a provider without state.
-     */
+    /** Makes a provider of the encrypted link. Returns a provider without state. */
     public static RxmLinkProvider overTls(LinkProvider below) {
         return new RxmLinkProvider(TLS_NAME, TLS_SCORE, below, true);
     }

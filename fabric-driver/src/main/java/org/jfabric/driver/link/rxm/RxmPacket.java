@@ -24,22 +24,18 @@ import org.jfabric.driver.link.RemoteRanges;
  * <p>Fields that a type does not define may contain data from earlier packets of a C peer, and are ignored.
  */
 final class RxmPacket {
-    /** Bytes of the header. */
     static final int HEADER_LENGTH = 64;
 
     /** A whole message. */
     static final int EAGER = 0;
-    /** A segment of a message. */
     static final int SEGMENT = 1;
     /** A message whose payload is read from the sender: a descriptor block follows. */
     static final int RENDEZVOUS = 2;
     /** The payload of a rendezvous was read. */
     static final int READ_DONE = 3;
-    /** An atomic operation. */
     static final int ATOMIC = 4;
     /** The answer to an atomic operation. */
     static final int ATOMIC_RESPONSE = 5;
-    /** Credits for packets. */
     static final int CREDIT = 6;
     /** The destination of a rendezvous by writing. */
     static final int WRITE_TARGET = 7;
@@ -97,7 +93,6 @@ final class RxmPacket {
         UnsafeApi.putLong(address + 56, tagged ? tag : 0);
     }
 
-    /** Writes the number, length and position of a segment. */
     static void segment(long address, int number, int length, int position) {
         UnsafeApi.putShort(address + 2, (short) length);
         UnsafeApi.putInt(address + 4, number);
@@ -119,7 +114,6 @@ final class RxmPacket {
      * Writes an atomic operation with one range; operands and compare values follow at {@link #operands}.
      *
      * @param form     one of {@link org.jfabric.layout.AtomicForm}.
-     * @param operands bytes of operands and compare values.
      */
     static void atomic(
         long address, long message, int form, int datatype, int operation, long operands) {

@@ -134,7 +134,6 @@ final class RxmRemote extends RemoteChannel {
      * element. The peer takes packets in order and answers each such operation, whatever it may do.
      *
      * @param operation that {@link RxmChannel#confirmed} ends.
-     * @param levels    for that call.
      */
     void confirm(long operation, long levels) {
         confirmations.put(operation, levels);

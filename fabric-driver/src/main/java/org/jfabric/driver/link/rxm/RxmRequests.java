@@ -23,7 +23,6 @@ final class RxmRequests {
     RxmRequests() {
     }
 
-    /** Adds a request and returns its number. */
     int add(long message, int op) {
         if (free == END) {
             grow();

@@ -34,7 +34,6 @@ final class ShmGroupRing {
         this.capacity = capacity;
     }
 
-    /** Makes the file of a group of this driver. */
     static MappedFile create(
         Environment environment, int directoryFd, long number, int capacity, OwnerId owner) {
         MappedFile file = environment.createFile(

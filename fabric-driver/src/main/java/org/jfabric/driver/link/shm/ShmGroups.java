@@ -128,7 +128,6 @@ final class ShmGroups {
         }
     }
 
-    /** Reads a group of this driver. */
     private void read(ShmGroupJoin join) {
         ShmGroup group = find(join.group());
         int errno = refusal(group, null, join.endpoint().address(), join.endpoint().authKey());
@@ -178,7 +177,6 @@ final class ShmGroups {
 
     // ---- joining groups of other drivers ----
 
-    /** A connection is up. */
     void onUp(ShmConnection connection) {
         for (ShmGroupJoin join : List.copyOf(joins)) {
             if (join.connection() == connection) {
@@ -327,7 +325,6 @@ final class ShmGroups {
         }
     }
 
-    /** The endpoint closes. */
     void detach(LocalEndpoint endpoint) {
         for (ShmGroupJoin join : List.copyOf(joins)) {
             if (join.endpoint() == endpoint) {

@@ -22,14 +22,10 @@ import org.jfabric.layout.OwnerId;
  *  +-----------------+----------------+-------------------------------------------+
  * </pre>
  *
- * @param owner       random id of the driver.
- * @param driverName  name of the driver.
  * @param ringNumber  number of the {@code .ring} file that it writes, 0 if it refuses.
- * @param ringLength  bytes of that ring.
  * @param wantsStamps whether it wants time stamps in the ring of the other one, because it measures stages.
  * @param threads     numbers of the progress threads of both drivers.
  * @param errno       0, or the errno with which the connection is refused.
- * @param reason      text of the refusal.
  */
 record ShmHello(
     OwnerId owner, String driverName, long ringNumber, int ringLength, boolean wantsStamps, int threads, int errno,

@@ -250,7 +250,6 @@ final class ShmLink extends Link {
         });
     }
 
-    /** A listener has an address. */
     void opened(String address) {
         services.opened(address);
     }

@@ -14,7 +14,6 @@ import org.jfabric.info.Reason;
  * Provider of the shm link.
  */
 public final class ShmLinkProvider extends ReliableLinkProvider {
-    /** The link's name. */
     public static final String NAME = "shm";
 
     private static final int SCORE = 90;
@@ -32,8 +31,6 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
     /**
      * Opens the link between the progress threads of one driver: each thread is to the others as another driver.
      *
-     * @param services of one thread.
-     * @param config   options of the driver.
      * @param name     of the link that reaches endpoints of the same thread; endpoints use both as one.
      * @return the link, which reaches endpoints of the other threads only.
      */

@@ -60,7 +60,6 @@ final class ShmRegionCache {
     /**
      * Finds the addresses of a payload's pieces in this process.
      *
-     * @param length    bytes of the payload to read, from its start.
      * @param addresses filled with the native address of each piece that holds some of them.
      * @return false if one of these pieces is not mapped (yet).
      */

@@ -69,7 +69,6 @@ final class ShmRemote extends RemoteChannel {
     private final RemoteAnnounceEncoder announce = new RemoteAnnounceEncoder();
     private final RemoteGrantEncoder grants = new RemoteGrantEncoder();
     private final Long2ObjectHashMap<ReadGrant> granted = new Long2ObjectHashMap<>();
-    /** The one of the last read. */
     private ReadGrant latest;
 
     /** A region of the peer that may be read here. */

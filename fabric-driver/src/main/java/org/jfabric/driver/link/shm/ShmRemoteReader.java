@@ -50,8 +50,6 @@ final class ShmRemoteReader {
     /**
      * Takes one of the frames.
      *
-     * @param type   of the record.
-     * @param offset of the record in the ring.
      * @param length bytes of the record, its word included; it lies in the ring as a whole.
      * @param record native address of its word.
      * @return false if the peer is broken and the connection was ended.
@@ -94,8 +92,6 @@ final class ShmRemoteReader {
      * Takes a short record of remote memory access.
      *
      * @param type   of the record: {@link ShmFrameReader#SHORT_WRITE} or {@link ShmFrameReader#PLACED}.
-     * @param info   channel and credit.
-     * @param length bytes of the record.
      * @param record native address of its word.
      * @return false if the peer is broken and the connection was ended.
      */

@@ -72,11 +72,8 @@ final class ShmVectorFrames {
     /**
      * Reads the pieces, each field once. Their number, their lengths and the record's length must be consistent.
      *
-     * @param ring      with the record.
      * @param dimension offset of the group, which is the record's last field.
      * @param end       offset behind the record.
-     * @param length    bytes of all pieces.
-     * @param payload   to which they are added.
      * @return false if they are not consistent.
      */
     static boolean readPieces(DirectBuffer ring, int dimension, int end, long length, RemotePayload payload) {

@@ -8,25 +8,13 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 public interface CrossingPeer {
-    /**
-     * The address at which the peer's endpoint listens.
-     *
-     * @return the address.
-     */
+    /** The address at which the peer's endpoint listens. */
     SocketName remote();
 
-    /**
-     * The same address as text, the key by which peers are found.
-     *
-     * @return the address.
-     */
+    /** The same address as text, the key by which peers are found. */
     String remoteAddress();
 
-    /**
-     * Whether messages can be exchanged.
-     *
-     * @return true from the time when both sides have agreed until the connection ends.
-     */
+    /** Whether messages can be exchanged. */
     boolean isUp();
 
     /**
@@ -36,18 +24,10 @@ public interface CrossingPeer {
      */
     boolean isConnecting();
 
-    /**
-     * The number that the peer has given to this incarnation of its endpoint.
-     *
-     * @return 0 while it is not known.
-     */
+    /** The number that the peer has given to this incarnation of its endpoint. Returns 0 while it is not known. */
     int process();
 
-    /**
-     * The channel that uses the connection.
-     *
-     * @return never null while {@link #isUp()}.
-     */
+    /** The channel that uses the connection, never null while {@link #isUp()}. */
     MessageChannel messages();
 
     /**
@@ -61,8 +41,6 @@ public interface CrossingPeer {
 
     /**
      * Whether a message of the peer has begun to arrive and is not complete; {@link #isStalled} has to be asked then.
-     *
-     * @return false while it is not up.
      */
     boolean isMidMessage();
 

@@ -48,11 +48,8 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
     /**
      * Makes an object without peers.
      *
-     * @param endpoint the endpoint whose peers they are.
      * @param takeover whether a request of another process may end the connection of a peer that no longer exists.
-     * @param places   limits of the unknown peers.
      * @param newPeer  makes the peer of a request, and calls {@link #add}.
-     * @param accept   accepts a request as the connection of a peer.
      */
     public CrossingRequests(
         LocalEndpoint endpoint, Takeover takeover, UnknownPeers places, Function<R, P> newPeer,
@@ -66,21 +63,12 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
 
     // ---- peers ----
 
-    /**
-     * Finds a peer.
-     *
-     * @param address address at which the peer listens, as text.
-     * @return the peer, or null.
-     */
+    /** Finds a peer. Returns the peer, or null. */
     public P find(String address) {
         return byAddress.get(address);
     }
 
-    /**
-     * Adds a peer, and replaces one with the same address.
-     *
-     * @param peer the peer.
-     */
+    /** Adds a peer, and replaces one with the same address. */
     public void add(P peer) {
         byAddress.put(peer.remoteAddress(), peer);
     }
@@ -98,8 +86,6 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
     /**
      * The application has inserted an address. The peer with this address counts as known until its connection ends,
      * even if the address is removed.
-     *
-     * @param address as text.
      */
     public void onInserted(String address) {
         P peer = byAddress.get(address);
@@ -119,7 +105,6 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
     /**
      * Answers a request of another endpoint, or queues it.
      *
-     * @param request the request.
      * @param local   where this endpoint listens.
      */
     public void answer(R request, SocketName local) {
@@ -223,11 +208,7 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
         return answered;
     }
 
-    /**
-     * Whether requests are queued.
-     *
-     * @return true if {@link #poll} has to be called.
-     */
+    /** Whether requests are queued. */
     public boolean isHolding() {
         return !held.isEmpty();
     }
@@ -237,7 +218,6 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
      *
      * @param nowNs     current time in nanoseconds.
      * @param timeoutNs nanoseconds allowed without progress.
-     * @return number of connections that were ended.
      */
     public int endStalled(long nowNs, long timeoutNs) {
         int ended = 0;
@@ -251,20 +231,12 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
         return ended;
     }
 
-    /**
-     * Whether there are unknown peers.
-     *
-     * @return true if {@link #endStalled} could find some.
-     */
+    /** Whether there are unknown peers. */
     public boolean hasUnknown() {
         return !unknown.isEmpty();
     }
 
-    /**
-     * Whether an unknown peer has begun a message and not sent the rest of it yet.
-     *
-     * @return true if {@link #endStalled} has to be called in time.
-     */
+    /** Whether an unknown peer has begun a message and not sent the rest of it yet. */
     public boolean hasUnknownMidMessage() {
         for (P peer : unknown) {
             if (peer.isUp() && peer.isMidMessage()) {
@@ -274,11 +246,7 @@ public final class CrossingRequests<P extends CrossingPeer, R extends PeerReques
         return false;
     }
 
-    /**
-     * Abandons the queued requests.
-     *
-     * @param end called with each of them, to release it.
-     */
+    /** Abandons the queued requests. */
     public void close(Consumer<R> end) {
         held.values().forEach(end);
         held.clear();

@@ -31,13 +31,7 @@ public abstract class DatagramChannel extends Channel {
     /**
      * A channel that is not up yet.
      *
-     * @param limits     limits of a datagram.
-     * @param handler    the engine's side.
-     * @param address    address of the remote end, as text.
      * @param keyHigh    first part of the key.
-     * @param keyLow     second part of the key.
-     * @param keyRest    third part of the key.
-     * @param isGroup    whether the address is that of a multicast group.
      * @param notCarried flags of operations that a datagram cannot carry, or whose completion the wire cannot report.
      */
     protected DatagramChannel(
@@ -58,39 +52,22 @@ public abstract class DatagramChannel extends Channel {
         handler().onUp(this);
     }
 
-    /**
-     * The remote end.
-     *
-     * @return its address as text, or {@link DatagramEndpoint#UNKNOWN_SENDERS}.
-     */
+    /** The remote end. Returns its address as text, or {@link DatagramEndpoint#UNKNOWN_SENDERS}. */
     public final String address() {
         return address;
     }
 
-    /**
-     * Whether the address is that of a multicast group.
-     *
-     * @return true for groups.
-     */
+    /** Whether the address is that of a multicast group. */
     public final boolean isGroup() {
         return isGroup;
     }
 
-    /**
-     * Whether the engine has closed the channel.
-     *
-     * @return true if the handler must not be called any more.
-     */
+    /** Whether the engine has closed the channel. */
     public final boolean isClosed() {
         return closed;
     }
 
-    /**
-     * Checks whether this channel can send a message.
-     *
-     * @param operation operation to be sent.
-     * @return 0, or a negative fabric errno if it cannot.
-     */
+    /** Checks whether this channel can send a message. Returns 0, or a negative fabric errno if it cannot. */
     protected final int refusal(TransmitOperation operation) {
         if ((operation.flags & notCarried) != 0) {
             return -FabricErrno.EOPNOTSUPP;
@@ -114,6 +91,5 @@ public abstract class DatagramChannel extends Channel {
         onClosed();
     }
 
-    /** The engine has closed the channel. */
     protected abstract void onClosed();
 }

@@ -28,38 +28,22 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
     private final DatagramSources sources = new DatagramSources();
     private final List<G> groups = new ArrayList<>();
 
-    /**
-     * An endpoint without channels.
-     *
-     * @param local the engine's side.
-     */
+    /** An endpoint without channels. */
     protected DatagramEndpoint(LocalEndpoint local) {
         this.local = local;
     }
 
-    /**
-     * The engine's side.
-     *
-     * @return as attached.
-     */
+    /** The engine's side. */
     protected final LocalEndpoint local() {
         return local;
     }
 
-    /**
-     * The queue of messages that could not be sent at once.
-     *
-     * @return one queue for all channels.
-     */
+    /** The queue of messages that could not be sent at once. */
     protected final DatagramQueue waiting() {
         return waiting;
     }
 
-    /**
-     * The channels by the key of their remote end.
-     *
-     * @return those that are up.
-     */
+    /** The channels by the key of their remote end. */
     protected final DatagramSources sources() {
         return sources;
     }
@@ -69,8 +53,6 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
     /**
      * An address was inserted. Its channel is up at once, so that a send to it need not wait while later sends to other
      * peers proceed: strict completion order of datagrams covers all peers together.
-     *
-     * @param address address of the remote end.
      */
     protected final void introduce(String address) {
         if (!byAddress.containsKey(address) && isReachable(address)) {
@@ -102,8 +84,6 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
     /**
      * Removes a channel that the engine has closed. Its queued messages are dropped later; the engine ends their
      * operations.
-     *
-     * @param channel the closed channel.
      */
     public final void remove(C channel) {
         sources.remove(channel);
@@ -111,20 +91,12 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
         byAddress.remove(channel.address(), channel);
     }
 
-    /**
-     * Whether channels wait for {@link #openAll}.
-     *
-     * @return true if the thread must not sleep.
-     */
+    /** Whether channels wait for {@link #openAll}. */
     protected final boolean isOpening() {
         return !openings.isEmpty();
     }
 
-    /**
-     * Reports the channels that were opened since the last poll.
-     *
-     * @return number of these channels.
-     */
+    /** Reports the channels that were opened since the last poll. */
     protected final int openAll() {
         int work = 0;
         while (!openings.isEmpty()) {
@@ -149,20 +121,11 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
      */
     protected abstract void join(BoundAddress group);
 
-    /**
-     * Adds a group.
-     *
-     * @param group group to receive from.
-     */
     protected final void add(G group) {
         groups.add(group);
     }
 
-    /**
-     * The groups that were joined.
-     *
-     * @return the list itself.
-     */
+    /** The groups that were joined. */
     protected final List<G> groups() {
         return groups;
     }
@@ -179,39 +142,20 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
 
     // ---- implemented by the link ----
 
-    /**
-     * Makes a channel.
-     *
-     * @param address address of the remote end.
-     * @param handler the engine's side.
-     * @return a channel that is not up yet.
-     */
+    /** Makes a channel. Returns a channel that is not up yet. */
     protected abstract C newChannel(String address, ChannelHandler handler);
 
-    /**
-     * Whether datagrams can be sent to an address from here.
-     *
-     * @param address address in the link's format.
-     * @return false if a channel to it must go down.
-     */
+    /** Whether datagrams can be sent to an address from here. */
     protected boolean isReachable(String address) {
         return true;
     }
 
-    /**
-     * A channel is about to be up.
-     *
-     * @param channel channel whose route can be resolved.
-     */
+    /** A channel is about to be up. */
     protected void prepare(C channel) {
         // nothing for most links
     }
 
-    /**
-     * Releases the resources of a group.
-     *
-     * @param group group that was joined.
-     */
+    /** Releases the resources of a group. */
     protected abstract void leave(G group);
 
     /**
@@ -223,22 +167,16 @@ public abstract class DatagramEndpoint<C extends DatagramChannel, G extends Boun
     protected abstract int poll(int limit);
 
     /**
-     * Prepares the endpoint for the thread to sleep.
-     *
-     * @return true if the thread may sleep, because every arriving datagram wakes it.
+     * Prepares the endpoint for the thread to sleep. Returns true if the thread may sleep, because every arriving
+     * datagram wakes it.
      */
     protected abstract boolean arm();
 
-    /**
-     * As {@link DatagramLink#hasTimers()}: most links neither repeat nor await datagrams.
-     *
-     * @return false.
-     */
+    /** As {@link DatagramLink#hasTimers()}: most links neither repeat nor await datagrams. */
     protected boolean hasTimers() {
         return false;
     }
 
-    /** The endpoint is detached. */
     protected void detach() {
         close();
     }

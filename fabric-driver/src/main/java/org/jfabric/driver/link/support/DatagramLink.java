@@ -23,11 +23,6 @@ public abstract class DatagramLink<E extends DatagramEndpoint<?, ?>> extends Lin
     protected DatagramLink() {
     }
 
-    /**
-     * Adds an endpoint.
-     *
-     * @param endpoint endpoint to be polled.
-     */
     protected final void add(E endpoint) {
         endpoints = Stream.concat(endpoints.stream(), Stream.of(endpoint)).toList();
     }

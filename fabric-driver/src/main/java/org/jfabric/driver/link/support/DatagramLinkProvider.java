@@ -40,10 +40,6 @@ public abstract class DatagramLinkProvider extends LinkProvider {
     /**
      * A provider of one link.
      *
-     * @param name            the link's name.
-     * @param protocol        protocol that endpoints of the link report.
-     * @param protocolVersion its version.
-     * @param score           greater is preferred.
      * @param cqDataBytes     width of remote CQ data, 0 for none.
      */
     protected DatagramLinkProvider(String name, Protocol protocol, int protocolVersion, int score, int cqDataBytes) {
@@ -94,11 +90,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         return true;
     }
 
-    /**
-     * The capabilities of endpoints.
-     *
-     * @return all that links for datagrams have.
-     */
+    /** The capabilities of endpoints. */
     protected long caps() {
         return CAPS;
     }
@@ -106,8 +98,6 @@ public abstract class DatagramLinkProvider extends LinkProvider {
     /**
      * The length of the longest datagram.
      *
-     * @param wanted    the application's hints.
-     * @param config    options of the driver.
      * @param obstacles conditions that fail; one is added if the requested source does not exist on this host.
      * @return bytes; the largest length that the wire allows if the length is not known.
      */
@@ -129,29 +119,19 @@ public abstract class DatagramLinkProvider extends LinkProvider {
      */
     protected abstract Reason unusable(String source);
 
-    /**
-     * The format in which endpoints report addresses, unless text is requested.
-     *
-     * @param wanted the application's hints.
-     * @return the link's own format.
-     */
+    /** The format in which endpoints report addresses, unless text is requested. */
     protected abstract AddressFormat addressFormat(Info wanted);
 
     /**
      * The limits of the link's channels.
      *
      * @param longestBytes length of the longest datagram.
-     * @return the limits.
      */
     protected final ChannelLimits limits(int longestBytes) {
         return new ChannelLimits(longestBytes, 0, longestBytes, cqDataBytes, LEVELS, Order.NONE);
     }
 
-    /**
-     * Whether a client's own datagram sockets are offered beside this link's endpoints.
-     *
-     * @return false.
-     */
+    /** Whether a client's own datagram sockets are offered beside this link's endpoints. */
     protected boolean hasSockets() {
         return false;
     }

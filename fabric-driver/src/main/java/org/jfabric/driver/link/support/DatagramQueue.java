@@ -21,20 +21,12 @@ public final class DatagramQueue {
     public DatagramQueue() {
     }
 
-    /**
-     * Whether no message waits.
-     *
-     * @return true if the queue is empty.
-     */
+    /** Whether no message waits. */
     public boolean isEmpty() {
         return head == tail;
     }
 
-    /**
-     * Number of messages that wait.
-     *
-     * @return number of messages.
-     */
+    /** Number of messages that wait. */
     public int size() {
         return (int) (tail - head);
     }
@@ -43,7 +35,6 @@ public final class DatagramQueue {
      * The destination of a message.
      *
      * @param index from 0, the oldest.
-     * @return the channel of the destination, perhaps closed.
      */
     public DatagramChannel channel(int index) {
         return channels[(int) (head + index) & channels.length - 1];
@@ -59,12 +50,6 @@ public final class DatagramQueue {
         return operations[(int) (head + index) & operations.length - 1];
     }
 
-    /**
-     * Adds a message.
-     *
-     * @param channel   channel of the destination.
-     * @param operation operation of the message.
-     */
     public void add(DatagramChannel channel, TransmitOperation operation) {
         if (size() == operations.length) {
             grow();

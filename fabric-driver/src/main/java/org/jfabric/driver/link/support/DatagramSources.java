@@ -20,8 +20,6 @@ public final class DatagramSources {
      * The channel of a sender.
      *
      * @param high first part of its key.
-     * @param low  second part of its key.
-     * @param rest third part of its key.
      * @return channel, or null.
      */
     public DatagramChannel find(long high, long low, long rest) {
@@ -36,11 +34,7 @@ public final class DatagramSources {
         return null;
     }
 
-    /**
-     * Adds a channel, and replaces one with the same key.
-     *
-     * @param channel the channel.
-     */
+    /** Adds a channel, and replaces one with the same key. */
     public void put(DatagramChannel channel) {
         remove(channel.keyHigh, channel.keyLow, channel.keyRest);
         if (2 * ++size > table.length) {
@@ -49,11 +43,7 @@ public final class DatagramSources {
         place(channel);
     }
 
-    /**
-     * Removes a channel, unless another one with its key has replaced it.
-     *
-     * @param channel the channel.
-     */
+    /** Removes a channel, unless another one with its key has replaced it. */
     public void remove(DatagramChannel channel) {
         if (find(channel.keyHigh, channel.keyLow, channel.keyRest) == channel) {
             remove(channel.keyHigh, channel.keyLow, channel.keyRest);

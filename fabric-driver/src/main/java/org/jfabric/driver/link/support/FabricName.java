@@ -17,13 +17,7 @@ public final class FabricName {
     private FabricName() {
     }
 
-    /**
-     * Builds an address.
-     *
-     * @param driver   name of the driver.
-     * @param endpoint name of the endpoint within it.
-     * @return the address.
-     */
+    /** Builds an address. */
     public static String of(String driver, String endpoint) {
         return SCHEME + driver + '/' + endpoint;
     }
@@ -31,12 +25,7 @@ public final class FabricName {
     /**
      * Makes the name of an endpoint for which the application gave none. The name contains the id of the running
      * driver, so that an address kept beyond the driver's end never names an endpoint of the next driver in the same
-     * directory.
-     *
-     * @param kind       kind of the endpoint, for example {@code ep}.
-     * @param owner      identity of the running driver.
-     * @param endpointId number of the endpoint.
-     * @return for example {@code ep-3f2a9c01d4e5b677-3}.
+     * directory, for example {@code ep-3f2a9c01d4e5b677-3}.
      */
     public static String unnamed(String kind, OwnerId owner, long endpointId) {
         return kind + '-' + HexFormat.of().toHexDigits(owner.high()) + '-' + endpointId;

@@ -16,11 +16,6 @@ public final class HandshakeTasks {
     private final ArrayDeque<HandshakeTask> waiting = new ArrayDeque<>();
     private int running;
 
-    /**
-     * Without tasks.
-     *
-     * @param services runs them.
-     */
     public HandshakeTasks(LinkServices services) {
         this.services = services;
     }

@@ -57,7 +57,6 @@ public final class HostNames {
      * Resolves a host and port in one text.
      *
      * @param text text for which {@link #isHost} is true.
-     * @return its socket address.
      * @throws FabricException {@code FI_ENODATA} if the host cannot be resolved.
      */
     public static SocketName resolve(String text) {
@@ -74,7 +73,6 @@ public final class HostNames {
      *
      * @param node    name or numeric address; empty for any address of this host.
      * @param service port, or empty for none.
-     * @return its socket address.
      * @throws FabricException {@code FI_ENODATA} if the host cannot be resolved, {@code FI_EINVAL} if the service is
      *     not a port.
      */

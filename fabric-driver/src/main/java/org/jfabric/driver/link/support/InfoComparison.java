@@ -44,7 +44,6 @@ public final class InfoComparison {
     /**
      * Compares all members.
      *
-     * @param hints   the application's hints.
      * @param offered attributes that the link offers; the operation flags name the default completion level.
      * @param levels  completion levels that can be requested, as {@code Flags.*_COMPLETE} bits.
      * @return one reason for each condition that does not hold; empty if the link suits.
@@ -90,8 +89,6 @@ public final class InfoComparison {
      * Refuses authorization keys, for links whose wire carries none.
      *
      * @param hints   what is asked for; an application of an API version without keys asks for none.
-     * @param reasons gets one for each key.
-     * @param remedy  why there is none.
      */
     public static void refuseKeys(Info hints, List<Reason> reasons, String remedy) {
         if (hints.fabricAttr().precedes(1, 5)) {

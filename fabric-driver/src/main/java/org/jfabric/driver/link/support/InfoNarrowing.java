@@ -34,11 +34,7 @@ public final class InfoNarrowing {
 
     /**
      * Grants an application the capabilities that it requests and those that cost nothing, and copies the attributes
-     * that are its own choice.
-     *
-     * @param hints   the application's hints, which the offer meets.
-     * @param offered attributes that the link offers; changed by this call.
-     * @return the same object.
+     * that are its own choice. Returns the same object.
      */
     public static Info narrow(Info hints, Info offered) {
         SecondProfile.extend(hints, offered);

@@ -35,7 +35,6 @@ public final class LocalAddresses {
      *
      * @param wanted           source and destination address and format of the endpoint.
      * @param networkInterface name of an interface, a numeric address, or {@link TcpConfig#ANY_INTERFACE}.
-     * @param option           name of the option that sets the interface, for messages.
      * @return address with the requested port, 0 for any.
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if there is no such address, {@code FI_EHOSTUNREACH} if there is
      *     no route to the destination, {@code FI_ENODATA} if a host cannot be resolved.
@@ -65,8 +64,6 @@ public final class LocalAddresses {
     /**
      * Whether two addresses cannot reach each other because one is IPv4 and the other IPv6. Any thread.
      *
-     * @param own    address of an endpoint.
-     * @param remote address of another one.
      * @return false also if one of them is not a socket address.
      */
     public static boolean areOfTwoFamilies(String own, String remote) {

@@ -28,36 +28,26 @@ public abstract class MessageChannel extends Channel {
     /**
      * A channel in the state connecting.
      *
-     * @param limits  limits of this channel.
      * @param handler handler of the engine, or of the protocol above.
      */
     protected MessageChannel(ChannelLimits limits, ChannelHandler handler) {
         super(limits, handler);
     }
 
-    /**
-     * Sets the protocol above, which uses the channel from now on. Called before the link's next poll.
-     *
-     * @param user handler of the protocol's events.
-     */
+    /** Sets the protocol above, which uses the channel from now on. Called before the link's next poll. */
     public final void usedBy(MessageHandler user) {
         protocol = user;
     }
 
-    /**
-     * The handler of the protocol above.
-     *
-     * @return null if the engine uses the channel.
-     */
+    /** The handler of the protocol above. Returns null if the engine uses the channel. */
     public final MessageHandler protocol() {
         return protocol;
     }
 
     /**
      * The reads and writes of remote memory of this wire. A protocol above may offer them as its own: its handler of
-     * this channel then has the engine's {@link org.jfabric.driver.link.ChannelHandler#remoteHandler()}.
-     *
-     * @return null for wires that have none; else the same object always.
+     * this channel then has the engine's {@link org.jfabric.driver.link.ChannelHandler#remoteHandler()}. Returns null
+     * for wires that have none; else the same object always.
      */
     @Override
     public RemoteChannel remoteMemory() {
@@ -97,10 +87,8 @@ public abstract class MessageChannel extends Channel {
     public abstract void conceal(RemotePayload target);
 
     /**
-     * Number of receives that are currently posted for messages of the peer, for links that count them
-     * ({@link MessageConnector#postedReceives()}).
-     *
-     * @return number of receives; 0 for links that do not count them.
+     * Number of receives that are currently posted for messages of the peer, for links that count them ({@link
+     * MessageConnector#postedReceives()}). Returns the number of receives; 0 for links that do not count them.
      */
     public int postedReceives() {
         return 0;
@@ -108,8 +96,6 @@ public abstract class MessageChannel extends Channel {
 
     /**
      * Whether the link has stopped reading from the peer because there is no room for the messages that it has sent.
-     *
-     * @return false for links that always read.
      */
     public boolean isPaused() {
         return false;
@@ -146,9 +132,8 @@ public abstract class MessageChannel extends Channel {
 
     /**
      * Finds out whether the peer's host still has its end of the connection, without an answer of the peer's program.
-     * To be called repeatedly until the result differs from {@link #ASKING}, or until {@link #endProbe()}.
-     *
-     * @return {@link #ASKING}, {@link #LIVES} or {@link #OVER}.
+     * To be called repeatedly until the result differs from {@link #ASKING}, or until {@link #endProbe()}. Returns
+     * {@link #ASKING}, {@link #LIVES} or {@link #OVER}.
      */
     public int probe() {
         return OVER;

@@ -10,7 +10,6 @@ public abstract class MessageHandler {
     /**
      * A pending {@link MessageChannel#pull} has ended.
      *
-     * @param operation the peer's id of the operation.
      * @param errno     0 or a positive fabric errno.
      */
     public abstract void onPulled(long operation, int errno);
@@ -28,7 +27,6 @@ public abstract class MessageHandler {
      * this once for each such message, so that credit does not wait behind messages.
      *
      * @param address native address of the payload, valid during the call.
-     * @param length  bytes of the payload.
      * @return true if the message was consumed; false if it must wait for its turn.
      */
     public abstract boolean takesEarly(long address, int length);

@@ -21,12 +21,6 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 /**
  * The attributes that a link offers. This record fills in the values that all links share. The base classes of the
  * providers, and then each link's provider, change the others.
- *
- * @param linkName name of the link.
- * @param type     type of its endpoints.
- * @param protocol protocol that its endpoints report.
- * @param caps     all capabilities of its endpoints.
- * @param limits   limits of their channels.
  */
 record Offer(String linkName, EndpointType type, Protocol protocol, long caps, ChannelLimits limits) {
     /** A registration is one range of memory. */
@@ -41,8 +35,6 @@ record Offer(String linkName, EndpointType type, Protocol protocol, long caps, C
      * Fills in every attribute.
      *
      * @param hints      the application's hints: sizes and the order of completions are its choice.
-     * @param driverName name of the driver.
-     * @param config     options of the driver.
      * @return a new object, which a link may change.
      */
     Info info(Info hints, String driverName, DriverConfig config) {

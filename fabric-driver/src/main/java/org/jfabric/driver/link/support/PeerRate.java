@@ -20,21 +20,12 @@ public final class PeerRate {
      * @param messagesPerSecond 0 for none.
      */
     public record Limits(long bytesPerSecond, long messagesPerSecond) {
-        /**
-         * Whether nothing is limited.
-         *
-         * @return true without limits.
-         */
+        /** Whether nothing is limited. */
         public boolean areNone() {
             return bytesPerSecond == 0 && messagesPerSecond == 0;
         }
 
-        /**
-         * The rate of a peer.
-         *
-         * @param nowNs current time.
-         * @return null if there is no limit.
-         */
+        /** The rate of a peer. Returns null if there is no limit. */
         public PeerRate newRate(long nowNs) {
             return areNone() ? null : new PeerRate(this, nowNs);
         }
@@ -52,23 +43,12 @@ public final class PeerRate {
         messagesUntilNs = bytesUntilNs;
     }
 
-    /**
-     * Whether the peer has used up its share.
-     *
-     * @param nowNs current time.
-     * @return true if nothing of it is to be taken now.
-     */
+    /** Whether the peer has used up its share. */
     public boolean isOver(long nowNs) {
         return bytesUntilNs - nowNs > 0 || messagesUntilNs - nowNs > 0;
     }
 
-    /**
-     * Something of the peer was taken.
-     *
-     * @param bytes    how many.
-     * @param messages how many.
-     * @param nowNs    current time.
-     */
+    /** Something of the peer was taken. */
     public void charge(long bytes, long messages, long nowNs) {
         long begin = nowNs - BURST_NS;
         bytesUntilNs = (bytesUntilNs - begin > 0 ? bytesUntilNs : begin) + (long) (bytes * nsPerByte);

@@ -34,13 +34,7 @@ public final class PeerRates {
         this.limits = limits;
     }
 
-    /**
-     * The rate for a new connection.
-     *
-     * @param host  of its peer.
-     * @param nowNs current time.
-     * @return shared with the other connections of that host.
-     */
+    /** The rate for a new connection. */
     public PeerRate take(InetAddress host, long nowNs) {
         if (left > 0) {
             byHost.values().removeIf(entry -> entry.users == 0 && !entry.rate.isOver(nowNs));
@@ -52,12 +46,7 @@ public final class PeerRates {
         return entry.rate;
     }
 
-    /**
-     * A connection has ended.
-     *
-     * @param host  as in {@link #take}.
-     * @param nowNs current time.
-     */
+    /** A connection has ended. */
     public void give(InetAddress host, long nowNs) {
         Entry entry = byHost.get(host);
         if (--entry.users > 0) {
@@ -70,11 +59,7 @@ public final class PeerRates {
         }
     }
 
-    /**
-     * Number of hosts.
-     *
-     * @return those with connections, and those that have used up their share.
-     */
+    /** Number of hosts, those with connections, and those that have used up their share. */
     public int size() {
         return byHost.size();
     }

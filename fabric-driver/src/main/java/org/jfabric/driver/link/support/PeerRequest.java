@@ -8,18 +8,10 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 public interface PeerRequest {
-    /**
-     * The address at which the requesting endpoint listens.
-     *
-     * @return the address.
-     */
+    /** The address at which the requesting endpoint listens. */
     SocketName remote();
 
-    /**
-     * The number of this incarnation of the requesting endpoint.
-     *
-     * @return any number.
-     */
+    /** The number of this incarnation of the requesting endpoint. Returns any number. */
     int process();
 
     /**

@@ -18,20 +18,12 @@ public final class PollInterval {
     private int pollsLeft;
     private long dueNs;
 
-    /**
-     * The first poll does it.
-     *
-     * @param services whose clock it is.
-     */
+    /** The first poll does it. */
     public PollInterval(LinkServices services) {
         this.services = services;
     }
 
-    /**
-     * Asked once in each poll.
-     *
-     * @return whether this poll does it; {@link #restart} follows then.
-     */
+    /** Asked once in each poll. Returns whether this poll does it; {@link #restart} follows then. */
     public boolean isOver() {
         return --pollsLeft < 0 || services.nowNs() - dueNs >= 0;
     }

@@ -39,13 +39,6 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     private final Protocol protocol;
     private final int score;
 
-    /**
-     * A provider of one link.
-     *
-     * @param name     the link's name.
-     * @param protocol protocol that endpoints of the link report.
-     * @param score    greater is preferred.
-     */
     protected ReliableLinkProvider(String name, Protocol protocol, int score) {
         this.name = name;
         this.protocol = protocol;
@@ -82,28 +75,16 @@ public abstract class ReliableLinkProvider extends LinkProvider {
     }
 
     /**
-     * Checks whether the link can reach a destination.
-     *
-     * @param destination address of a remote endpoint.
-     * @param driverName  name of this driver.
-     * @return null if the connection can be tried, else the reason.
+     * Checks whether the link can reach a destination. Returns null if the connection can be tried, else the reason.
      */
     protected abstract Reason unreachable(String destination, String driverName);
 
-    /**
-     * The limits of the link's channels.
-     *
-     * @param config options of the driver.
-     * @return the limits.
-     */
     protected abstract ChannelLimits limits(DriverConfig config);
 
     /**
      * The limits of a channel of JFabric's own wire.
      *
-     * @param config            options of the driver.
      * @param segmentLimitBytes longest segment in bytes, 0 if the link needs no segments.
-     * @return the limits.
      */
     protected static ChannelLimits limits(DriverConfig config, int segmentLimitBytes) {
         return new ChannelLimits(
@@ -116,29 +97,19 @@ public abstract class ReliableLinkProvider extends LinkProvider {
                 | Order.ATOMIC_RAW | Order.ATOMIC_WAR | Order.ATOMIC_WAW);
     }
 
-    /**
-     * The capabilities of remote memory access.
-     *
-     * @return 0 unless the link has it.
-     */
+    /** The capabilities of remote memory access. Returns 0 unless the link has it. */
     protected long remoteCaps() {
         return 0;
     }
 
     /**
-     * The capability of groups, for connectionless endpoints that request it.
-     *
-     * @return 0 or {@code Flags.MULTICAST}.
+     * The capability of groups, for connectionless endpoints that request it. Returns 0 or {@code Flags.MULTICAST}.
      */
     protected long groupCaps() {
         return 0;
     }
 
-    /**
-     * Whether the wire can name the contexts of a scalable endpoint.
-     *
-     * @return false unless the link's addresses are names of this project.
-     */
+    /** Whether the wire can name the contexts of a scalable endpoint. */
     protected boolean namesContexts() {
         return false;
     }
@@ -147,8 +118,6 @@ public abstract class ReliableLinkProvider extends LinkProvider {
      * All attributes that the link offers.
      *
      * @param hints      the application's hints: some members are its choice.
-     * @param driverName name of the driver.
-     * @param config     options of the driver.
      * @return a new object, which a link with another wire may change.
      */
     protected Info offer(Info hints, String driverName, DriverConfig config) {

@@ -27,13 +27,7 @@ final class SecondProfile {
     private SecondProfile() {
     }
 
-    /**
-     * Adds to an offer what the version of the hints adds.
-     *
-     * @param hints   the application's hints.
-     * @param offered attributes that the link offers; changed by this call.
-     * @return the same object.
-     */
+    /** Adds to an offer what the version of the hints adds. Returns the same object. */
     static Info extend(Info hints, Info offered) {
         if (!hints.fabricAttr().isVersion2()) {
             return offered;
@@ -47,12 +41,7 @@ final class SecondProfile {
         return offered;
     }
 
-    /**
-     * Refuses what the version of the hints has no more, and values that it gave a meaning which no link has.
-     *
-     * @param hints   the application's hints.
-     * @param reasons gets one for each.
-     */
+    /** Refuses what the version of the hints has no more, and values that it gave a meaning which no link has. */
     static void refuse(Info hints, List<Reason> reasons) {
         if (!hints.fabricAttr().isVersion2()) {
             if (hints.domainAttr().controlProgress() == Progress.CONTROL_UNIFIED
@@ -78,12 +67,7 @@ final class SecondProfile {
         }
     }
 
-    /**
-     * Settles in a match what is the application's choice.
-     *
-     * @param hints   the application's hints, which the offer meets.
-     * @param offered attributes that the link offers; changed by this call.
-     */
+    /** Settles in a match what is the application's choice. */
     static void narrow(Info hints, Info offered) {
         if (!hints.fabricAttr().isVersion2()) {
             return;

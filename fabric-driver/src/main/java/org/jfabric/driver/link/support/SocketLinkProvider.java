@@ -31,14 +31,6 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
 
     private final long levels;
 
-    /**
-     * A provider of one link.
-     *
-     * @param name     the link's name.
-     * @param protocol protocol that endpoints of the link report.
-     * @param score    greater is preferred.
-     * @param levels   completion levels that can be requested.
-     */
     protected SocketLinkProvider(String name, Protocol protocol, int score, long levels) {
         super(name, protocol, score);
         this.levels = levels;

@@ -30,10 +30,7 @@ public final class StallWatch {
     /**
      * Checks the progress. To be called {@link #CHECKS} times in the time allowed.
      *
-     * @param waits      whether a transfer waits for the peer now.
-     * @param newNumber  number of the transfer; each message has a number of its own.
      * @param newBytes   bytes transferred so far, of this message or in total.
-     * @param length     bytes of the whole transfer.
      * @param nowNs      current time in nanoseconds.
      * @param timeoutNs  nanoseconds allowed without progress.
      * @return true if the transfer has made no progress for longer than that.

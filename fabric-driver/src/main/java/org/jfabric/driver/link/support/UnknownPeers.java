@@ -19,7 +19,6 @@ public final class UnknownPeers {
      * The limits.
      *
      * @param total   connections of one endpoint, 0 for none.
-     * @param perHost connections of these from one host address.
      */
     public record Limits(int total, int perHost) {
     }
@@ -32,7 +31,6 @@ public final class UnknownPeers {
     /**
      * Makes an object without connections.
      *
-     * @param limits   the limits.
      * @param refusals returns the native address of the counter of refused requests; called at the first refusal.
      */
     public UnknownPeers(Limits limits, LongSupplier refusals) {
@@ -40,12 +38,7 @@ public final class UnknownPeers {
         this.refusals = refusals;
     }
 
-    /**
-     * Whether one more connection could be admitted.
-     *
-     * @param host host of the peer.
-     * @return false if a limit is reached.
-     */
+    /** Whether one more connection could be admitted. */
     public boolean hasPlace(InetAddress host) {
         return total < limits.total && perHost.getOrDefault(host, 0) < limits.perHost;
     }
@@ -53,7 +46,6 @@ public final class UnknownPeers {
     /**
      * Whether the end of one admitted connection would make room for another.
      *
-     * @param holder host of the admitted connection.
      * @param host   host of the other peer, for which there is no room.
      * @return false if there would still be no room.
      */
@@ -62,10 +54,7 @@ public final class UnknownPeers {
     }
 
     /**
-     * Admits one more connection, if the limits allow it.
-     *
-     * @param host host of the peer.
-     * @return false if it must be refused; the refusal is counted.
+     * Admits one more connection, if the limits allow it. Returns false if it must be refused; the refusal is counted.
      */
     public boolean admit(InetAddress host) {
         if (!hasPlace(host)) {
@@ -78,11 +67,7 @@ public final class UnknownPeers {
         return true;
     }
 
-    /**
-     * An admitted connection has ended, or its peer has become known.
-     *
-     * @param host host with which it was admitted.
-     */
+    /** An admitted connection has ended, or its peer has become known. */
     public void leave(InetAddress host) {
         total--;
         perHost.computeIfPresent(host, (key, count) -> count == 1 ? null : count - 1);

@@ -24,11 +24,7 @@ public final class WatchedDescriptors {
     private Epoll epoll;
     private boolean sleptOn;
 
-    /**
-     * Makes an object without descriptors.
-     *
-     * @param services services of the driver.
-     */
+    /** Makes an object without descriptors. */
     public WatchedDescriptors(LinkServices services) {
         this.services = services;
     }
@@ -37,7 +33,6 @@ public final class WatchedDescriptors {
      * Watches a descriptor.
      *
      * @param fd      descriptor, watched until {@link #remove} or {@link #close()}.
-     * @param handler called when the descriptor is readable.
      */
     public void add(int fd, Runnable handler) {
         if (epoll == null) {
@@ -64,11 +59,7 @@ public final class WatchedDescriptors {
         }
     }
 
-    /**
-     * Calls the handlers of the readable descriptors.
-     *
-     * @return number of events.
-     */
+    /** Calls the handlers of the readable descriptors. */
     public int poll() {
         if (epoll == null) {
             return 0;

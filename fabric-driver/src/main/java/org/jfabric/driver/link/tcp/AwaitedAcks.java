@@ -23,7 +23,6 @@ final class AwaitedAcks {
     /**
      * Appends a message.
      *
-     * @param operation id of the operation.
      * @param level     level that the engine awaits from the peer, 0 if the link itself reports the completion.
      */
     void add(long operation, long level) {

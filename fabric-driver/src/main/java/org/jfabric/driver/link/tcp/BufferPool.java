@@ -19,7 +19,6 @@ final class BufferPool {
         this.length = length;
     }
 
-    /** Bytes of each buffer. */
     int length() {
         return length;
     }

@@ -20,7 +20,6 @@ import org.jfabric.info.FabricException;
  * <p>Libfabric reads header and data with one call each and treats a short read as an error, so that each message must
  * be written by one call. Immutable.
  *
- * @param type        one of the constants.
  * @param isBigEndian the sender's byte order; false for a rejection, which does not contain it.
  * @param data        data of the layer above; not changed afterwards.
  */
@@ -63,7 +62,6 @@ record CmMessage(int type, boolean isBigEndian, byte[] data) {
     /**
      * Reads a message.
      *
-     * @param available bytes that have arrived so far.
      * @return null if the message is incomplete.
      * @throws FabricException {@code FI_EIO} if the bytes are not such a message.
      */

@@ -109,9 +109,8 @@ final class ExposedMemory {
     }
 
     /**
-     * Finds the memory of a read now; its owner may have closed a region since the last time.
-     *
-     * @return 0, or why the peer may not read it, a positive fabric errno.
+     * Finds the memory of a read now; its owner may have closed a region since the last time. Returns 0, or why the
+     * peer may not read it, a positive fabric errno.
      */
     int find(RemoteRanges ranges, RemoteHandler engine, PieceList pieces) {
         if (isAccess(ranges)) {

@@ -32,12 +32,7 @@ final class Greetings {
         return List.copyOf(waiting);
     }
 
-    /**
-     * Makes room for one more connection.
-     *
-     * @param host host of the new connection.
-     * @return true if another connection was ended for it.
-     */
+    /** Makes room for one more connection. Returns true if another connection was ended for it. */
     boolean makeRoom(InetAddress host) {
         if (waiting.size() < limit) {
             return false;

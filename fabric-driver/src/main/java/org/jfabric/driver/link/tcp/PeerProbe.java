@@ -38,7 +38,6 @@ final class PeerProbe {
     /**
      * Begins the probe.
      *
-     * @param port  connected socket.
      * @param nowNs time of {@link System#nanoTime()}.
      */
     PeerProbe(TcpPort port, long nowNs) {

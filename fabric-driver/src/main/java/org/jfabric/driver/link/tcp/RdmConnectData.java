@@ -19,7 +19,6 @@ import org.jfabric.info.ProtocolErrno;
  * tagged rendezvous. The process id has to be the same for all connections of one endpoint and has to change with a
  * restart. Immutable.
  *
- * @param version    version of the protocol.
  * @param features   bit 0: the requester cannot be connected to.
  * @param listenPort 1 to 65535.
  * @param processId  not 0.
@@ -30,7 +29,6 @@ record RdmConnectData(int version, int features, int listenPort, int processId) 
     private static final int VERSION = 0;
     private static final int BEHIND_FIREWALL = 1;
 
-    /** A request of this link. */
     static RdmConnectData request(int listenPort, int processId) {
         return new RdmConnectData(VERSION, 0, listenPort, processId);
     }

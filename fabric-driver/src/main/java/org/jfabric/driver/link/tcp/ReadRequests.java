@@ -36,7 +36,6 @@ final class ReadRequests {
         return count >= ExposedMemory.MAX_WAITING;
     }
 
-    /** Bytes of all of them. */
     long lengthBytes() {
         return lengthBytes;
     }

@@ -136,7 +136,6 @@ final class TcpConnector extends MessageConnector {
         }
     }
 
-    /** The application accepts a request. */
     MsgChannel accept(
         LocalEndpoint endpoint, TcpConnection connection, CmMessage request, byte[] cmData,
         ConnectionHandler handler) {

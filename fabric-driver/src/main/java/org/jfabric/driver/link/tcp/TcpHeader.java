@@ -38,7 +38,6 @@ final class TcpHeader {
     static final int BASE_LENGTH = 16;
     /** Longest header in front of a payload that this link sends: CQ data, and a tag or one piece of remote memory. */
     static final int MAX_SENT_LENGTH = 48;
-    /** Longest header of all. */
     static final int MAX_LENGTH = 120;
     /** Result of {@link #decode}: the header is incomplete. */
     static final int MORE = 0;
@@ -141,8 +140,6 @@ final class TcpHeader {
      * Reads a header.
      *
      * @param address     address of its first byte.
-     * @param available   bytes that have arrived so far.
-     * @param isBigEndian byte order of the connection.
      * @return bytes of the header, {@link #MORE} or {@link #BROKEN}.
      */
     int decode(long address, int available, boolean isBigEndian) {
@@ -242,13 +239,9 @@ final class TcpHeader {
      * Writes the header of a message.
      *
      * @param address     address of {@link #MAX_SENT_LENGTH} free bytes.
-     * @param isBigEndian byte order of the connection.
-     * @param isTagged    whether the message is tagged.
      * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
      * @param tag         tag, ignored unless the message is tagged.
      * @param data        remote CQ data, ignored without {@link #FLAG_CQ_DATA}.
-     * @param payload     bytes of the payload.
-     * @return bytes written.
      */
     static int encodeMessage(
         long address, boolean isBigEndian, boolean isTagged, int flags, long tag, long data, long payload) {
@@ -274,10 +267,7 @@ final class TcpHeader {
      * Writes a request to read remote memory.
      *
      * @param address     address of {@link #MAX_LENGTH} free bytes.
-     * @param isBigEndian byte order of the connection.
-     * @param source      the pieces; the region number is the key.
      * @param length      bytes requested, from the start of the first piece.
-     * @return bytes written.
      */
     static int encodeReadRequest(long address, boolean isBigEndian, RemotePayload source, long length) {
         int pieces = 0;
@@ -301,9 +291,6 @@ final class TcpHeader {
      * Writes a request to read one piece of remote memory.
      *
      * @param address     address of {@link #MAX_LENGTH} free bytes.
-     * @param isBigEndian byte order of the connection.
-     * @param operation   with remote address, key and length.
-     * @return bytes written.
      */
     static int encodeReadRequest(long address, boolean isBigEndian, TransmitOperation operation) {
         int total = BASE_LENGTH + DESCRIPTOR_LENGTH;
@@ -317,10 +304,8 @@ final class TcpHeader {
      * Writes the header of a write to one piece of remote memory.
      *
      * @param address     address of {@link #MAX_SENT_LENGTH} free bytes.
-     * @param isBigEndian byte order of the connection.
      * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
      * @param operation   with remote address, key, length and data.
-     * @return bytes written.
      */
     static int encodeWrite(long address, boolean isBigEndian, int flags, TransmitOperation operation) {
         int length = BASE_LENGTH;

@@ -25,10 +25,8 @@ import org.jfabric.info.SocketName;
  * (since 1.18; {@code net} in 1.17), and of the tls link, which has the same inside of TLS 1.3.
  */
 public final class TcpLinkProvider extends SocketLinkProvider {
-    /** The link's name. */
     public static final String NAME = "tcp";
 
-    /** Name of the encrypted link. */
     public static final String TLS_NAME = "tls";
 
     /** Below the score of the links within one host, which are faster. */
@@ -58,11 +56,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         this(NAME, SCORE, false, network);
     }
 
-    /**
-     * Makes a provider of the encrypted link.
-     *
-     * @return a provider without state.
-     */
+    /** Makes a provider of the encrypted link. Returns a provider without state. */
     public static TcpLinkProvider ofTls() {
         return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true, null);
     }

@@ -49,11 +49,9 @@ abstract class TcpListener extends BoundAddress {
     abstract boolean isOpen();
 
     /**
-     * Accepts the next connection.
-     *
-     * @return 0 if {@link #accepted()} has it; {@code -FI_EAGAIN} if none waits; {@code -EMFILE}, {@code -ENFILE},
-     *     {@code -ENOBUFS} or {@code -FI_ENOMEM} if resources have run out; another errno if the connection has failed
-     *     already.
+     * Accepts the next connection. Returns 0 if {@link #accepted()} has it; {@code -FI_EAGAIN} if none waits; {@code
+     * -EMFILE}, {@code -ENFILE}, {@code -ENOBUFS} or {@code -FI_ENOMEM} if resources have run out; another errno if the
+     * connection has failed already.
      */
     abstract int accept();
 

@@ -57,7 +57,6 @@ abstract class TcpNetwork {
      * Opens a listening socket.
      *
      * @param wanted  address; the wildcard only for connection-oriented endpoints; port 0 for any.
-     * @param backlog connections that the system queues.
      * @throws FabricException if the address cannot be bound.
      */
     abstract TcpListener listen(SocketName wanted, int backlog);
@@ -70,10 +69,7 @@ abstract class TcpNetwork {
     /**
      * Begins a connection from the address on which an endpoint listens, by which the peer identifies the endpoint.
      *
-     * @param local     local address.
-     * @param remote    address at which the peer listens.
      * @param keepsPort whether the port of {@code local} is used too, on which no socket may listen; else any port.
-     * @param marks     how its packets are marked.
      * @return a socket that is connected or being connected, see {@link TcpPort#connectError()}.
      * @throws FabricException if the attempt cannot begin.
      */

@@ -25,11 +25,7 @@ final class TcpPins {
     /** The system copies: sends are ordinary ones from now on. */
     private boolean isOff;
 
-    /**
-     * Of a connection whose port allows such sends.
-     *
-     * @param reports room for a report, of the link.
-     */
+    /** Of a connection whose port allows such sends. */
     TcpPins(TcpPort port, ZeroCopy reports, TcpCounters counters) {
         this.port = port;
         this.reports = reports;

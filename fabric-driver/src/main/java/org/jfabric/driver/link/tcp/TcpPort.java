@@ -83,12 +83,7 @@ abstract class TcpPort {
         return sendVector(vector);
     }
 
-    /**
-     * Passes on the reports about {@link #sendPinned} that have arrived.
-     *
-     * @param report room for one.
-     * @return how many.
-     */
+    /** Passes on the reports about {@link #sendPinned} that have arrived. */
     int takeReports(ZeroCopy report, TcpPins pins) {
         return 0;
     }

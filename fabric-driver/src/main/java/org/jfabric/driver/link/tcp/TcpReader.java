@@ -141,9 +141,8 @@ final class TcpReader {
     }
 
     /**
-     * Reads the message that begins the connection.
-     *
-     * @return null if the message is incomplete, or the connection has ended.
+     * Reads the message that begins the connection. Returns null if the message is incomplete, or the connection has
+     * ended.
      */
     CmMessage readCm() {
         if (!read()) {

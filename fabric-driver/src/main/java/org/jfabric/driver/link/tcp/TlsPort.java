@@ -67,11 +67,7 @@ final class TlsPort extends TcpPort {
     private int violationErrno;
     private String violation;
 
-    /**
-     * A socket that is or becomes connected.
-     *
-     * @param isClient whether this side has begun the connection.
-     */
+    /** A socket that is or becomes connected. */
     TlsPort(TcpPort socket, TlsResources resources, boolean isClient) {
         this.socket = socket;
         this.resources = resources;
@@ -86,9 +82,8 @@ final class TlsPort extends TcpPort {
     }
 
     /**
-     * Takes the handshake as far as it goes now.
-     *
-     * @return a constant, or a positive errno if {@link #violation()} ends it.
+     * Takes the handshake as far as it goes now. Returns a constant, or a positive errno if {@link #violation()} ends
+     * it.
      */
     int secure() {
         if (engine == null) {

@@ -25,7 +25,6 @@ abstract class Watched {
         slot = newSlot;
     }
 
-    /** Events that are watched for. */
     final int interest() {
         return interest;
     }

@@ -37,12 +37,7 @@ final class BusyPollVerdict {
         }
     }
 
-    /**
-     * Puts it into words.
-     *
-     * @param result  of the setting.
-     * @param devices interfaces that are up and have a device.
-     */
+    /** Puts it into words. */
     static Reason describe(int micros, int result, List<String> devices) {
         String name = UdpConfig.BUSY_POLL_MICROS.name();
         if (result < 0) {

@@ -39,7 +39,6 @@ final class DtlsCounters {
         this.services = services;
     }
 
-    /** Address of a counter. */
     long address(Kind kind) {
         int index = kind.ordinal();
         if (addresses[index] == 0) {

@@ -108,7 +108,6 @@ final class DtlsHandshake {
             && (!isVerified || owner.nowNs() - arrivedNs > SILENT_NS);
     }
 
-    /** A datagram of it has arrived. */
     void arrive(byte[] datagram) {
         arrivedNs = owner.nowNs();
         if (random == null && !isClient) {

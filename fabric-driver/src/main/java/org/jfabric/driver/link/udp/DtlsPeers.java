@@ -178,7 +178,6 @@ final class DtlsPeers {
      * Handles a datagram.
      *
      * @param name    address of its sender, in the kernel's layout.
-     * @param address native memory, which the message replaces.
      * @return length of the message, or {@link #NO_MESSAGE}.
      */
     int onDatagram(long name, long address, int length) {

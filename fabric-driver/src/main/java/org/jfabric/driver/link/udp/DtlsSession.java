@@ -37,7 +37,6 @@ final class DtlsSession {
 
     /** Results of {@link #open}: the record was changed, repeated, or has no message. */
     static final int NOTHING = -1;
-    /** The peer has ended the session. */
     static final int ENDED = -2;
     /** The peer asks for an answer. */
     static final int ASKED = -3;
@@ -78,7 +77,6 @@ final class DtlsSession {
      * Seals a message.
      *
      * @param operation of the message; null for a question or an answer.
-     * @param to        native memory for the record.
      * @return length of the record, or a negative errno.
      */
     int seal(byte kind, TransmitOperation operation, long to) {
@@ -126,7 +124,6 @@ final class DtlsSession {
         text.position(text.position() + (int) length);
     }
 
-    /** A message was sent. */
     void onSent(long nowNs) {
         usedNs = nowNs;
         if (unansweredNs == 0) {

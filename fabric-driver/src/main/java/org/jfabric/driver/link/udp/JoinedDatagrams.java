@@ -30,11 +30,7 @@ final class JoinedDatagrams {
     /**
      * Delivers what is there.
      *
-     * @param port           socket, which joins datagrams.
-     * @param sources        channels of known senders.
-     * @param unknownSenders the channel of all others.
      * @param limit          greatest number of datagrams.
-     * @return number of datagrams delivered.
      */
     int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, int limit) {
         int delivered = 0;

@@ -3,9 +3,7 @@ package org.jfabric.driver.link.udp;
 /**
  * Where frames to a destination go.
  *
- * @param interfaceIndex number of the interface.
  * @param hardware       address of the next hop, its first byte lowest.
- * @param ownHardware    address of the interface.
  * @param mtuBytes       longest IP packet.
  * @param source         address that the system chooses as source, in the order of networks.
  * @param isStale        whether the kernel has not heard of the next hop for a while.

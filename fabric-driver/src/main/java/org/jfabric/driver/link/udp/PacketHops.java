@@ -76,7 +76,6 @@ final class PacketHops {
      * Finds next hops.
      *
      * @param own   source address, or the wildcard.
-     * @param peers destinations.
      * @return the next hop of each; null where the kernel's socket has to be used.
      */
     static List<PacketHop> find(InetAddress own, List<SocketName> peers) {
@@ -238,12 +237,7 @@ final class PacketHops {
         return ByteBuffer.wrap(value).order(ByteOrder.nativeOrder()).getInt();
     }
 
-    /**
-     * An answer of the kernel.
-     *
-     * @param bytes the message.
-     * @param begin of the attributes.
-     */
+    /** An answer of the kernel. */
     private record Answer(ByteBuffer bytes, int begin) {
         int header(int offset) {
             return bytes.get(NLMSG_HEADER_BYTES + offset) & 0xff;

@@ -28,7 +28,6 @@ import org.jfabric.info.SocketName;
  * mapped ring and sent past the system's own processing.
  */
 public final class PacketLinkProvider extends DatagramLinkProvider {
-    /** The link's name. */
     public static final String NAME = "packet";
 
     /** More than that of link udp: whoever enables both means this one. */
@@ -39,7 +38,6 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
     /** A packet socket was opened: not tried again in each query, because to close one takes 10 ms and more. */
     private volatile boolean isPossible;
 
-    /** Makes a provider. */
     public PacketLinkProvider() {
         super(NAME, Protocol.UDP, 0, SCORE, 0);
     }

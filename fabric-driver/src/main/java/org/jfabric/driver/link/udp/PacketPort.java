@@ -55,7 +55,6 @@ final class PacketPort extends UdpPort {
     private final PacketRing loopback;
     /** Null if the address is one of the loopback interface. */
     private final PacketRing network;
-    /** The ring that is read. */
     private PacketRing ring;
     /** Frames to be sent with one system call. */
     private final MessageVector frames;

@@ -23,11 +23,7 @@ final class PacketRefresh extends ResourceTask {
     private final Map<Integer, Integer> opened = new HashMap<>();
     private List<PacketHop> hops;
 
-    /**
-     * A look-up.
-     *
-     * @param open numbers of the interfaces that have a socket.
-     */
+    /** A look-up. */
     PacketRefresh(PacketPort port, InetAddress own, List<PacketRoute> routes, Set<Integer> open) {
         this.port = port;
         this.own = own;

@@ -52,7 +52,6 @@ final class PacketRing {
 
     private final int fd;
     private final boolean isIn6;
-    /** Addresses of the frames. */
     private final long[] frames;
     private final long length;
     private final MessageVector vector;
@@ -95,13 +94,7 @@ final class PacketRing {
         }
     }
 
-    /**
-     * Opens a ring that receives what is sent to an address from now on.
-     *
-     * @param name         address of this host.
-     * @param isLoopback   whether it is the ring of the loopback interface.
-     * @param config       options of the link.
-     */
+    /** Opens a ring that receives what is sent to an address from now on. */
     static PacketRing open(SocketName name, boolean isLoopback, UdpConfig config) {
         int fd = check("socket", PacketSocket.openReceiver());
         try {

@@ -22,14 +22,12 @@ final class PacketRoute {
     private static final int UDP = 17;
 
     final SocketName peer;
-    /** With that of Ethernet. */
     final int headerBytes;
     /** Socket of the interface; negative if there is none. */
     int senderFd = -1;
     private final boolean isIn6;
     private final int etherType;
     private final MemorySegment memory;
-    /** Address of the headers. */
     private final long headers;
     /** Address of the IP header in them. */
     private final long ip;
@@ -60,8 +58,6 @@ final class PacketRoute {
      * @param hop       the next hop, or null if frames cannot be sent now.
      * @param sender    socket of its interface, negative if there is none.
      * @param own       source address of the endpoint, or the wildcard.
-     * @param ownPort   source port.
-     * @param tos       octet of the IP header.
      */
     void update(PacketHop hop, int sender, InetAddress own, int ownPort, int tos, long nowNs) {
         checkedNs = nowNs;
@@ -107,13 +103,7 @@ final class PacketRoute {
         }
     }
 
-    /**
-     * Whether a message is to be sent as a frame.
-     *
-     * @param lengthBytes of the message.
-     * @param nowNs       current time.
-     * @param maxAgeNs    of what is known of the route.
-     */
+    /** Whether a message is to be sent as a frame. */
     boolean takesFrame(long lengthBytes, long nowNs, long maxAgeNs) {
         isUsed = true;
         if (!isKnown || lengthBytes + headerBytes - PacketSocket.ETHERNET_BYTES > mtuBytes
@@ -141,15 +131,7 @@ final class PacketRoute {
         isKnown = false;
     }
 
-    /**
-     * Writes a datagram with its headers.
-     *
-     * @param from  message.
-     * @param index of the message.
-     * @param to    gets the frame.
-     * @param place of the frame in it.
-     * @param at    memory for the frame.
-     */
+    /** Writes a datagram with its headers. */
     void write(MessageVector from, int index, MessageVector to, int place, long at) {
         Words.copyShort(headers, at, headerBytes);
         long payload = at + headerBytes;

@@ -143,9 +143,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     /**
-     * Sends a message if it is the first one of the cycle.
-     *
-     * @return false if it has to wait for the next poll, which also reports an error of the kernel.
+     * Sends a message if it is the first one of the cycle. Returns false if it has to wait for the next poll, which
+     * also reports an error of the kernel.
      */
     boolean sendNow(UdpChannel channel, TransmitOperation operation) {
         if (wroteInCycle || !waiting().isEmpty() || (operation.flags & Flags.MORE) != 0) {
@@ -170,7 +169,6 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         port.opened(channel);
     }
 
-    /** The engine has closed a channel. */
     void closed(UdpChannel channel) {
         port.closed(channel);
         remove(channel);

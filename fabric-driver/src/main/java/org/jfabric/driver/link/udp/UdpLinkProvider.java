@@ -25,10 +25,8 @@ import org.jfabric.info.SocketName;
  * link, too, whose datagrams are records of DTLS 1.2.
  */
 public final class UdpLinkProvider extends DatagramLinkProvider {
-    /** The link's name. */
     public static final String NAME = "udp";
 
-    /** Name of the encrypted link. */
     public static final String DTLS_NAME = "dtls";
 
     private static final int SCORE = 10;
@@ -55,11 +53,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         this(NAME, SCORE, false, null);
     }
 
-    /**
-     * Makes a provider of the encrypted link.
-     *
-     * @return a provider without state.
-     */
+    /** Makes a provider of the encrypted link. Returns a provider without state. */
     public static UdpLinkProvider ofDtls() {
         return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true, null);
     }

@@ -36,9 +36,7 @@ abstract class UdpNetwork {
      * Opens a socket.
      *
      * @param wanted address to bind to; port 0 for any.
-     * @param local  address of the interface for multicast.
      * @param shared whether other sockets may have the same address.
-     * @param config sizes of buffers.
      * @throws NativeCallException if the address cannot be bound.
      */
     abstract UdpPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config);

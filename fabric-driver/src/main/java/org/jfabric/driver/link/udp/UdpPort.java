@@ -169,7 +169,6 @@ abstract class UdpPort extends BoundAddress {
         // a socket needs neither
     }
 
-    /** A channel of this port has been opened. */
     void opened(UdpChannel channel) {
         // the system finds the route of each datagram
     }

@@ -44,12 +44,7 @@ final class UdpReader {
     /**
      * Receives available datagrams and delivers them to the engine.
      *
-     * @param port           socket.
-     * @param sources        channels of known senders.
-     * @param unknownSenders the channel of all others.
-     * @param flags          flags that each message is delivered with.
      * @param limit          greatest number of datagrams.
-     * @return number of datagrams received.
      */
     int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, long flags, int limit) {
         MessageVector taken = port.incoming(incoming);

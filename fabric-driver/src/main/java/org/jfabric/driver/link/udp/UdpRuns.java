@@ -22,8 +22,6 @@ final class UdpRuns {
     /**
      * Sends the run at the begin of a vector, if there is one.
      *
-     * @param fd     descriptor.
-     * @param vector messages to be sent.
      * @param count  of them, {@link #SHORTEST} or more.
      * @return messages of the run; 0 if there is none, or the kernel has to get the messages one by one; a negative
      *     errno if it takes none now.

@@ -4,6 +4,5 @@ import org.jfabric.driver.ffi.RdmaCm;
 
 /** The owner of an identifier of the connection manager. Owner: progress agent. */
 abstract class CmTarget {
-    /** An event of the identifier. */
     abstract void onEvent(RdmaCm.CmEvent event);
 }

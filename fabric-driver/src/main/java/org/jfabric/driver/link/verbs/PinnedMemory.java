@@ -16,8 +16,6 @@ final class PinnedMemory {
     /**
      * Maps and registers memory of whole pages.
      *
-     * @param verbs  library.
-     * @param domain protection domain.
      * @param bytes  least size.
      * @throws org.jfabric.info.FabricException if there is no memory, or it cannot be pinned; all has been freed then.
      */

@@ -31,10 +31,7 @@ abstract class ReceiveSlots {
     /**
      * Makes slots; none of them is posted.
      *
-     * @param requests  one for each slot.
-     * @param count     of slots.
      * @param memory    of the first one.
-     * @param slotBytes length of each.
      */
     ReceiveSlots(ReceiveRequests requests, int count, long memory, int slotBytes) {
         this.requests = requests;
@@ -76,7 +73,6 @@ abstract class ReceiveSlots {
         isWritten[slot] = true;
     }
 
-    /** The receive of a slot was flushed. */
     final void flushed() {
         withCard--;
     }
@@ -149,7 +145,6 @@ abstract class ReceiveSlots {
         return free != 0;
     }
 
-    /** Slots that are posted to the card. */
     final int withCard() {
         return withCard;
     }

@@ -34,7 +34,6 @@ final class RegionKeys {
         /** The owner of the transfer, if the registration is for one transfer. */
         private final Object owner;
         private boolean isGivenUp;
-        /** It is for peers. */
         private boolean isExposure;
         /** Resource thread. */
         private long registration;
@@ -95,9 +94,8 @@ final class RegionKeys {
     }
 
     /**
-     * The registration of a region.
-     *
-     * @return registration, failed if {@link Key#errno()} is not 0; null while it is being made.
+     * The registration of a region. Returns the registration, failed if {@link Key#errno()} is not 0; null while it is
+     * being made.
      */
     Key of(RegisteredRegion region) {
         Key key = byRegion.get(region);
@@ -115,8 +113,6 @@ final class RegionKeys {
      * A registration that covers memory whose region is not known.
      *
      * @param owner   owner of the transfer, until {@link #giveUp}.
-     * @param address native.
-     * @param length  in bytes.
      * @return registration, failed if {@link Key#errno()} is not 0; null while one is being made for this memory, to be
      *     released by {@link #give}.
      */

@@ -41,9 +41,7 @@ final class SendRing {
      *
      * @param requests    their number is a power of two.
      * @param memory      of the first slot.
-     * @param slotBytes   from one slot to the next.
      * @param inlineBytes longest payload that is inlined in its request.
-     * @param signalEvery interval of requests that are signaled.
      */
     SendRing(
         VerbsDataPath path, long queuePair, SendRequests requests, long memory, int memoryKey, int slotBytes,
@@ -75,7 +73,6 @@ final class SendRing {
 
     // ---- adding ----
 
-    /** Slot of the next request. */
     int nextSlot() {
         return (int) tail & mask;
     }
@@ -121,11 +118,7 @@ final class SendRing {
         requests.pieceCount(slot, length == 0 ? 0 : 1);
     }
 
-    /**
-     * Adds the request that was described in the next slot.
-     *
-     * @param isSignaled whether it needs a completion of its own.
-     */
+    /** Adds the request that was described in the next slot. */
     void add(boolean isSignaled) {
         int slot = nextSlot();
         if (tail != posted) {
@@ -195,7 +188,6 @@ final class SendRing {
         return tail;
     }
 
-    /** Slot of a position. */
     int slot(long position) {
         return (int) position & mask;
     }

@@ -54,8 +54,6 @@ final class SharedReceives {
     /**
      * Makes the queue and posts all its receives.
      *
-     * @param link     of the connections.
-     * @param device   opened.
      * @param settings with more than 0 shared receives.
      * @throws org.jfabric.info.FabricException if the device cannot make it; all has been freed then.
      */
@@ -93,7 +91,6 @@ final class SharedReceives {
         byNumber.put(verbs.queuePairNumber(connection.queuePair()), connection);
     }
 
-    /** Removes a connection. */
     void remove(VerbsConnection connection) {
         byNumber.remove(verbs.queuePairNumber(connection.queuePair()));
     }

@@ -48,7 +48,6 @@ final class VerbsAddress extends BoundAddress {
     /**
      * Binds an identifier.
      *
-     * @param wanted source and destination of the endpoint.
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or another bind error.
      */
     static VerbsAddress open(RdmaCm cm, Info wanted, VerbsConfig config) {
@@ -74,7 +73,6 @@ final class VerbsAddress extends BoundAddress {
     /**
      * Binds an identifier to the device that an info stands for, with any port.
      *
-     * @param wanted source and destination.
      * @throws FabricException {@code FI_EINVAL} if it names neither and there are several devices, or a bind error.
      */
     static VerbsAddress ofDevice(VerbsLibraries libraries, Info wanted, VerbsConfig config) {

@@ -34,7 +34,6 @@ final class VerbsDevice {
     private final long context;
     /** Of all connections whose peers access no memory. */
     private final ProtectionDomain common;
-    /** The others. */
     private final List<ProtectionDomain> domains = new ArrayList<>();
     private final WorkCompletions completions = new WorkCompletions(POLL_BATCH);
     private final List<CompletionRing> queues = new ArrayList<>();
@@ -73,7 +72,6 @@ final class VerbsDevice {
         }
     }
 
-    /** Opens it, once, by an address that it has. */
     void open(SocketName address) {
         if (isOpen) {
             return;

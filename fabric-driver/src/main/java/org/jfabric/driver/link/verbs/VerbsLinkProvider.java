@@ -33,7 +33,6 @@ import org.jfabric.info.Verdict;
  * there is no RDMA device, its verdict names what is missing.
  */
 public final class VerbsLinkProvider extends SocketLinkProvider {
-    /** The link's name. */
     public static final String NAME = "verbs";
     /** Name of reliable datagrams over this link. */
     public static final String RXM_NAME = "verbsrxm";
@@ -64,8 +63,6 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * Makes a provider.
      *
      * @param system    the libraries, or {@link VerbsUnavailableException}.
-     * @param settings  sizes of connections.
-     * @param hasAccess whether endpoints access the memory of their peers.
      */
     private VerbsLinkProvider(
         Supplier<VerbsLibraries> system, Function<DriverConfig, VerbsSettings> settings, boolean hasAccess) {
@@ -80,11 +77,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         this(system, settings, false);
     }
 
-    /**
-     * The link for connected endpoints of applications.
-     *
-     * @return a provider.
-     */
+    /** The link for connected endpoints of applications. */
     public static VerbsLinkProvider ofMessages() {
         return ofMessages(VerbsLibraries::system);
     }
@@ -93,17 +86,12 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * The link for connected endpoints, over libraries of the caller's choice.
      *
      * @param system the libraries, or {@link VerbsUnavailableException}.
-     * @return a provider.
      */
     public static VerbsLinkProvider ofMessages(Supplier<VerbsLibraries> system) {
         return new VerbsLinkProvider(system, VerbsSettings::ofMessages, true);
     }
 
-    /**
-     * The link under rxm, whose connections carry packets.
-     *
-     * @return a provider.
-     */
+    /** The link under rxm, whose connections carry packets. */
     public static VerbsLinkProvider ofPackets() {
         return ofPackets(VerbsLibraries::system);
     }
@@ -112,7 +100,6 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
      * The link under rxm, over libraries of the caller's choice.
      *
      * @param system the libraries, or {@link VerbsUnavailableException}.
-     * @return a provider.
      */
     public static VerbsLinkProvider ofPackets(Supplier<VerbsLibraries> system) {
         return new VerbsLinkProvider(system, VerbsSettings::ofPackets, false);

@@ -38,7 +38,6 @@ final class VerbsReader {
     /**
      * Makes a queue without messages.
      *
-     * @param slots    slots that messages arrive in.
      * @param isShared whether they are shared by all connections of the device, which then posts them.
      */
     VerbsReader(ReceiveSlots slots, boolean isShared) {
@@ -72,7 +71,6 @@ final class VerbsReader {
         held++;
     }
 
-    /** A receive was flushed. */
     void flushed(int slot) {
         slots.flushed();
         if (isShared) {
@@ -80,11 +78,7 @@ final class VerbsReader {
         }
     }
 
-    /**
-     * Delivers messages.
-     *
-     * @return {@link #EMPTY}, {@link #PAUSED}, {@link #MORE} or {@link #REFUSED}.
-     */
+    /** Delivers messages. Returns {@link #EMPTY}, {@link #PAUSED}, {@link #MORE} or {@link #REFUSED}. */
     int drain(VerbsChannel channel, int limit) {
         for (int i = 0; i < limit; i++) {
             // the handler may close the channel

@@ -6,12 +6,10 @@ import org.jfabric.info.Reason;
 /**
  * The sizes of each connection.
  *
- * @param receives        receives that are kept posted.
  * @param receiveBytes    size of each receive, the longest message that can be received.
  * @param sends           sends in flight at most; a power of two.
  * @param sendBytes       longest message that is copied.
  * @param inlineBytes     longest message that is inlined in its work request.
- * @param signalEvery     interval of sends that are signaled.
  * @param exposes         whether peers may read regions, for the protocol above.
  * @param sharedReceives  receives that all connections of a device share, instead of receives of their own; 0 for none.
  * @param sharedHoldLimitNs how long few of these may be left, until the connection that occupies most is closed.

@@ -110,10 +110,8 @@ final class VerbsUdEndpoint extends DatagramEndpoint<VerbsUdChannel, VerbsUdGrou
     }
 
     /**
-     * Puts a message into the send queue.
-     *
-     * @param isReported whether its completion is reported.
-     * @return false if it has to wait, also because it must not complete before sends whose completion is reported.
+     * Puts a message into the send queue. Returns false if it has to wait, also because it must not complete before
+     * sends whose completion is reported.
      */
     boolean sendNow(VerbsUdChannel channel, TransmitOperation operation, boolean isReported) {
         if (!waiting().isEmpty() || lostErrno != 0 || !writer.hasRoom() || !isReported && writer.isReporting()) {

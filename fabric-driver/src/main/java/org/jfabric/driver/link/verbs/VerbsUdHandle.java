@@ -14,7 +14,6 @@ final class VerbsUdHandle {
     static final int GONE = 3;
 
     final String way;
-    /** One of the states. */
     int state;
     /** Why it cannot be made; a positive errno. */
     int errno;

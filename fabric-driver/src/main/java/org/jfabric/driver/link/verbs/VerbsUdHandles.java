@@ -36,9 +36,8 @@ final class VerbsUdHandles {
     }
 
     /**
-     * The handle for a send.
-     *
-     * @return a handle that is ready or has failed; null while it is being made or no other can be evicted.
+     * The handle for a send. Returns a handle that is ready or has failed; null while it is being made or no other can
+     * be evicted.
      */
     VerbsUdHandle use(VerbsUdChannel channel) {
         VerbsUdHandle handle = channel.handle();

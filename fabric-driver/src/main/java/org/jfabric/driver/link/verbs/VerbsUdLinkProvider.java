@@ -25,7 +25,6 @@ import org.jfabric.info.SocketName;
  * messages of one packet, with 32 bits of remote CQ data. Without an RDMA device its verdict names what is missing.
  */
 public final class VerbsUdLinkProvider extends DatagramLinkProvider {
-    /** The link's name. */
     public static final String NAME = "verbsud";
 
     /** Above udp. */

@@ -37,8 +37,6 @@ final class VerbsUdMembership {
     /**
      * Joins a group.
      *
-     * @param port  of the endpoint.
-     * @param group multicast address; its port is ignored.
      * @throws FabricException if the group cannot be joined.
      */
     static VerbsUdMembership join(VerbsUdPort port, SocketName group) {
@@ -98,7 +96,6 @@ final class VerbsUdMembership {
         return queuePair;
     }
 
-    /** Its Q_Key. */
     int key() {
         return key;
     }

@@ -25,11 +25,8 @@ import org.jfabric.info.SocketName;
  * address that it maps; else that of the interface which the option names; else one of the destination's kind; else the
  * one with the index that an option gives, of the first active port that has it; else the first.
  *
- * @param device   name.
  * @param port     from 1.
- * @param gidIndex in the port's table.
  * @param gid      16 bytes.
- * @param state    of the port.
  * @param pkey     of the default partition, network byte order.
  */
 record VerbsUdPlace(
@@ -43,7 +40,6 @@ record VerbsUdPlace(
         return (int) Math.min(state.packetBytes(), state.maxMessageBytes());
     }
 
-    /** The name of a queue pair of this port. */
     IbUdName name(int queuePair) {
         return IbUdName.of(gid, queuePair, state.lid(), pkey, state.managerLevel());
     }
@@ -73,7 +69,6 @@ record VerbsUdPlace(
     /**
      * Chooses a place.
      *
-     * @param wanted source and destination of the endpoint.
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if there is none.
      */
     static VerbsUdPlace choose(VerbsLibraries libraries, Info wanted, VerbsConfig config) {

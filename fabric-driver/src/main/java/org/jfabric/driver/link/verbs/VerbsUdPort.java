@@ -54,7 +54,6 @@ final class VerbsUdPort extends BoundAddress {
     /**
      * Opens a port.
      *
-     * @param wanted source and destination of the endpoint.
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or the errno of a failed call.
      */
     static VerbsUdPort open(VerbsLibraries libraries, Info wanted, DriverConfig config) {
@@ -119,7 +118,6 @@ final class VerbsUdPort extends BoundAddress {
     /**
      * Makes an address handle.
      *
-     * @param route  address vector of the destination.
      * @param joined membership in the destination group, which the port owns from now on; or null.
      * @return handle, or a negative errno if it cannot be made or the port is closed.
      */

@@ -48,7 +48,6 @@ final class VerbsUdQueuePair {
         this.verbs = port.libraries().ibverbs();
     }
 
-    /** Memory that one queue pair pins. */
     static long memoryBytes(int receives, int sends, int packetBytes) {
         long bytes = (long) receives * receiveSlotBytes(packetBytes) + LINE_BYTES
             + (long) sends * sendSlotBytes(packetBytes);
@@ -138,7 +137,6 @@ final class VerbsUdQueuePair {
         return pointer;
     }
 
-    /** Its completion queue. */
     long queue() {
         return queue;
     }

@@ -47,11 +47,7 @@ final class VerbsUdReader {
     /**
      * Makes receives; none of them is posted.
      *
-     * @param requests     of all slots.
-     * @param count        slots.
      * @param memory       of the first one.
-     * @param slotBytes    from one slot to the next.
-     * @param messageFlags of received datagrams.
      */
     VerbsUdReader(
         VerbsDataPath path, long queuePair, ReceiveRequests requests, int count, long memory, int slotBytes,
@@ -111,10 +107,7 @@ final class VerbsUdReader {
     /**
      * Delivers datagrams.
      *
-     * @param sources        channels of known senders.
-     * @param unknownSenders the channel of all others.
      * @param limit          datagrams at most.
-     * @return number of datagrams.
      */
     int drain(DatagramSources sources, DatagramChannel unknownSenders, int limit) {
         int drained = 0;

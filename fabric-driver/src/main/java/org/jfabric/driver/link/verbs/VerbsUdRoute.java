@@ -8,7 +8,6 @@ import org.agrona.UnsafeApi;
  * IPv6 header: then the checksum of the IPv4 header decides. Stateless.
  */
 final class VerbsUdRoute {
-    /** Length in bytes. */
     static final int BYTES = 40;
 
     private static final int IN4_AT = 20;

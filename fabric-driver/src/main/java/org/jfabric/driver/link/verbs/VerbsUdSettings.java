@@ -5,11 +5,8 @@ import org.jfabric.driver.config.DriverConfig;
 /**
  * The sizes of each endpoint.
  *
- * @param receives       receives that are kept posted.
  * @param sends          sends in flight at most; a power of two.
  * @param inlineBytes    longest message that is inlined in its work request.
- * @param signalEvery    interval of sends that are signaled.
- * @param addressHandles address handles that are cached.
  */
 record VerbsUdSettings(int receives, int sends, int inlineBytes, int signalEvery, int addressHandles) {
     static VerbsUdSettings of(DriverConfig config) {

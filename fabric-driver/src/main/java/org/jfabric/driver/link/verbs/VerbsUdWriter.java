@@ -41,11 +41,7 @@ final class VerbsUdWriter {
         return reported != 0;
     }
 
-    /**
-     * Takes a message; there is room. Its payload may change afterwards.
-     *
-     * @param isReported whether its completion is reported.
-     */
+    /** Takes a message; there is room. Its payload may change afterwards. */
     void add(VerbsUdChannel channel, VerbsUdHandle handle, TransmitOperation operation, boolean isReported) {
         int slot = ring.nextSlot();
         ring.begin(slot, operation);

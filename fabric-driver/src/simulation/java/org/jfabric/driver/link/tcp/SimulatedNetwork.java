@@ -27,8 +27,6 @@ public final class SimulatedNetwork extends TcpNetwork {
         /**
          * Something happened to a connection.
          *
-         * @param kind   constant text.
-         * @param from   text of the end's address.
          * @param to     text of the other end's address.
          * @param amount bytes or an errno.
          */
@@ -43,19 +41,12 @@ public final class SimulatedNetwork extends TcpNetwork {
         ACCEPT,
         /** To send. */
         SEND,
-        /** To receive. */
         RECEIVE
     }
 
     /** Has calls fail. */
     public interface CallFaults {
-        /**
-         * A call is made.
-         *
-         * @param host that makes it.
-         * @param call which one.
-         * @return 0 if it does what it should, else a positive errno that it answers instead.
-         */
+        /** A call is made. Returns 0 if it does what it should, else a positive errno that it answers instead. */
         int errno(String host, Call call);
     }
 
@@ -79,13 +70,7 @@ public final class SimulatedNetwork extends TcpNetwork {
     private int nextFd = FIRST_FD;
     private int nextPort;
 
-    /**
-     * A network without hosts, whose properties the seed chooses.
-     *
-     * @param clock  of the simulation.
-     * @param random of its own.
-     * @param log    receives events.
-     */
+    /** A network without hosts, whose properties the seed chooses. */
     public SimulatedNetwork(NanoClock clock, SplittableRandom random, Log log) {
         this.clock = clock;
         this.random = random;
@@ -96,11 +81,7 @@ public final class SimulatedNetwork extends TcpNetwork {
         wholePerMille = 500 + random.nextInt(500);
     }
 
-    /**
-     * The provider of tcp links over this network.
-     *
-     * @return a provider for any driver.
-     */
+    /** The provider of tcp links over this network. Returns a provider for any driver. */
     public TcpLinkProvider provider() {
         return new TcpLinkProvider(this);
     }
@@ -109,7 +90,6 @@ public final class SimulatedNetwork extends TcpNetwork {
      * Separates two hosts: nothing arrives until {@link #heal}.
      *
      * @param a address without port.
-     * @param b another one.
      */
     public void cut(String a, String b) {
         if (cuts.add(pair(a, b))) {
@@ -127,7 +107,6 @@ public final class SimulatedNetwork extends TcpNetwork {
      * Reverses {@link #cut}.
      *
      * @param a address without port.
-     * @param b another one.
      */
     public void heal(String a, String b) {
         if (cuts.remove(pair(a, b))) {
@@ -147,7 +126,6 @@ public final class SimulatedNetwork extends TcpNetwork {
      * Whether two hosts are separated.
      *
      * @param a address without port.
-     * @param b another one.
      * @return true between {@link #cut} and {@link #heal}.
      */
     public boolean isCut(String a, String b) {
@@ -164,9 +142,8 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     /**
-     * Resets one connection, if there is one.
-     *
-     * @return the addresses of both hosts without port, or null if there was none.
+     * Resets one connection, if there is one. Returns the addresses of both hosts without port, or null if there was
+     * none.
      */
     public String[] resetAny() {
         List<SimulatedPort> open = ports.values().stream().filter(port -> port.peer != null).toList();
@@ -201,7 +178,6 @@ public final class SimulatedNetwork extends TcpNetwork {
      * Open sockets of a host, for the check that none is left.
      *
      * @param host address without port.
-     * @return a count.
      */
     public int openSockets(String host) {
         return (int) (ports.values().stream().filter(port -> host.equals(hostOf(port.name()))).count()
@@ -209,9 +185,8 @@ public final class SimulatedNetwork extends TcpNetwork {
     }
 
     /**
-     * When something happens next without anybody's doing.
-     *
-     * @return a time later than now, {@link Long#MAX_VALUE} for never.
+     * When something happens next without anybody's doing. Returns a time later than now, {@link Long#MAX_VALUE} for
+     * never.
      */
     public long nextEventNs() {
         long nowNs = nowNs();
@@ -239,11 +214,7 @@ public final class SimulatedNetwork extends TcpNetwork {
         return false;
     }
 
-    /**
-     * Describes all sockets, for failures.
-     *
-     * @return a line for each.
-     */
+    /** Describes all sockets, for failures. */
     public List<String> describe() {
         List<String> lines = new ArrayList<>();
         listeners.values().forEach(listener -> lines.add(listener.name() + " listens, waiting " + listener.waiting));

@@ -27,14 +27,12 @@ public final class SimulatedDatagrams extends UdpNetwork {
          *
          * @param kind      {@link #SENT}, {@link #ARRIVED}, {@link #RECEIVED}, {@link #DOUBLED},
          *                  {@link #LOST} or {@link #NO_ROOM}.
-         * @param from      the sender.
          * @param to        address that it was sent to; the receiver's own, for a copy of a multicast.
          * @param firstWord its first 8 bytes, in the byte order of the host; 0 if it is shorter.
          */
         void note(String kind, SocketName from, SocketName to, long firstWord);
     }
 
-    /** A socket has sent a datagram. */
     public static final String SENT = "datagram";
     /** It has arrived: it waits in the receiver's socket. */
     public static final String ARRIVED = "arrived";
@@ -50,7 +48,6 @@ public final class SimulatedDatagrams extends UdpNetwork {
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 28_232;
     private static final int PER_MILLE = 1000;
-    /** The most copies of one datagram. */
     private static final int MOST_COPIES = 3;
 
     private final NanoClock clock;
@@ -71,10 +68,7 @@ public final class SimulatedDatagrams extends UdpNetwork {
     /**
      * A network without hosts, whose delays the seed chooses.
      *
-     * @param clock  of the simulation.
-     * @param random of its own.
      * @param isCut  whether nothing arrives between two hosts.
-     * @param log    receives events.
      */
     public SimulatedDatagrams(
         NanoClock clock, SplittableRandom random, BiPredicate<String, String> isCut, Log log) {
@@ -87,11 +81,7 @@ public final class SimulatedDatagrams extends UdpNetwork {
         busyPerMille = random.nextInt(3) == 0 ? random.nextInt(PER_MILLE / 2) : 0;
     }
 
-    /**
-     * The provider of udp links over this network.
-     *
-     * @return a provider for any driver.
-     */
+    /** The provider of udp links over this network. Returns a provider for any driver. */
     public UdpLinkProvider provider() {
         return new UdpLinkProvider(this);
     }
@@ -128,17 +118,12 @@ public final class SimulatedDatagrams extends UdpNetwork {
      * Open sockets of a host, for the check that none is left.
      *
      * @param host address without port.
-     * @return a count.
      */
     public int openSockets(String host) {
         return (int) ports.stream().filter(port -> port.host().equals(host)).count();
     }
 
-    /**
-     * When a datagram arrives next.
-     *
-     * @return a time later than now, {@link Long#MAX_VALUE} for never.
-     */
+    /** When a datagram arrives next. Returns a time later than now, {@link Long#MAX_VALUE} for never. */
     public long nextEventNs() {
         long nowNs = nowNs();
         long next = Long.MAX_VALUE;
@@ -168,11 +153,7 @@ public final class SimulatedDatagrams extends UdpNetwork {
         return false;
     }
 
-    /**
-     * Describes all sockets, for failures.
-     *
-     * @return a line for each.
-     */
+    /** Describes all sockets, for failures. */
     public List<String> describe() {
         return ports.stream().map(SimulatedDatagramPort::toString).toList();
     }
