@@ -1095,7 +1095,8 @@ public final class Endpoint implements Fid {
      * Sends that may be posted now (fi_tx_size_left); a post may be refused nevertheless. A completed one makes room
      * a moment before its entry can be read.
      *
-     * @return a count, or a negative errno of this class.
+     * @return a count that holds for each destination, 0 while a slow one has its share of the sends and more can be
+     *     posted to others; or a negative errno of this class.
      */
     public long txSizeLeft() {
         if (!isUsable()) {

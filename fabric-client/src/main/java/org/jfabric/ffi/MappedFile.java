@@ -267,7 +267,12 @@ public final class MappedFile implements AutoCloseable {
             for (long at = from; at < to; at += pageBytes) {
                 UnsafeApi.putLongVolatile(null, address + at, 0);
             }
-            return true;
+            // compiled code raises a fault at the next turn of a loop only, so a second one looks at all of them
+            long sum = 0;
+            for (long at = from; at < to; at += pageBytes) {
+                sum |= UnsafeApi.getLongVolatile(null, address + at);
+            }
+            return sum == 0;
         } catch (InternalError e) {
             return false;
         }
@@ -278,9 +283,19 @@ public final class MappedFile implements AutoCloseable {
      * Returns true if its last page is gone.
      */
     public boolean isCut() {
+        return isCut(mapping.lengthBytes);
+    }
+
+    /**
+     * The same for a file of which a part has no blocks: a look at a page without one takes memory, and fails as one
+     * that is gone does if there is none.
+     *
+     * @param firstBytes of the file that have blocks.
+     */
+    public boolean isCut(long firstBytes) {
         requireMapped();
         long pageBytes = Libc.pageBytes();
-        long lastPage = mapping.lengthBytes - 1 & -pageBytes;
+        long lastPage = Math.min(firstBytes, mapping.lengthBytes) - 1 & -pageBytes;
         // the kernel reads the page for us: right also if the name was deleted or given to another file
         return Libc.populate(mapping.address + lastPage, pageBytes, false) == -LinuxErrno.EFAULT;
     }

@@ -41,6 +41,8 @@ public final class RecordConsumer {
     private final long positionAddress;
     private long position;
     private long released;
+    /** The greatest offset of padding, 0 before the first. */
+    private int padded;
     private int length;
     private int type;
     private int shortType;
@@ -244,6 +246,12 @@ public final class RecordConsumer {
         return position;
     }
 
+    /** Bytes of the ring, from its start, that the producer has certainly written. */
+    public int reached() {
+        int offset = (int) position & mask;
+        return position < capacity ? offset : Math.max(offset, padded == 0 ? capacity : padded);
+    }
+
     /** Describes the word for which {@link #poll()} returned {@link #CORRUPT}. */
     public String describe() {
         return "record word with length " + length
@@ -288,6 +296,7 @@ public final class RecordConsumer {
             if (length != toEnd || (length & (RECORD_ALIGNMENT - 1)) != 0 || toEnd == capacity) {
                 return CORRUPT;
             }
+            padded = Math.max(padded, (int) position & mask);
             position += length;
             word = UnsafeApi.getLongAcquire(null, ringAddress + ((int) position & mask));
             if (word == 0) {

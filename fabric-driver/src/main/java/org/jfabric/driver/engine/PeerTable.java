@@ -22,6 +22,7 @@ final class PeerTable {
     private final LinkFailure failure = new LinkFailure();
     private final PeerList known = new PeerList();
     private final boolean namesContexts;
+    private TransmitShare share;
     private Peer[] byFiAddr = new Peer[16];
     /** Receive contexts that a {@code fi_addr} names; null before the first. */
     private Long2ObjectHashMap<Peer> byContext;
@@ -73,6 +74,11 @@ final class PeerTable {
             }
         }
         return only != null || byContext == null ? only : byContext.get(fiAddr);
+    }
+
+    /** What a peer may have of the endpoint's sends. */
+    void share(TransmitShare newShare) {
+        share = newShare;
     }
 
     /** Whether there are at least two peers. */
@@ -283,6 +289,7 @@ final class PeerTable {
 
     /** The address vector lost an entry: sends to it are invalid, its sender is unknown (FI_ADDR_NOTAVAIL). */
     void onRemoved(long fiAddr) {
+        share.onRemoved(fiAddr);
         if (fiAddr >= 0 && fiAddr < byFiAddr.length && byFiAddr[(int) fiAddr] != null) {
             byFiAddr[(int) fiAddr] = null;
         }

@@ -14,7 +14,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  * <p>Owner: progress agent.
  */
 final class TransmitShare {
-    /** More cannot be: each has more than all later ones and what is free. */
+    /** Of peers no more can be: each has more than all later ones and what is free. */
     private static final int MAX = RecordRingDescriptor.REFUSED_COUNT;
 
     private final TransmitPool pool;
@@ -28,6 +28,7 @@ final class TransmitShare {
     TransmitShare(TransmitPool pool, PeerTable peers) {
         this.pool = pool;
         this.peers = peers;
+        peers.share(this);
     }
 
     /** Writes the destinations into a queue's file from now on; 0 for the endpoint of a client without a queue. */
@@ -92,14 +93,27 @@ final class TransmitShare {
     private void review() {
         for (int i = count - 1; i >= 0; i--) {
             if (slow[i].outbox().outstanding() <= pool.free()) {
-                count--;
-                slow[i] = slow[count];
-                destinations[i] = destinations[count];
-                slow[count] = null;
-                write(i);
-                write(count);
+                remove(i);
             }
         }
+    }
+
+    /** An address is removed; the next one that is inserted gets its place, and has nothing to do with its peer. */
+    void onRemoved(long fiAddr) {
+        for (int i = count - 1; i >= 0; i--) {
+            if (slow[i].source() == fiAddr) {
+                remove(i);
+            }
+        }
+    }
+
+    private void remove(int index) {
+        count--;
+        slow[index] = slow[count];
+        destinations[index] = destinations[count];
+        slow[count] = null;
+        write(index);
+        write(count);
     }
 
     private void write(int index) {

@@ -223,7 +223,7 @@ final class ShmConnection extends PlainMessages {
             try {
                 file.extend(from, to);
                 extended(recordsLength);
-            } catch (NativeCallException e) {
+            } catch (NativeCallException | InternalError e) {
                 notExtended(e, isNeeded);
             }
             return;
@@ -467,7 +467,7 @@ final class ShmConnection extends PlainMessages {
             // the connection ended before the fault was raised
             throw error;
         }
-        if (files.isCut()) {
+        if (files.isCut(usableLength, reader.reached())) {
             fail(FabricErrno.EIO, CUT);
         } else {
             regions.dropCut();

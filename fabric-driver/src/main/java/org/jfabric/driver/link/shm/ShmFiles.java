@@ -15,6 +15,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.layout.RecordRingDescriptor;
 
 /**
  * Socket, directory and mappings of a connection to another driver. Filled on the resource thread, then used on the
@@ -161,8 +162,10 @@ final class ShmFiles {
     }
 
     /** Whether a file of the connection itself was truncated while it was mapped. */
-    boolean isCut() {
-        return ownRing.isCut() || peerRing.isCut() || peerCnc.isCut();
+    boolean isCut(int ownUsable, int peerReached) {
+        int known = Math.max(ShmRing.firstLength(peerRingLength), peerReached);
+        return ownRing.isCut(RecordRingDescriptor.HEADER_LENGTH + (long) ownUsable)
+            || peerRing.isCut(RecordRingDescriptor.HEADER_LENGTH + (long) known) || peerCnc.isCut();
     }
 
     /** Releases everything; progress thread. */

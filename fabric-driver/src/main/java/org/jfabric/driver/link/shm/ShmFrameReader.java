@@ -279,6 +279,11 @@ final class ShmFrameReader {
         return consumer.position();
     }
 
+    /** How many bytes of the ring the peer has certainly written. */
+    int reached() {
+        return consumer.reached();
+    }
+
     /** Where the next record begins. */
     long nextAddress() {
         return consumer.address();

@@ -50,7 +50,7 @@ final class ShmLentRing extends LentRing {
 
     @Override
     public boolean endIfCut() {
-        if (!files.isCut()) {
+        if (!files.isCut(connection.usableLength(), consumer.reached())) {
             return false;
         }
         connection.onCut();

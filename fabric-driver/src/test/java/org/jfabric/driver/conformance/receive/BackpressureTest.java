@@ -347,6 +347,24 @@ class BackpressureTest {
         }
     }
 
+    /** The application gives up a slow peer; the next address gets the number that it had. */
+    @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldNotRefuseAPeerThatIsInsertedWhereASlowOneWas(Setup setup) {
+        setup.assumeAnnouncements();
+        try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
+            FabricNode d = pair.sibling(pair.b, hints(), 0);
+            exchange(pair.a, pair.a.av.insert(d.endpoint.name()), d, 1);
+            Flood flood = new Flood(pair, 1);
+            flood.fillShare();
+            FabricNode e = pair.sibling(pair.b, hints(), 0);
+            pair.a.av.remove(pair.toB);
+            assertEquals(pair.toB, pair.a.av.insert(e.endpoint.name()));
+            FabricNode.awaitStep(pair.a.domain);
+            exchange(pair.a, pair.toB, e, 2);
+        }
+    }
+
     private static void exchange(FabricNode from, long address, FabricNode to, int round) {
         int length = round % 10 == 0 ? 50_000 : 100;
         long place = RECEIVE - 65_536L;

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -113,6 +114,7 @@ class ShmRingMemoryTest extends ThreeShmNodes {
             }
             assertTrue(ring().usableLength() < SMALL);
             assertTrue(alpha.services.errors.toString().contains("stays short"), alpha.services.errors::toString);
+            assertFalse(ring().files().isCut(ring().usableLength(), 0), "what has no memory yet was not cut");
             receive(beta, 8192, 1);
             send(8192, 1);
             ShmNode.Entry entry = await(alpha);
