@@ -206,7 +206,7 @@ public final class ClientConductor implements AutoCloseable {
         return attached.invoker;
     }
 
-    /** The connection. Returns as given, or that to the next driver. */
+    /** The connection as given, or that to the next driver. */
     public DriverConnection connection() {
         return attached.connection;
     }

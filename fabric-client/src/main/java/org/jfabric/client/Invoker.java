@@ -69,8 +69,7 @@ public final class Invoker {
     }
 
     /**
-     * Where the cycles leave messages for the reader of a completion queue. Returns as {@link
-     * EmbeddedDriver#lentMessages}.
+     * Where the cycles leave messages for the reader of a completion queue, as {@link EmbeddedDriver#lentMessages}.
      */
     public LentMessages lentMessages(long queueId) {
         return driver.lentMessages(queueId);

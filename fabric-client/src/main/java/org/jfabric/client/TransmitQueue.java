@@ -191,7 +191,7 @@ public final class TransmitQueue extends RequestQueue {
         return 0;
     }
 
-    /** Submits an atomic operation on remote memory. Returns as {@link #send}. */
+    /** Submits an atomic operation on remote memory; the results are those of {@link #send}. */
     public int atomic(AtomicAccess access) {
         boolean isInjected = (access.flags & Flags.INJECT) != 0;
         int bytes = isInjected ? (int) (access.count * AtomicDatatype.of(access.datatype).sizeBytes())

@@ -74,6 +74,7 @@ public final class Libc {
 
     private static final Downcall OPENAT = Downcall.variadic("openat", 3, 4);
     private static final Downcall CLOSE = Downcall.of("close", 1);
+    private static final Downcall KILL = Downcall.of("kill", 2);
     private static final Downcall FTRUNCATE = Downcall.of("ftruncate", 2);
     private static final Downcall FALLOCATE = Downcall.of("fallocate", 4);
     private static final Downcall POSIX_FALLOCATE = Downcall.of("posix_fallocate", 3);
@@ -141,6 +142,12 @@ public final class Libc {
         return result == -LinuxErrno.EINTR ? 0 : result;
     }
 
+    /** Sends a signal to a process. Returns 0; {@code -ESRCH} if there is none; {@code -EPERM}, {@code -EINVAL}. */
+    public static int kill(int pid, int signal) {
+        CallState state = CallState.current();
+        return state.intResult(KILL.call(state, pid, signal));
+    }
+
     /**
      * Makes another descriptor of the same open file, which is closed in child processes. Returns the new descriptor;
      * {@code -EBADF}, {@code -EMFILE}.
@@ -166,7 +173,7 @@ public final class Libc {
 
     /**
      * Writes the bytes of a file to stable storage, also those that were stored by mappings, with what is needed to
-     * read them back, and waits for that. Returns as {@link #fsync}.
+     * read them back, and waits for that. The answers are those of {@link #fsync}.
      */
     public static int fdatasync(int fd) {
         CallState state = CallState.current();

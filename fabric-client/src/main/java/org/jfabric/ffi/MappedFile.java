@@ -240,7 +240,7 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * Gives a part of the file its blocks that has none yet, and that nobody uses yet: its pages are written.
+     * Reserves blocks for a range of the file that is not in use yet, by writing a zero to each page.
      *
      * @param fromBytes offset of the first byte without a block, or of one before it in the same page.
      * @param toBytes   offset behind the last one.
@@ -267,12 +267,11 @@ public final class MappedFile implements AutoCloseable {
             for (long at = from; at < to; at += pageBytes) {
                 UnsafeApi.putLongVolatile(null, address + at, 0);
             }
-            // compiled code raises a fault at the next turn of a loop only, so a second one looks at all of them
-            long sum = 0;
+            // compiled code raises a fault only at the next turn of a loop: the second one raises that of the last page
             for (long at = from; at < to; at += pageBytes) {
-                sum |= UnsafeApi.getLongVolatile(null, address + at);
+                UnsafeApi.getLongVolatile(null, address + at);
             }
-            return sum == 0;
+            return true;
         } catch (InternalError e) {
             return false;
         }
@@ -287,8 +286,8 @@ public final class MappedFile implements AutoCloseable {
     }
 
     /**
-     * The same for a file of which a part has no blocks: a look at a page without one takes memory, and fails as one
-     * that is gone does if there is none.
+     * The same for a file that has no blocks behind its first bytes: a page without one cannot be told from one that is
+     * gone where the file system is full.
      *
      * @param firstBytes of the file that have blocks.
      */

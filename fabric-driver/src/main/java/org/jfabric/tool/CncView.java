@@ -171,7 +171,7 @@ public final class CncView implements AutoCloseable {
         return false;
     }
 
-    /** The directory of the driver. Returns as it was given to {@link #open}. */
+    /** The directory of the driver, as it was given to {@link #open}. */
     public Path directory() {
         return directory;
     }

@@ -88,13 +88,13 @@ final class Peer extends ChannelHandler {
         this.held = new HeldMessages(context, this, credit, source < 0);
     }
 
-    /** The remote endpoint's address. Returns as it was inserted, or as the remote endpoint gave it. */
+    /** The remote endpoint's address, as it was inserted, or as the remote endpoint gave it. */
     String address() {
         return address;
     }
 
     /**
-     * The address that applications know. Returns of a context that of its scalable endpoint, else {@link #address()}.
+     * The address that applications know: of a context that of its scalable endpoint, else {@link #address()}.
      */
     String endpointAddress() {
         return endpointAddress;

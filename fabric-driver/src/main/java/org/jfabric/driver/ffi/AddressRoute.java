@@ -37,7 +37,7 @@ public final class AddressRoute {
         return Arrays.copyOf(route, Ibverbs.GID_BYTES);
     }
 
-    /** LID of the destination within the subnet. Returns the LID, 0 on Ethernet. */
+    /** LID of the destination within the subnet, 0 on Ethernet. */
     public static int lid(byte[] route) {
         return ByteBuffer.wrap(route).order(ByteOrder.nativeOrder())
             .getShort(VerbsLayout.AH_ATTR_DESTINATION_LID) & 0xffff;

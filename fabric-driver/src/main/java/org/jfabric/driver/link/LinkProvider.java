@@ -110,7 +110,7 @@ public abstract class LinkProvider {
     }
 
     /**
-     * Largest private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE). Returns the bytes as
+     * Bytes of the largest private data of a connection, if the link connects endpoints (FI_OPT_CM_DATA_SIZE), as
      * {@link ConnectionManager#cmDataBytes()}; 0 if {@link Link#connections()} is null.
      */
     public int cmDataBytes() {

@@ -23,7 +23,7 @@ public abstract class LinkServices {
     /** The driver's own directory, absolute path. */
     public abstract Path directory();
 
-    /** Descriptor of the driver's own directory, open descriptor, valid while the driver runs. */
+    /** Descriptor of the driver's own directory, open while the driver runs. */
     public abstract int directoryFd();
 
     /** The driver's name: the last part of its directory and the host part of its addresses. */
@@ -77,8 +77,8 @@ public abstract class LinkServices {
     public abstract long counterAddress(String label);
 
     /**
-     * The sampled times of messages, and whether there are samples. Returns of this thread; {@link StageTimes#OFF}
-     * unless it is overridden.
+     * The sampled times of messages of this thread, and whether there are samples; {@link StageTimes#OFF} unless it is
+     * overridden.
      */
     public StageTimes stages() {
         return StageTimes.OFF;

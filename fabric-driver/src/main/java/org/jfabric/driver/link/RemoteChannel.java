@@ -99,7 +99,7 @@ public abstract class RemoteChannel {
 
     /**
      * Announces a write, whose bytes stay where they are until the peer has answered. {@code FI_ENODATA} as the answer
-     * requests the bytes by {@link #write}. Returns as for {@link #write}.
+     * requests the bytes by {@link #write}. Its results are those of {@link #write}.
      */
     public int announce(TransmitOperation operation, int grant) {
         return -FabricErrno.EOPNOTSUPP;
@@ -127,7 +127,7 @@ public abstract class RemoteChannel {
         return -FabricErrno.EOPNOTSUPP;
     }
 
-    /** Requests bytes of the peer. Returns as for {@link #write}, but never {@link #ENDED}. */
+    /** Requests bytes of the peer. The results are those of {@link #write}, but for {@link #ENDED}. */
     public abstract int read(TransmitOperation operation, int grant);
 
     /**

@@ -72,8 +72,8 @@ public final class RemoteRanges {
     }
 
     /**
-     * The length of a range together with the later ones in the same region. Returns in the unit of the ranges;
-     * meaningless unless they were found to be inside their regions.
+     * The length of a range together with the later ones in the same region, in the unit of the ranges; meaningless
+     * unless they were found to be inside their regions.
      */
     public long lengthInRegion(int range) {
         long sum = 0;

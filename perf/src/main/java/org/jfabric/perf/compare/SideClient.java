@@ -1,27 +1,20 @@
 package org.jfabric.perf.compare;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.ffi.Libc;
 import org.jfabric.tool.ChildJvm;
 import org.jfabric.tool.ToolException;
 
 /** The rig's end of a {@link SideProcess}. Owner: the rig's thread. */
-@SuppressWarnings("restricted")
 final class SideClient implements AutoCloseable {
     private static final long START_TIMEOUT_MS = 60_000;
     /** A process that is stopped when the rig dies continues, notices that, and ends itself. */
     private static final List<String> TIE = List.of("setpriv", "--pdeathsig", "CONT");
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
-    private static final MethodHandle KILL = Linker.nativeLinker().downcallHandle(
-        Linker.nativeLinker().defaultLookup().findOrThrow("kill"),
-        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
 
     private final LinkedBlockingQueue<ChildJvm.Line> lines = new LinkedBlockingQueue<>();
     private final SideRole role;
@@ -129,11 +122,7 @@ final class SideClient implements AutoCloseable {
         if (handle == null || !handle.isAlive()) {
             return false;
         }
-        try {
-            return (int) KILL.invokeExact((int) process.pid(), signal) == 0;
-        } catch (Throwable ex) {
-            throw new IllegalStateException("kill() cannot be called", ex);
-        }
+        return Libc.kill((int) process.pid(), signal) == 0;
     }
 
     long memoryBytes() {

@@ -126,7 +126,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         return queue.poll(this, BATCH);
     }
 
-    /** Delivery of an entry, written and copied out in batches of 16. Returns the 16. */
+    /** Delivery of an entry, written and copied out in batches of 16. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public int deliverAndRead16() {

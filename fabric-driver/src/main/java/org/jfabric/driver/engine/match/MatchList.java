@@ -15,7 +15,7 @@ final class MatchList {
         return head;
     }
 
-    /** Number of nodes. Returns the zero or more. */
+    /** Number of nodes. */
     int size() {
         return size;
     }

@@ -132,12 +132,12 @@ final class PostedReceives {
         return (PostedReceive) receive.listNext;
     }
 
-    /** Number of posted receives. Returns the zero or more. */
+    /** Number of posted receives. */
     int size() {
         return postingOrder.size();
     }
 
-    /** Number of posted receives with a non-zero ignore mask. Returns the zero or more. */
+    /** Number of posted receives with a non-zero ignore mask. */
     int wildcardCount() {
         return wildcardCount;
     }

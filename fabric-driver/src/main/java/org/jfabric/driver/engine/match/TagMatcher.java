@@ -260,24 +260,24 @@ public final class TagMatcher {
         return unexpected.next(message);
     }
 
-    /** Number of posted receives. Returns the zero or more. */
+    /** Number of posted receives. */
     public int postedCount() {
         return posted.size();
     }
 
     /**
-     * Number of posted receives with ignored tag bits; while it is 0 no list is searched. Returns the zero or more.
+     * Number of posted receives with ignored tag bits; while it is 0 no list is searched.
      */
     public int wildcardCount() {
         return posted.wildcardCount();
     }
 
-    /** Number of waiting messages. Returns the zero or more, claimed ones not included. */
+    /** Number of waiting messages. Claimed ones are not included. */
     public int unexpectedCount() {
         return unexpected.size();
     }
 
-    /** Number of claimed messages. Returns the zero or more. */
+    /** Number of claimed messages. */
     public int claimedCount() {
         return unexpected.claimedCount();
     }

@@ -161,12 +161,12 @@ final class UnexpectedMessages {
         return (UnexpectedMessage) message.listNext;
     }
 
-    /** Number of waiting messages. Returns the zero or more. */
+    /** Number of waiting messages. */
     int size() {
         return arrivalOrder.size();
     }
 
-    /** Number of claimed messages. Returns the zero or more. */
+    /** Number of claimed messages. */
     int claimedCount() {
         return claimed.size();
     }

@@ -21,8 +21,7 @@ import org.jfabric.layout.RecordRingDescriptor;
  *    512  our records         ---->  read by the peer
  * </pre>
  *
- * <p>A new ring has memory for a few records. It gets more when the peer does not keep up with them: most pairs of
- * drivers never need more.
+ * <p>A new ring has memory for a few records, and gets more when these were sent: many pairs of drivers exchange few.
  */
 final class ShmRing {
     /** Three pages with the header: 64 short messages. */

@@ -323,15 +323,21 @@ class BackpressureTest {
         }
     }
 
+    /** With one peer alone there is no share: a further one, to which the first endpoint has sent. */
+    private static FabricNode secondPeer(FabricPair pair) {
+        FabricNode second = pair.sibling(pair.b, hints(), 0);
+        exchange(pair.a, pair.a.av.insert(second.endpoint.name()), second, 1);
+        return second;
+    }
+
     /** A publisher of which one subscriber takes nothing: it is named, and the others get what they would get. */
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldGiveASlowPeerAShareOfTheSendsAndOthersTheRest(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
-            FabricNode d = pair.sibling(pair.b, hints(), 0);
+            FabricNode d = secondPeer(pair);
             long toD = pair.a.av.insert(d.endpoint.name());
-            exchange(pair.a, toD, d, 1);
             Flood flood = new Flood(pair, 1);
             QueueSnapshot.PeerRow slow = flood.fillShare();
             for (int i = 0; i < 300; i++) {
@@ -353,10 +359,8 @@ class BackpressureTest {
     void shouldNotRefuseAPeerThatIsInsertedWhereASlowOneWas(Setup setup) {
         setup.assumeAnnouncements();
         try (FabricPair pair = new FabricPair(setup, hints(), CQ_SIZE)) {
-            FabricNode d = pair.sibling(pair.b, hints(), 0);
-            exchange(pair.a, pair.a.av.insert(d.endpoint.name()), d, 1);
-            Flood flood = new Flood(pair, 1);
-            flood.fillShare();
+            secondPeer(pair);
+            new Flood(pair, 1).fillShare();
             FabricNode e = pair.sibling(pair.b, hints(), 0);
             pair.a.av.remove(pair.toB);
             assertEquals(pair.toB, pair.a.av.insert(e.endpoint.name()));
