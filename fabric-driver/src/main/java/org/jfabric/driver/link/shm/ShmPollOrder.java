@@ -8,9 +8,10 @@ import org.jfabric.driver.resource.FaultPoint;
 /**
  * Which connections a step polls. Those that have something to do are <em>hot</em>: each step polls them. One whose
  * ring was empty for many steps and that waits for nothing becomes <em>cold</em>: of it a step only reads the next word
- * of its ring, one load that depends on no other, so that a hundred idle peers cost less than a message. A whole step
- * reads the words of all cold ones, a plain step those of a quarter: a message of an idle peer is seen in the fourth
- * step, or in one of the next if places change meanwhile, however long steps take.
+ * of its ring, one load that depends on no other. A whole step reads the words of all cold ones. A plain step without
+ * messages reads those of a quarter; one with messages reads four for each, but at least those of 1 in 32, so that a
+ * hundred idle peers cost an active one a fifth of its message. So a message of an idle peer waits for about five steps,
+ * or while about as many messages of others are taken as a quarter of the number of idle peers.
  *
  * <p>A cold connection becomes hot again with the first record in its ring, and by {@link #wake}, which it calls itself
  * when it has something to do for another reason.
@@ -21,7 +22,9 @@ final class ShmPollOrder extends PlainMessages {
     /** Steps in which the ring of a hot connection was empty before it becomes cold. */
     static final int EMPTY_STEPS = 512;
     private static final int LEAST_SCANNED = 8;
-    private static final int SHARE_SHIFT = 2;
+    private static final int IDLE_SHARE_SHIFT = 2;
+    private static final int READ_PER_MESSAGE = 4;
+    private static final int BUSY_SHARE_SHIFT = 5;
 
     private ShmConnection[] hot = new ShmConnection[8];
     private int hotCount;
@@ -156,30 +159,37 @@ final class ShmPollOrder extends PlainMessages {
         coldSleepers += connection.mayPeerPark() ? 1 : 0;
     }
 
-    /** Reads as many words as there is room for in a plain step, and takes the messages that it finds. */
+    /** Reads the next words of those that a plain step reads, and takes the messages that it finds. */
     private int scanSome(int limit, int taken) {
+        int share = Math.max(LEAST_SCANNED, coldCount + (1 << IDLE_SHARE_SHIFT) - 1 >> IDLE_SHARE_SHIFT);
+        int count = taken == 0
+            ? share : Math.min(share, Math.max(READ_PER_MESSAGE * taken, coldCount >> BUSY_SHARE_SHIFT));
+        int from = cursor < coldCount ? cursor : 0;
+        int to = Math.min(from + count, coldCount);
+        cursor = to;
+        long found = 0;
+        for (int i = from; i < to; i++) {
+            found |= UnsafeApi.getLongOpaque(null, words[i]);
+        }
+        // a pending fault of one of these rings must not be raised in the step of another connection
+        FaultPoint.pass();
+        return found == 0 ? taken : takeFound(limit, taken, from, to);
+    }
+
+    private int takeFound(int limit, int taken, int from, int to) {
         int work = taken;
-        int left = Math.min(coldCount, Math.max(LEAST_SCANNED, coldCount + (1 << SHARE_SHIFT) - 1 >> SHARE_SHIFT));
-        int next = cursor;
-        for (; left > 0; left--) {
+        for (int i = to - 1; i >= from; i--) {
             // fewer than before if one was woken
-            next = next + 1 < coldCount ? next + 1 : 0;
-            if (UnsafeApi.getLongOpaque(null, words[next]) != 0) {
-                ShmConnection found = cold[next];
-                // with a pending fault of another one's ring, which must not be raised in this one's step
+            if (i < coldCount && UnsafeApi.getLongOpaque(null, words[i]) != 0) {
+                ShmConnection found = cold[i];
                 wake(found);
-                // the last one has its place
-                next--;
-                cursor = next;
                 int more = found.pollPlain(limit);
-                if (more < 0 || coldCount == 0) {
-                    return more < 0 ? more - work : work + more;
+                if (more < 0) {
+                    return more - work;
                 }
                 work += more;
             }
         }
-        cursor = next;
-        FaultPoint.pass();
         return work;
     }
 
