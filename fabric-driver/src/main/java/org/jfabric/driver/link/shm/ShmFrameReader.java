@@ -172,14 +172,22 @@ final class ShmFrameReader {
      * @return number of records processed, n; or {@code -1 - n} if the next record is of another kind, or invalid.
      */
     int pollPlain(int limit) {
+        long word = consumer.word();
+        if (word == 0) {
+            consumer.batchTaken(0);
+            return 0;
+        }
+        // a method of its own: most polls of a spinning thread find nothing, and the compiler inlines no calls that are
+        // rare where they stand
+        return takePlain(word, limit);
+    }
+
+    private int takePlain(long first, int limit) {
         RecordConsumer records = consumer;
         int batch = records.batch(limit);
         int count = 0;
+        long word = first;
         do {
-            long word = records.word();
-            if (word == 0) {
-                break;
-            }
             int type = (int) word >>> SHORT_TYPE_SHIFT;
             int length = (int) word & MAX_LENGTH;
             if (type == 0 || type > SHORT_TAGGED || length < SHORT_HEADER || length > records.toEnd()) {
@@ -189,6 +197,7 @@ final class ShmFrameReader {
                     }
                     // of a ring that is empty in the eyes of its producer only if this is published
                     records.release();
+                    word = records.word();
                     continue;
                 }
                 if (!isBeside(word) || records.poll() != RecordConsumer.RECORD) {
@@ -198,6 +207,7 @@ final class ShmFrameReader {
                     return -1 - count;
                 }
                 count++;
+                word = count < batch ? records.word() : 0;
                 continue;
             }
             long record = records.address();
@@ -220,7 +230,8 @@ final class ShmFrameReader {
                 length - SHORT_HEADER, (int) (word >>> 48));
             records.releaseFar();
             count++;
-        } while (count < batch);
+            word = count < batch ? records.word() : 0;
+        } while (word != 0);
         records.batchTaken(count);
         if (count != 0) {
             records.release();
