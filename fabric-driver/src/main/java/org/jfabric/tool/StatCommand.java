@@ -16,6 +16,7 @@ import org.jfabric.driver.metrics.Metric;
 import org.jfabric.driver.metrics.MetricsSnapshot;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.layout.MetricLabel;
+import org.jfabric.layout.WaitLabel;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -143,7 +144,7 @@ final class StatCommand implements Callable<Integer> {
                 text.append(before == null ? " ".repeat(16)
                     : String.format(Locale.ROOT, "%,14.0f/s", (value - before) / watch));
             }
-            text.append("  ").append(isTime ? label.replaceFirst(" ms$", "") : label).append('\n');
+            text.append("  ").append(isTime ? label.replaceFirst(" ms$", "") : WaitLabel.readable(label)).append('\n');
         });
         MetricsSnapshot.of(counters).stream().filter(metric -> metric.kind() == Metric.Kind.HISTOGRAM).forEach(
             metric -> text.append(quantiles(metric)).append('\n'));

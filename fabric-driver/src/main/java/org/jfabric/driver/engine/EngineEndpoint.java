@@ -27,6 +27,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Reason;
 import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.WaitLabel;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -852,21 +853,10 @@ public final class EngineEndpoint extends EndpointPort {
         }
 
         @Override
-        public long openBackPressureCounter(Peer peer) {
-            return engine.counters().open(
-                MetricLabel.OTHER, "sends of " + settings.address() + " held back by " + peer.address());
-        }
-
-        @Override
-        public long openHoldingCounter(Peer peer) {
-            return engine.counters().open(MetricLabel.OTHER,
-                "messages of " + peer.address() + " without a receive at " + settings.address() + " hold it back");
-        }
-
-        @Override
-        public long openSlotCounter(Peer peer) {
-            return engine.counters().open(MetricLabel.OTHER, "remote access of " + peer.address()
-                + " held back by unread completions of " + settings.address());
+        public long openWaitCounter(Peer peer, WaitLabel reason) {
+            boolean isOwn = reason == WaitLabel.CREDIT;
+            return engine.counters().open(MetricLabel.GAUGE, reason.text(
+                isOwn ? settings.address() : peer.address(), isOwn ? peer.address() : settings.address()));
         }
 
         @Override

@@ -1,6 +1,7 @@
 package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.layout.WaitLabel;
 
 /**
  * The queued messages of one peer that wait for receives: their number, and a counter for the operator that exists
@@ -194,7 +195,7 @@ final class HeldMessages {
             if (!credit.isUsedUp() && announcements < limit) {
                 return;
             }
-            counter = context.openHoldingCounter(peer);
+            counter = context.openWaitCounter(peer, WaitLabel.RECEIVES);
         } else if (credit.isHalfFree() && announcements <= limit >> 1) {
             // a lower limit than for opening, so that the counter is not opened and closed with every message
             close();

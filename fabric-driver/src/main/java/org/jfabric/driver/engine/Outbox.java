@@ -8,6 +8,7 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
+import org.jfabric.layout.WaitLabel;
 
 /**
  * The sends to one peer that have not ended: queued sends, and sends that the link or the peer has not finished yet.
@@ -376,7 +377,7 @@ final class Outbox {
     /** Shows back-pressure by the peer in a counter whose label names both endpoints. */
     private void showBackPressure(Peer peer) {
         if (backPressureCounter == 0) {
-            backPressureCounter = context.openBackPressureCounter(peer);
+            backPressureCounter = context.openWaitCounter(peer, WaitLabel.CREDIT);
             peer.traffic().awaitsCredit();
             timeWait();
             context.onCreditWaitBegan(peer, waiting);

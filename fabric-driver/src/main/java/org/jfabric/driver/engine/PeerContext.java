@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.resource.StageTimes;
+import org.jfabric.layout.WaitLabel;
 
 /**
  * The services of an endpoint that its peers use. Owner: progress agent.
@@ -122,24 +123,12 @@ abstract class PeerContext {
     abstract void onBudgetUsedUp(Peer peer);
 
     /**
-     * Opens the counter of sends that wait because of back-pressure by a peer.
+     * Opens the counter of operations that wait: for {@code CREDIT} of the peer this endpoint's, otherwise the peer's
+     * for this endpoint.
      *
-     * @param peer that grants no more credit.
      * @return native address of its 8 bytes.
      */
-    abstract long openBackPressureCounter(Peer peer);
-
-    /**
-     * Opens the counter of a peer's messages that wait here for receives and use up its credit. Returns the native
-     * address of its 8 bytes.
-     */
-    abstract long openHoldingCounter(Peer peer);
-
-    /**
-     * Opens the counter of a peer's remote access that waits here for a completion slot, and is not read until then.
-     * Returns the native address of its 8 bytes.
-     */
-    abstract long openSlotCounter(Peer peer);
+    abstract long openWaitCounter(Peer peer, WaitLabel reason);
 
     abstract void closeCounter(long address);
 

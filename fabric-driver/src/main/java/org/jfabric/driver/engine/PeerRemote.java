@@ -16,6 +16,7 @@ import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
+import org.jfabric.layout.WaitLabel;
 import org.jfabric.layout.Words;
 
 /**
@@ -316,7 +317,7 @@ final class PeerRemote extends RemoteHandler {
             }
         }
         if (holdingCounter == 0) {
-            holdingCounter = context.openSlotCounter(peer);
+            holdingCounter = context.openWaitCounter(peer, WaitLabel.COMPLETIONS);
             UnsafeApi.putLongRelease(null, holdingCounter, 1);
         }
     }

@@ -3,6 +3,7 @@ package org.jfabric.driver.metrics;
 import java.util.List;
 import java.util.Map;
 import org.jfabric.layout.MetricLabel;
+import org.jfabric.layout.WaitLabel;
 
 /** Writes metrics in the text format of OpenMetrics 1.0. */
 public final class OpenMetricsText {
@@ -26,6 +27,7 @@ public final class OpenMetricsText {
         Map.entry("waiting_messages", "Messages that wait here for a receive."),
         Map.entry("outstanding_sends", "Transmit operations that have not ended."),
         Map.entry("posted_receives", "Receives that have not ended."),
+        Map.entry(WaitLabel.METRIC, "Operations of the endpoint that wait for another one."),
         Map.entry("jfabric_stage_latency_seconds", "Times of sampled messages in the stages of their way."));
 
     private final StringBuilder text = new StringBuilder(8192);

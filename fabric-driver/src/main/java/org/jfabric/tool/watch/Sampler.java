@@ -9,9 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jfabric.driver.metrics.Metric;
+import org.jfabric.layout.WaitLabel;
 
 /**
  * Takes samples of drivers: their metrics, with the change per second since the sample before, and who waits for whom.
@@ -28,14 +27,11 @@ final class Sampler {
     private static final double NS_PER_S = 1e9;
     private static final Comparator<String> BY_NUMBER =
         Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder());
-    /** Labels of the counters of {@code jfabric_other} that exist while somebody waits: who, for whom, why. */
-    private static final Map<Pattern, String> HELD = Map.of(
-        Pattern.compile("sends of (?<who>\\S+) held back by (?<whom>\\S+)"),
-        "sends without credit: %d",
-        Pattern.compile("messages of (?<who>\\S+) without a receive at (?<whom>\\S+) hold it back"),
-        "messages without a receive, credit is used up: %d",
-        Pattern.compile("remote access of (?<who>\\S+) held back by unread completions of (?<whom>\\S+)"),
-        "remote accesses, completions are unread: %d");
+    /** What is shown for the reasons of the counters that exist while somebody waits. */
+    private static final Map<String, String> REASONS = Map.of(
+        WaitLabel.CREDIT.reason(), "sends without credit: %d",
+        WaitLabel.RECEIVES.reason(), "messages without a receive, credit is used up: %d",
+        WaitLabel.COMPLETIONS.reason(), "remote accesses, completions are unread: %d");
 
     private final Supplier<List<Path>> directories;
     private final Map<String, Metric> before = new HashMap<>();
@@ -124,8 +120,9 @@ final class Sampler {
                     endpoints.computeIfAbsent(labels, key -> new ArrayList<>()).add(metric);
                 } else if (name.startsWith("jfabric_peer_")) {
                     peers.computeIfAbsent(labels, key -> new ArrayList<>()).add(metric);
-                } else if (state.isAlive() && labels.containsKey("label")) {
-                    held(labels.get("label"), number(metric));
+                } else if (state.isAlive() && name.equals(WaitLabel.METRIC)) {
+                    waits(labels.get(WaitLabel.WHO), labels.get(WaitLabel.WHOM), number(metric),
+                        REASONS.getOrDefault(labels.get(WaitLabel.REASON), "operations: %d"));
                 }
             }
             clients.sort(Comparator.comparing(Sample.Client::id, BY_NUMBER));
@@ -183,15 +180,6 @@ final class Sampler {
             return new Sample.Peer(address, labels.get("link"), state, meters);
         }
 
-        private void held(String label, long count) {
-            HELD.forEach((pattern, why) -> {
-                Matcher matcher = pattern.matcher(label);
-                if (matcher.matches()) {
-                    waits(matcher.group("who"), matcher.group("whom"), count, why);
-                }
-            });
-        }
-
         /** Notes a wait; returns whether the sample before has shown it as well, or this is the first one. */
         private boolean waits(String who, String whom, long count, String why) {
             if (count == 0) {
@@ -200,7 +188,7 @@ final class Sampler {
             String pair = who + ' ' + whom;
             Long since = waiting.putIfAbsent(pair, nowNs);
             boolean wasSeen = since != null && since != nowNs || seconds == 0;
-            // of several reasons the first one is the most exact: the counters of jfabric_other come before the peers
+            // of several reasons the first one is the most exact: the counters of waits come before the peers
             waits.putIfAbsent(pair, new Sample.Wait(who, whom, String.format(why, count),
                 since == null ? 0 : (nowNs - since) / NS_PER_S));
             return wasSeen;

@@ -6,6 +6,7 @@ import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.CncDescriptor;
+import org.jfabric.layout.WaitLabel;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,12 +36,13 @@ public final class DriverView implements AutoCloseable {
         errors = header.getInt(CncDescriptor.ERROR_LOG_LENGTH_OFFSET, LITTLE_ENDIAN);
     }
 
+    /** The values by their labels as {@code ./fabric stat} shows them. */
     public Map<String, Long> counters() {
         Map<String, Long> result = new TreeMap<>();
         new CountersReader(
             readable(CncDescriptor.METADATA_OFFSET, metadata),
             readable(CncDescriptor.METADATA_OFFSET + (long) metadata, values))
-            .forEach((value, id, label) -> result.put(label, value));
+            .forEach((value, id, label) -> result.put(WaitLabel.readable(label), value));
         return result;
     }
 

@@ -13,6 +13,7 @@ import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.layout.MetricLabel;
+import org.jfabric.layout.WaitLabel;
 import org.junit.jupiter.api.Test;
 
 class OpenMetricsTextTest {
@@ -110,9 +111,22 @@ class OpenMetricsTextTest {
 
     @Test
     void shouldShowTextsForPeopleOnceEach() {
-        counter(MetricLabel.OTHER, 4, "sends of \"a\" held back by b");
-        counter(MetricLabel.OTHER, 5, "sends of \"a\" held back by b");
+        counter(MetricLabel.OTHER, 4, "writes of \"a\"");
+        counter(MetricLabel.OTHER, 5, "writes of \"a\"");
 
-        assertEquals(Map.of(Map.of("label", "sends of \"a\" held back by b"), 9.0), page().samples("jfabric_other"));
+        assertEquals(Map.of(Map.of("label", "writes of \"a\""), 9.0), page().samples("jfabric_other"));
+    }
+
+    @Test
+    void shouldShowWhoWaitsForWhomAsLabelsAndAsASentence() {
+        for (WaitLabel each : WaitLabel.values()) {
+            String label = each.text("jfabric://a/\"x\"", "jfabric://b/y");
+            counter(MetricLabel.GAUGE, 4, label);
+            assertEquals(4, page().sum(WaitLabel.METRIC, WaitLabel.REASON, each.reason(),
+                WaitLabel.WHO, "jfabric://a/\"x\"", WaitLabel.WHOM, "jfabric://b/y"));
+            assertTrue(WaitLabel.readable(label).matches(
+                "[a-z ]+ of jfabric://a/\"x\" [a-z ]+ jfabric://b/y( hold it back)?"), WaitLabel.readable(label));
+        }
+        assertEquals("clients", WaitLabel.readable("clients"));
     }
 }

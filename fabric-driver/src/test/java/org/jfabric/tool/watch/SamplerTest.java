@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jfabric.driver.metrics.Metric;
+import org.jfabric.layout.MetricLabel;
+import org.jfabric.layout.WaitLabel;
 import org.junit.jupiter.api.Test;
 
 /** Rates, states and waits that follow from two readings of the metrics. */
@@ -138,10 +140,10 @@ class SamplerTest {
         for (long second = 10; second < 13; second++) {
             endpoint(0);
             peer(0, 4, 2, 1);
-            for (String label : List.of("sends of " + A + " held back by " + B, "an unknown counter",
-                "remote access of jfabric://x/y held back by unread completions of " + A)) {
-                metrics.add(new Metric("jfabric_other", Metric.Kind.UNKNOWN, Map.of("label", label),
-                    BigDecimal.valueOf(4), List.of()));
+            for (String label : List.of(WaitLabel.CREDIT.text(A, B), WaitLabel.COMPLETIONS.text("jfabric://x/y", A),
+                "jfabric_other{label=\"an unknown counter\"}")) {
+                MetricLabel parsed = MetricLabel.parse(label);
+                gauge(parsed.name(), parsed.labels(), 4);
             }
             Sample sample = take(second, true, 1);
             double seconds = second - 10;
