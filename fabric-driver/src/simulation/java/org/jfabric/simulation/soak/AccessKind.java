@@ -11,12 +11,9 @@ import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/** Reads, writes and atomic operations on the memory of all endpoints, and the close of that memory meanwhile. */
+/** Reads, writes and atomic operations on the memory of all endpoints; sometimes closes that memory. */
 final class AccessKind implements Kind {
-    private static final String[] CALLS = {"write", "writev", "writedata", "writemsg", "injectWrite",
-        "injectWritedata", "read", "readv", "readmsg", "atomic", "injectAtomic", "fetch", "compare", "sum"};
-    /** Those of them that read or write, which are the first. */
-    private static final int MOVES = 9;
+    private static final AccessCall[] CALLS = AccessCall.values();
     private static final long[] LEVELS = {0, Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE};
     /** Local places of the operand, the compare value and the old value of an atomic operation. */
     private static final int COMPARE = 64;
@@ -51,25 +48,25 @@ final class AccessKind implements Kind {
         }
         access.memory = to.accessed;
         if (world.drivers.isOfLibfabric() && !access.reads() && from.hasOpenRead(access.memory)) {
-            // the read may bring what is written behind it
+            // the read may return what a later write has written
             return;
         }
-        boolean isAtomic = (access.entryFlags & Flags.ATOMIC) != 0;
-        boolean isInject = access.call.startsWith("inject");
+        boolean isAtomic = access.call.isAtomic();
+        boolean isInject = access.call.isInject();
         int length = isAtomic ? Long.BYTES
             : Math.min(window.length(), isInject ? from.endpoint.injectSize() : AccessedMemory.LANE);
         access.length = length;
         access.offset = place(random, access, length);
-        access.slot = from.memory.take(true, isAtomic ? RESULT + Long.BYTES : length);
+        access.slot = from.memory.acquire(true, isAtomic ? RESULT + Long.BYTES : length);
         if (access.slot == null) {
             return;
         }
         access.begin = access.slot.begin(isAtomic ? 0 : random.nextInt(8));
         boolean posted = isAtomic ? operate(world, from, access) : move(world, from, access, random);
         if (!posted || isInject) {
-            // injected bytes may be overwritten at once
+            // the bytes of an inject may be overwritten at once
             from.memory.restore(access.slot.offset(), access.slot.length());
-            from.memory.give(access.slot);
+            from.memory.free(access.slot);
             access.slot = null;
         }
     }
@@ -79,24 +76,21 @@ final class AccessKind implements Kind {
         SoakAccess access = new SoakAccess();
         access.id = world.nextId++;
         boolean hasAtomics = (world.drivers.accesses() & Flags.ATOMIC) != 0;
-        access.call = CALLS[random.nextInt(hasAtomics ? CALLS.length : MOVES)];
+        access.call = CALLS[random.nextInt(hasAtomics ? CALLS.length : AccessCall.MOVES)];
         int sender = random.nextInt(world.endpoints.size());
         access.from = window.onlySender >= 0 ? window.onlySender : sender;
         access.to = random.nextInt(world.endpoints.size());
-        boolean fetches = "fetch".equals(access.call) || "compare".equals(access.call) || access.isSum();
-        boolean isAtomic = fetches || access.call.endsWith("tomic");
-        boolean reads = fetches || access.call.startsWith("read");
-        access.entryFlags = (isAtomic ? Flags.ATOMIC : Flags.RMA) | (reads ? Flags.READ : Flags.WRITE);
+        access.entryFlags = (access.call.isAtomic() ? Flags.ATOMIC : Flags.RMA)
+            | (access.call.reads() ? Flags.READ : Flags.WRITE);
         SoakEndpoint from = world.endpoints.get(access.from);
         long flags = LEVELS[random.nextInt(LEVELS.length)] | (random.nextInt(3) != 0 ? Flags.COMPLETION : 0)
             | (random.nextInt(8) == 0 ? Flags.FENCE : 0) | (random.nextInt(4) == 0 ? Flags.MORE : 0);
-        boolean hasFlags = fetches || access.call.endsWith("msg");
-        access.flags = hasFlags ? flags : from.sendDefault;
-        if ("writemsg".equals(access.call) && random.nextInt(3) == 0) {
+        access.flags = access.call.hasFlags() ? flags : from.sendDefault;
+        if (access.call == AccessCall.WRITEMSG && random.nextInt(3) == 0) {
             access.flags |= Flags.REMOTE_CQ_DATA;
         }
-        access.hasData = access.call.endsWith("data") || (access.flags & Flags.REMOTE_CQ_DATA) != 0;
-        access.wantsEntry = !access.call.startsWith("inject")
+        access.hasData = access.call.hasData() || (access.flags & Flags.REMOTE_CQ_DATA) != 0;
+        access.wantsEntry = !access.call.isInject()
             && (!from.selectiveSends || (access.flags & Flags.COMPLETION) != 0);
         return access;
     }
@@ -108,16 +102,16 @@ final class AccessKind implements Kind {
         }
         int lane = access.memory.lane(access.from);
         int room = AccessedMemory.LANE - length;
-        // near the begin: accesses to the same bytes show their order
+        // mostly near the begin, so that accesses overlap and their order matters
         int offset = random.nextInt(3) == 0 ? random.nextInt(room + 1) : Math.min(room, random.nextInt(64));
-        return lane + ((access.entryFlags & Flags.ATOMIC) != 0 ? offset & -Long.BYTES : offset);
+        return lane + (access.call.isAtomic() ? offset & -Long.BYTES : offset);
     }
 
     private boolean move(SoakWorld world, SoakEndpoint from, SoakAccess access, Random random) {
         long key = access.memory.key;
         long at = access.offset;
-        if (random.nextInt(40) == 0 && !access.call.startsWith("inject") && !world.drivers.isOfLibfabric()) {
-            // a key that no region has, or a range that ends behind the region
+        if (random.nextInt(40) == 0 && !access.call.isInject() && !world.drivers.isOfLibfabric()) {
+            // an unknown key, or a range that ends behind the region
             boolean rejected = random.nextBoolean();
             access.mustFailWith = rejected ? FabricErrno.EKEYREJECTED : FabricErrno.EFAULT;
             key = rejected ? -1 : key;
@@ -145,15 +139,15 @@ final class AccessKind implements Kind {
         long peer = from.addresses[access.to];
         UnsafeBuffer buffer = from.memory.region().buffer();
         return switch (access.call) {
-            case "write" -> () -> remote.write(buf, access.length, peer, at, key, access.id);
-            case "writev" -> () -> remote.writev(split(buf, access.length), peer, at, key, access.id);
-            case "writedata" -> () -> remote.writedata(buf, access.length, access.id, peer, at, key, access.id);
-            case "injectWrite" -> () -> remote.injectWrite(buffer, access.begin, access.length, peer, at, key);
-            case "injectWritedata" -> () ->
+            case WRITE -> () -> remote.write(buf, access.length, peer, at, key, access.id);
+            case WRITEV -> () -> remote.writev(split(buf, access.length), peer, at, key, access.id);
+            case WRITEDATA -> () -> remote.writedata(buf, access.length, access.id, peer, at, key, access.id);
+            case INJECT_WRITE -> () -> remote.injectWrite(buffer, access.begin, access.length, peer, at, key);
+            case INJECT_WRITEDATA -> () ->
                 remote.injectWritedata(buffer, access.begin, access.length, access.id, peer, at, key);
-            case "read" -> () -> remote.read(buf, access.length, peer, at, key, access.id);
-            case "readv" -> () -> remote.readv(split(buf, access.length), peer, at, key, access.id);
-            case "writemsg", "readmsg" -> () -> {
+            case READ -> () -> remote.read(buf, access.length, peer, at, key, access.id);
+            case READV -> () -> remote.readv(split(buf, access.length), peer, at, key, access.id);
+            case WRITEMSG, READMSG -> () -> {
                 request.clear().memory(buf, access.length).destAddr(peer).remote(at, key)
                     .opContext(access.id).flags(access.flags);
                 if (access.hasData) {
@@ -161,7 +155,7 @@ final class AccessKind implements Kind {
                 }
                 return access.reads() ? remote.readmsg(request) : remote.writemsg(request);
             };
-            default -> throw new AssertionError(access.call);
+            default -> throw new AssertionError(access);
         };
     }
 
@@ -186,11 +180,11 @@ final class AccessKind implements Kind {
             return false;
         }
         switch (access.call) {
-            case "atomic", "fetch" -> memory.word(access.offset, old + operand);
-            case "injectAtomic" -> memory.word(access.offset, old ^ operand);
-            case "compare" -> memory.word(access.offset, compare == old ? operand : old);
+            case ATOMIC, FETCH -> memory.word(access.offset, old + operand);
+            case INJECT_ATOMIC -> memory.word(access.offset, old ^ operand);
+            case COMPARE -> memory.word(access.offset, compare == old ? operand : old);
             default -> {
-                // counted in its memory when it has ended
+                // sums are checked when they have ended
             }
         }
         return true;
@@ -203,21 +197,21 @@ final class AccessKind implements Kind {
         int at = access.offset;
         injected.putLong(0, operand);
         atomic.clear().operation(
-            "compare".equals(access.call) ? AtomicOperation.CSWAP : AtomicOperation.SUM, AtomicDatatype.UINT64, 1)
+            access.call == AccessCall.COMPARE ? AtomicOperation.CSWAP : AtomicOperation.SUM, AtomicDatatype.UINT64, 1)
             .operands(buf).results(buf + RESULT).destAddr(peer).remote(at, key).opContext(access.id)
             .flags(access.flags);
         return switch (access.call) {
-            case "atomic" -> () -> from.endpoint.atomics().atomic(
+            case ATOMIC -> () -> from.endpoint.atomics().atomic(
                 buf, 1, peer, at, key, AtomicDatatype.UINT64, AtomicOperation.SUM, access.id);
-            case "injectAtomic" -> () -> from.endpoint.atomics().injectAtomic(
+            case INJECT_ATOMIC -> () -> from.endpoint.atomics().injectAtomic(
                 injected, 0, 1, peer, at, key, AtomicDatatype.UINT64, AtomicOperation.BXOR);
-            case "compare" -> () -> from.endpoint.atomics().compareAtomicmsg(atomic.compares(buf + COMPARE));
+            case COMPARE -> () -> from.endpoint.atomics().compareAtomicmsg(atomic.compares(buf + COMPARE));
             default -> () -> from.endpoint.atomics().fetchAtomicmsg(atomic);
         };
     }
 
-    /** Where the bytes that an access has brought are. */
+    /** Offset of the bytes that an access returns. */
     static int broughtTo(SoakAccess access) {
-        return access.begin + ((access.entryFlags & Flags.ATOMIC) != 0 ? RESULT : 0);
+        return access.begin + (access.call.isAtomic() ? RESULT : 0);
     }
 }

@@ -13,9 +13,9 @@ import org.jfabric.MemoryRegionAttr;
 import org.jfabric.info.Flags;
 
 /**
- * Memory of an endpoint that all endpoints access, with a model of its bytes. Each initiator has a lane of its own: its
- * accesses take effect in the order of posting, so the model changes when they are posted. Behind the lanes are sums
- * that all add to, and around everything are bytes that no access may change.
+ * Memory of an endpoint that all endpoints access, with a model of its bytes. Each initiator has a lane of its own, in
+ * which its accesses take effect in the order of posting, so the model changes when they are posted. Behind the lanes
+ * are sums to which all initiators add; guard bytes surround everything.
  */
 final class AccessedMemory {
     static final int LANE = 96 << 10;
@@ -25,8 +25,8 @@ final class AccessedMemory {
     final MemoryRegion region;
     final long key;
     boolean closed;
-    /** What each sum was before the operations on it, and for each initiator and sum the last such number. */
-    private final List<Set<Long>> olds = new ArrayList<>();
+    /** The values that fetches of each sum have returned, and the last one for each initiator and sum. */
+    private final List<Set<Long>> fetched = new ArrayList<>();
     private final long[] last;
     private final int lanes;
     private final ByteBuffer model;
@@ -38,7 +38,7 @@ final class AccessedMemory {
         last = new long[lanes * SUMS];
         Arrays.fill(last, -1);
         for (int i = 0; i < SUMS; i++) {
-            olds.add(new HashSet<>());
+            fetched.add(new HashSet<>());
         }
         region = domain.allocate(length,
             new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(key));
@@ -81,24 +81,24 @@ final class AccessedMemory {
         model.putLong(offset, value);
     }
 
-    /** Takes the accesses of each initiator in the order of posting, when all have ended. */
+    /** Checks a sum's fetch, when all have ended; called in the order of posting of each initiator. */
     void onEnded(SoakAccess access) {
         if (!access.isSum() || access.errno != 0 || closed && !access.wantsEntry) {
             return;
         }
         int index = (access.offset - sum(0)) / Long.BYTES;
         int initiator = access.from * SUMS + index;
-        if (access.old <= last[initiator] || !olds.get(index).add(access.old)) {
-            throw new AssertionError(access + " brought " + access.old + " after " + last[initiator]
-                + ", which others have brought: " + olds.get(index).contains(access.old));
+        if (access.old <= last[initiator] || !fetched.get(index).add(access.old)) {
+            throw new AssertionError(access + " returned " + access.old + " after " + last[initiator]
+                + ", also returned to another access: " + fetched.get(index).contains(access.old));
         }
         last[initiator] = access.old;
     }
 
-    /** The first byte that is not as the model has it, or -1; when nothing is outstanding. */
-    int differs() {
+    /** The first byte that differs from the model, or -1; while nothing is outstanding. */
+    int firstDifference() {
         for (int i = 0; i < SUMS; i++) {
-            model.putLong(sum(i), olds.get(i).size());
+            model.putLong(sum(i), fetched.get(i).size());
         }
         byte[] bytes = new byte[length()];
         region.buffer().getBytes(0, bytes);

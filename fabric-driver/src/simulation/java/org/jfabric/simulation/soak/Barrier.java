@@ -8,17 +8,17 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
 /**
- * Brings a world to rest, by nothing but messages and cancels: a last message on each way tells that all in front of it
- * have arrived, receives that accept everything take those that wait, and every receive that is left is cancelled. Then
- * each operation has the entries that it may have and no more, and all room and credit is back.
+ * Ends all operations of a world, using only messages and cancels: the last message of each sender to each receiver
+ * shows that all earlier ones have arrived, wildcard receives take the messages that wait, and the remaining receives
+ * are cancelled. Then each operation must have exactly its entries, and all room and credit must have come back.
  */
 final class Barrier {
     private static final int LAST_LENGTH = 16;
-    /** Rounds in which messages may wait for each other before receives of everything are posted. */
+    /** Rounds before wildcard receives are posted for messages that hold back the last ones. */
     private static final int PATIENT_ROUNDS = 8;
 
     private final SoakWorld world;
-    private final List<Way> ways = new ArrayList<>();
+    private final List<LastMessage> lastMessages = new ArrayList<>();
     private final List<Drain> drains = new ArrayList<>();
     private int rounds;
 
@@ -35,32 +35,32 @@ final class Barrier {
                 if (to.inbound.stream().anyMatch(message -> message.from == from.index)
                     || world.drivers.isOfLibfabric()
                     && from.accesses.stream().anyMatch(access -> access.to == to.index)) {
-                    ways.add(new Way(from, to));
+                    lastMessages.add(new LastMessage(from, to));
                 }
             }
         }
-        world.await("the last message of each way", this::haveArrived);
-        world.await("what the messages that are left go to", this::haveDrained);
+        world.await("the last message of each sender", this::haveArrived);
+        world.await("the receives of the remaining messages", this::haveDrained);
         world.await("the room of operations that have ended", this::haveRoom);
-        // there is room in front of an operation's entry
+        // room may come back before the entry of its operation
         world.clients.forEach(SoakClient::awaitStep);
         world.readAll();
         int more = world.readAll();
-        world.check(more == 0, () -> more + " entries came although all credit is back");
+        world.check(more == 0, () -> more + " further entries after all credit had come back");
         world.endpoints.forEach(this::account);
         world.endpoints.forEach(this::checkAccessed);
         world.clients.forEach(this::countReports);
         world.endpoints.forEach(endpoint -> endpoint.client.count(endpoint));
-        world.await("the counts of what has ended", this::haveCounted);
+        world.await("the counters of operations that have ended", this::haveCounted);
     }
 
     private boolean haveArrived() {
         boolean all = true;
         rounds++;
-        for (Way way : ways) {
-            all &= way.hasArrived();
+        for (LastMessage last : lastMessages) {
+            all &= last.hasArrived();
         }
-        drains.forEach(Drain::settle);
+        drains.forEach(Drain::endClaims);
         return all;
     }
 
@@ -101,23 +101,23 @@ final class Barrier {
             if (receive.ended) {
                 continue;
             }
-            world.check(!receive.isLook() && !receive.isBuffer, () -> receive + " has no entry");
+            world.check(!receive.isPeek() && !receive.isBuffer, () -> receive + " has no entry");
             world.check(!receive.wantsEntry && receive.mustFailWith == 0, () -> receive + " has no entry");
-            long id = endpoint.memory.idAt(receive.offset + receive.turned);
-            world.check(id != 0, () -> receive + " has neither an entry nor a message");
+            long id = endpoint.memory.idAt(receive.offset + receive.rotation);
+            world.check(id != 0, () -> receive + " has no entry and no message");
             receive.ended = true;
-            world.take(receive, id);
-            world.check(receive.message.length <= receive.length, () -> receive + " has no entry of its truncation");
+            world.assignMessage(receive, id);
+            world.check(receive.message.length <= receive.length, () -> receive + " was truncated without an entry");
             world.verify(endpoint, receive, receive.message.length);
         }
     }
 
-    /** All accesses have ended: those without an entry have succeeded, and the memory is as the model has it. */
+    /** All accesses have ended; those without an entry have succeeded. */
     private void accountForAccesses(SoakEndpoint endpoint) {
         for (SoakAccess access : endpoint.accesses) {
             if (!access.ended) {
                 world.check(!access.wantsEntry && access.mustFailWith == 0, () -> access + " has no entry");
-                // an inject to memory that was closed has an entry that does not name it
+                // an inject that failed, because the memory was closed, has an entry with the endpoint's context
                 world.end(access, 0);
             }
             boolean mayBeRefused = access.memory.closed && !access.wantsEntry;
@@ -130,13 +130,13 @@ final class Barrier {
 
     private void checkAccessed(SoakEndpoint endpoint) {
         if (endpoint.accessed != null) {
-            int differs = endpoint.accessed.differs();
+            int differs = endpoint.accessed.firstDifference();
             world.check(differs < 0, () -> "byte " + differs + " of the memory of e" + endpoint.index
-                + " is not as the model has it: " + endpoint.accessed);
+                + " differs from the model: " + endpoint.accessed);
         }
     }
 
-    /** Entries without data at the client whose memory is accessed, if it has one for each access. */
+    /** Checks how many entries without data a client has read that has one for each access to its memory. */
     private void countReports(SoakClient client) {
         long[] least = new long[2];
         long[] most = new long[2];
@@ -160,15 +160,15 @@ final class Barrier {
         client.reportedWrites = 0;
     }
 
-    /** From one endpoint to another: its last message before the barrier, with a receive of its own. */
-    private final class Way {
+    /** The last message from one endpoint to another before the barrier, and its receive. */
+    private final class LastMessage {
         final SoakEndpoint from;
         final SoakEndpoint to;
         final long tag;
         SoakReceive receive;
         boolean sent;
 
-        Way(SoakEndpoint from, SoakEndpoint to) {
+        LastMessage(SoakEndpoint from, SoakEndpoint to) {
             this.from = from;
             this.to = to;
             this.tag = SoakWorld.BARRIER_TAG | from.index;
@@ -178,27 +178,27 @@ final class Barrier {
             if (receive != null && receive.ended) {
                 return true;
             }
-            drainOf(to).take(this);
+            drainOf(to).postReceive(this);
             if (!sent) {
                 sent = send();
             }
             if (!sent && from.tx == from.rx && rounds > PATIENT_ROUNDS) {
-                // receives may have taken all slots of the queue that is for both
+                // receives may use all slots of a queue that sends share
                 drainOf(from).makeRoom();
             }
             if (rounds > PATIENT_ROUNDS) {
-                // what keeps the last message back may wait for receives
-                drainOf(to).keepOpen();
+                // messages in front of the last one may wait for receives
+                drainOf(to).keepWildcardsPosted();
             }
             return false;
         }
 
         private boolean send() {
             SoakMessage message = new SoakMessage();
-            message.slot = from.memory.take(true, LAST_LENGTH);
+            message.slot = from.memory.acquire(true, LAST_LENGTH);
             if (message.slot == null || !from.mayPost(3)) {
                 if (message.slot != null) {
-                    from.memory.give(message.slot);
+                    from.memory.free(message.slot);
                 }
                 return false;
             }
@@ -217,7 +217,7 @@ final class Barrier {
                 return true;
             }
             from.memory.restore(slot.begin(0), LAST_LENGTH);
-            from.memory.give(slot);
+            from.memory.free(slot);
             return false;
         }
     }
@@ -226,7 +226,7 @@ final class Barrier {
         return drains.get(endpoint.index);
     }
 
-    /** Posts a receive of the barrier; null if it was refused. */
+    /** Posts a receive for the barrier; null if it was refused. */
     private SoakReceive receive(SoakEndpoint at, long tag, long ignore, int length) {
         if (at.buffered != null) {
             SoakReceive receive = at.buffered.postTag(tag, ignore, Receive.ANY_SOURCE);
@@ -248,14 +248,14 @@ final class Barrier {
         return ReceiveKind.post(world, receive, 0, FabricAddress.ADDR_UNSPEC) ? receive : null;
     }
 
-    /** Empties one endpoint of messages, then of receives. */
+    /** Receives all messages that wait at one endpoint, then cancels its receives. */
     private final class Drain {
         private final SoakEndpoint endpoint;
         private boolean cancels;
         private SoakReceive marker;
-        private Way active;
+        private LastMessage active;
         private boolean done;
-        /** Of an endpoint with buffered receives. */
+        /** Most wildcard receives that an endpoint with buffered receives needs. */
         private long most;
         private long wildcards;
 
@@ -263,25 +263,25 @@ final class Barrier {
             this.endpoint = endpoint;
         }
 
-        /** One way after the other has its receive posted: an endpoint may have room for three, two of them below. */
-        void take(Way way) {
+        /** Posts receives of last messages one by one: an endpoint may have room for three, two are for wildcards. */
+        void postReceive(LastMessage last) {
             if (active == null || active.receive.ended) {
-                way.receive = receive(endpoint, way.tag, 0, LAST_LENGTH);
-                active = way.receive == null ? null : way;
+                last.receive = receive(endpoint, last.tag, 0, LAST_LENGTH);
+                active = last.receive == null ? null : last;
                 if (active == null) {
                     makeRoom();
                 }
             }
         }
 
-        /** Keeps a receive of each kind posted that takes everything. */
-        void keepOpen() {
+        /** Keeps one wildcard receive of each kind posted. */
+        void keepWildcardsPosted() {
             if (endpoint.buffered != null) {
-                openTags();
+                postTagWildcards();
                 return;
             }
-            open(true, 1);
-            open(false, 1);
+            postWildcards(true, 1);
+            postWildcards(false, 1);
         }
 
         boolean isEmpty() {
@@ -289,30 +289,31 @@ final class Barrier {
                 return true;
             }
             if (endpoint.buffered != null) {
-                done = hasShownAll();
+                done = hasDeliveredAll();
                 return done;
             }
-            settle();
+            endClaims();
             if (!cancels) {
-                // some of those that are left may have gone to receives without entries: perhaps fewer would do
-                boolean some = open(true, Math.min(left(true), Math.max(1, endpoint.endpoint.rxSizeLeft() / 2)));
-                cancels = open(false, left(false)) && some;
+                // at most: some of these messages may be in receives without entries
+                long half = Math.max(1, endpoint.endpoint.rxSizeLeft() / 2);
+                boolean some = postWildcards(true, Math.min(unaccounted(true), half));
+                cancels = postWildcards(false, unaccounted(false)) && some;
             }
             if (marker == null && (!cancels || !cancelAll())) {
                 return false;
             }
-            boolean waits = Stream.of(endpoint.receives, endpoint.looks, endpoint.settlements)
-                .flatMap(List::stream).anyMatch(each -> each.mustEnd() && !each.ended);
-            if (waits || !settle()) {
+            boolean waits = Stream.of(endpoint.receives, endpoint.peeks, endpoint.claimEnds)
+                .flatMap(List::stream).anyMatch(each -> each.mustHaveEntry() && !each.ended);
+            if (waits || !endClaims()) {
                 return false;
             }
-            // every receive that is open now has taken a message without an entry
+            // each receive that is still open has matched a message without an entry
             boolean more = false;
             for (boolean tagged : new boolean[] {true, false}) {
                 long silent = endpoint.receives.stream().filter(each -> each.tagged == tagged && !each.ended).count();
-                long left = left(tagged);
+                long left = unaccounted(tagged);
                 world.check(left >= silent, () -> silent + " receives of e" + endpoint.index
-                    + " have no entry although only " + left + " messages are left, tagged " + tagged);
+                    + " have no entry, and only " + left + " messages were not accounted for, tagged " + tagged);
                 more |= left > silent;
             }
             marker = null;
@@ -321,11 +322,11 @@ final class Barrier {
             return done;
         }
 
-        /** Drops what is reserved, or fetches it: it may keep others back. False if not all could be asked for. */
-        private boolean settle() {
-            boolean all = endpoint.buffered == null || endpoint.buffered.settle();
+        /** Receives or discards claimed messages, which may hold back others; false if a call was refused. */
+        private boolean endClaims() {
+            boolean all = endpoint.buffered == null || endpoint.buffered.endAll();
             for (SoakReceive receive : List.copyOf(endpoint.receives)) {
-                all &= !receive.hasClaim() || receive.settled || LookKind.settle(world, receive);
+                all &= !receive.hasClaim() || receive.claimEnded || PeekKind.endClaim(world, receive);
             }
             if (!all) {
                 makeRoom();
@@ -333,10 +334,10 @@ final class Barrier {
             return all;
         }
 
-        /** Nobody is told which receives are open, so there are as many more as messages were to be shown at first. */
-        private void openTags() {
-            most = Math.max(most, left(true));
-            while (wildcards < most && left(true) > 0) {
+        /** It is unknown which receives are open, so there is one wildcard for each message that was open at first. */
+        private void postTagWildcards() {
+            most = Math.max(most, unaccounted(true));
+            while (wildcards < most && unaccounted(true) > 0) {
                 if (endpoint.endpoint.rxSizeLeft() <= 2
                     || receive(endpoint, 0, ~SoakWorld.BARRIER_TAG, 0) == null) {
                     makeRoom();
@@ -346,32 +347,32 @@ final class Barrier {
             }
         }
 
-        /** And all of it is given back, and no receive is open any more. */
-        private boolean hasShownAll() {
-            if (left(true) + left(false) > 0) {
-                settle();
-                openTags();
+        /** Whether all messages were delivered and released, and all receives have ended. */
+        private boolean hasDeliveredAll() {
+            if (unaccounted(true) + unaccounted(false) > 0) {
+                endClaims();
+                postTagWildcards();
                 return false;
             }
-            return settle() && (marker != null || cancelAll()) && marker.ended;
+            return endClaims() && (marker != null || cancelAll()) && marker.ended;
         }
 
-        /** Messages that no entry tells of. */
-        private long left(boolean tagged) {
+        /** Messages that no entry accounts for. */
+        private long unaccounted(boolean tagged) {
             if (endpoint.buffered != null) {
                 return endpoint.inbound.stream()
                     .filter(each -> each.tagged == tagged && !each.isDropped() && each.receivedBy == null).count();
             }
             long sent = endpoint.inbound.stream().filter(each -> each.tagged == tagged && !each.isDropped()).count();
             return sent - endpoint.receives.stream()
-                .filter(each -> each.tagged == tagged).mapToLong(SoakReceive::taken).sum();
+                .filter(each -> each.tagged == tagged).mapToLong(SoakReceive::messageCount).sum();
         }
 
-        /** Posts receives of everything until that many are open, or no more room is; false if none is open. */
-        private boolean open(boolean tagged, long count) {
+        /** Posts wildcard receives until that many are open or there is no room; false if none is open. */
+        private boolean postWildcards(boolean tagged, long count) {
             long open = endpoint.receives.stream()
                 .filter(each -> each.tagged == tagged && !each.ended && !each.cancelRequested
-                    && takesAll(each)).count();
+                    && isWildcard(each)).count();
             for (; open < count; open++) {
                 int length = world.random.nextInt(4) == 0 ? SoakMemory.ROOM[1] : world.random.nextInt(200);
                 if (receive(endpoint, 0, tagged ? ~SoakWorld.BARRIER_TAG : 0, length) == null) {
@@ -384,31 +385,31 @@ final class Barrier {
             return true;
         }
 
-        /** And is known to be open: one without an entry may have ended. */
-        private boolean takesAll(SoakReceive receive) {
-            return receive.wantsEntry && !receive.isLook() && !receive.isBuffer && receive.source == Receive.ANY_SOURCE
+        /** A wildcard receive that is known to be open; one without an entry may have ended. */
+        private boolean isWildcard(SoakReceive receive) {
+            return receive.wantsEntry && !receive.isPeek() && !receive.isBuffer && receive.source == Receive.ANY_SOURCE
                 && (!receive.tagged || receive.ignore == ~SoakWorld.BARRIER_TAG);
         }
 
-        /** Gives up the oldest receives that are not the barrier's own, of all that share the room. */
+        /** Cancels the oldest receive that is not the barrier's own at each endpoint that shares the queue. */
         private void makeRoom() {
             for (SoakEndpoint other : endpoint.rx.receivers) {
                 other.receives.stream()
-                    .filter(each -> !each.ended && !each.cancelRequested && !each.ofBarrier && !each.isLook())
+                    .filter(each -> !each.ended && !each.cancelRequested && !each.ofBarrier && !each.isPeek())
                     .findFirst()
                     .ifPresent(each -> CancelKind.cancel(world, other, each));
             }
         }
 
-        /** Asks for the end of all, last of all of one that nobody sends to; false if not all requests were taken. */
+        /** Cancels all open receives; the last one is a marker that no message matches. False if a call was refused. */
         private boolean cancelAll() {
             for (SoakReceive receive : List.copyOf(endpoint.receives)) {
-                if (!receive.ended && !receive.isLook() && !CancelKind.cancel(world, endpoint, receive)) {
+                if (!receive.ended && !receive.isPeek() && !CancelKind.cancel(world, endpoint, receive)) {
                     return false;
                 }
             }
             SoakReceive last = receive(endpoint, SoakWorld.BARRIER_TAG | 1 << 20, 0, 0);
-            // if its cancel is refused, the next round asks for it with those of the others, and for another one's
+            // if its cancel is refused, the next round cancels it with the others and posts another marker
             if (last == null || !CancelKind.cancel(world, endpoint, last)) {
                 return false;
             }

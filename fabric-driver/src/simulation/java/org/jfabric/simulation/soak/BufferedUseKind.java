@@ -2,7 +2,7 @@ package org.jfabric.simulation.soak;
 
 import java.util.Random;
 
-/** Gives messages back that were shown in a slab and kept, claims them into memory, or discards them. */
+/** Releases messages that were kept in a slab, claims them into memory, or discards them. */
 final class BufferedUseKind implements Kind {
     @Override
     public int weight(Random random) {
@@ -15,7 +15,7 @@ final class BufferedUseKind implements Kind {
         SoakEndpoint at = any.buffered != null ? any
             : world.endpoints.get((any.index + 1) % world.endpoints.size());
         if (at.buffered != null) {
-            at.buffered.use();
+            at.buffered.endOne();
         }
     }
 }

@@ -3,7 +3,7 @@ package org.jfabric.simulation.soak;
 import java.util.List;
 import java.util.Random;
 
-/** Cancels of receives and sends that may have begun or ended, and of what never was. */
+/** Cancels of receives and sends that may have begun or ended, and of contexts that were never used. */
 final class CancelKind implements Kind {
     @Override
     public int weight(Random random) {
@@ -29,9 +29,9 @@ final class CancelKind implements Kind {
         }
     }
 
-    /** Asks for the end of a receive, once; false if the request was refused. */
+    /** Cancels a receive if that was not done before; false if the call was refused. */
     static boolean cancel(SoakWorld world, SoakEndpoint at, SoakReceive receive) {
-        if (receive.cancelRequested || receive.isLook()) {
+        if (receive.cancelRequested || receive.isPeek()) {
             return true;
         }
         // the entry may be there when the call returns
@@ -45,7 +45,7 @@ final class CancelKind implements Kind {
         return true;
     }
 
-    /** The younger ones are more likely: they have not ended. */
+    /** Prefers younger ones, which are more likely to be open. */
     private static <T> T any(Random random, List<T> operations) {
         int age = random.nextInt(4) == 0 ? random.nextInt(operations.size())
             : Math.min(random.nextInt(6), operations.size() - 1);

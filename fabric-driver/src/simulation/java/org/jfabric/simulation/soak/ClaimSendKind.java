@@ -3,7 +3,7 @@ package org.jfabric.simulation.soak;
 import java.util.Random;
 import org.jfabric.info.Flags;
 
-/** Messages that are encoded where the driver takes them from; some are given up. */
+/** Messages that are encoded in the transmit queue ({@code tryClaim}); some are aborted. */
 final class ClaimSendKind implements Kind {
     @Override
     public int weight(Random random) {
@@ -23,7 +23,7 @@ final class ClaimSendKind implements Kind {
         }
         if (aborts) {
             if (from.claimAndAbort(length)) {
-                world.history.add("claim of " + length + " bytes at e" + from.index + " given up");
+                world.history.add("claim of " + length + " bytes at e" + from.index + " aborted");
             }
             return;
         }
@@ -31,13 +31,13 @@ final class ClaimSendKind implements Kind {
         message.length = Math.max(length, SendKind.leastLength(world, message));
         message.hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
         message.wantsEntry = !from.selectiveSends || (flags & Flags.COMPLETION) != 0;
-        SoakMemory.Slot slot = from.memory.take(true, message.length);
+        SoakMemory.Slot slot = from.memory.acquire(true, message.length);
         if (slot == null) {
             return;
         }
         from.memory.fill(slot.begin(0), message.length, message.id);
         world.post(message, slot.begin(0), from.addresses[message.to]);
         from.memory.restore(slot.begin(0), message.length);
-        from.memory.give(slot);
+        from.memory.free(slot);
     }
 }

@@ -3,7 +3,7 @@ package org.jfabric.simulation.soak;
 import java.util.Random;
 import org.jfabric.info.Flags;
 
-/** Changes the flags of calls without flags of their own. */
+/** Changes the default operation flags of an endpoint. */
 final class DefaultFlagsKind implements Kind {
     @Override
     public int weight(Random random) {
@@ -18,8 +18,8 @@ final class DefaultFlagsKind implements Kind {
             endpoint.endpoint.setOpFlags(Flags.TRANSMIT | flags);
             endpoint.sendDefault = flags;
         } else {
-            long packs = endpoint.client.packs && world.random.nextBoolean() ? Flags.MULTI_RECV : 0;
-            endpoint.receiveDefault = flags & Flags.COMPLETION | packs;
+            boolean buffers = endpoint.client.usesMultiReceive && world.random.nextBoolean();
+            endpoint.receiveDefault = flags & Flags.COMPLETION | (buffers ? Flags.MULTI_RECV : 0);
             endpoint.endpoint.setOpFlags(Flags.RECV | endpoint.receiveDefault);
         }
     }

@@ -1,17 +1,15 @@
 package org.jfabric.simulation.soak;
 
-/** The last things that were done; what they became is seen when they are printed. */
+/** The last operations, printed with the state that they have then. */
 public final class History {
     private static final int LENGTH = 120;
 
     private final Object[] events = new Object[LENGTH];
     private long count;
 
-    /** Nothing was done yet. */
     public History() {
     }
 
-    /** Adds what was done. */
     public void add(Object event) {
         events[(int) (count++ % LENGTH)] = event;
     }

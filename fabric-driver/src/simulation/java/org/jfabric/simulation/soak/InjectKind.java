@@ -18,7 +18,7 @@ final class InjectKind implements Kind {
         post(world, message, length, random.nextInt(8));
     }
 
-    /** Injects a message that was drawn, or does nothing if its sender has no room. */
+    /** Injects a message, or does nothing if its sender has no room. */
     static void post(SoakWorld world, SoakMessage message, int length, int shift) {
         SoakEndpoint from = world.endpoints.get(message.from);
         if (!from.maySend()) {
@@ -26,13 +26,13 @@ final class InjectKind implements Kind {
         }
         message.inject = true;
         message.length = Math.max(length, SendKind.leastLength(world, message));
-        SoakMemory.Slot slot = from.memory.take(true, message.length);
+        SoakMemory.Slot slot = from.memory.acquire(true, message.length);
         if (slot == null) {
             return;
         }
         from.memory.fill(slot.begin(shift), message.length, message.id);
         world.post(message, slot.begin(shift), from.addresses[message.to]);
         from.memory.restore(slot.begin(shift), message.length);
-        from.memory.give(slot);
+        from.memory.free(slot);
     }
 }

@@ -4,18 +4,16 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * One kind of random operation. A new one is a class with what it does and the checks of its answer, added to
- * {@link #ALL}; what it posts it gives to the world as {@link SoakMessage} or {@link SoakReceive}, so that barrier and
- * judge account for it. Accesses to memory are {@link SoakAccess}.
+ * One kind of random operation, listed in {@link #ALL}. It posts through the world, as a {@link SoakMessage},
+ * {@link SoakReceive} or {@link SoakAccess}, so that the checks at the end of the window include it.
  */
 interface Kind {
     List<Kind> ALL = List.of(new SendKind(), new InjectKind(), new ClaimSendKind(), new ReceiveKind(),
-        new MultiReceiveKind(), new BufferedUseKind(), new LendKind(), new LookKind(), new CancelKind(), new ReadKind(),
-        new DefaultFlagsKind(), new ImpossibleKind(), new AccessKind());
+        new MultiReceiveKind(), new BufferedUseKind(), new LendKind(), new PeekKind(), new CancelKind(), new ReadKind(),
+        new DefaultFlagsKind(), new InvalidKind(), new AccessKind());
 
-    /** How often it is chosen in one phase of a window, against the others. */
+    /** Draws its probability in one phase of a window, relative to the other kinds. */
     int weight(Random random);
 
-    /** Does it once. */
     void run(SoakWorld world, Window window);
 }

@@ -3,8 +3,8 @@ package org.jfabric.simulation.soak;
 import java.util.Random;
 
 /**
- * Short plain messages to an endpoint whose queue is empty, and the call behind them that shows them: in INVOKER it
- * finds them in the ring and lends them.
+ * Short plain messages to an endpoint whose queue is empty, and a read directly afterwards: in mode INVOKER it delivers
+ * them in the ring.
  */
 final class LendKind implements Kind {
     private static final int MOST = 4;
@@ -27,6 +27,6 @@ final class LendKind implements Kind {
             message.to = to.index;
             InjectKind.post(world, message, random.nextInt(65), random.nextInt(8));
         }
-        to.rx.read(6, 1 + random.nextInt(2 * MOST));
+        to.rx.read(SoakQueue.Read.MESSAGES, 1 + random.nextInt(2 * MOST));
     }
 }

@@ -7,8 +7,8 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
 /**
- * Multi-receive buffers of all lengths, of one source only or of all, with and without entries of their messages,
- * posted by a flag of the call or of the endpoint; the room that must be left changes now and then.
+ * Multi-receive buffers of all lengths, for one source or any, with and without entries for their messages, posted by a
+ * flag of the call or of the endpoint; sometimes changes the least free room.
  */
 final class MultiReceiveKind implements Kind {
     private static final int[] MIN_FREE = {0, 1, 64, 64, 200, 2000};
@@ -22,10 +22,10 @@ final class MultiReceiveKind implements Kind {
     public void run(SoakWorld world, Window window) {
         Random random = world.random;
         SoakEndpoint any = world.anyEndpoint();
-        SoakEndpoint at = any.packs ? any : world.endpoints.get((any.index + 1) % world.endpoints.size());
+        SoakEndpoint at = any.usesMultiReceive ? any : world.endpoints.get((any.index + 1) % world.endpoints.size());
         int dice = random.nextInt(12);
         int minFree = MIN_FREE[random.nextInt(MIN_FREE.length)];
-        if (!at.packs) {
+        if (!at.usesMultiReceive) {
             return;
         }
         if (dice == 0) {
@@ -35,7 +35,7 @@ final class MultiReceiveKind implements Kind {
         SoakReceive buffer = new SoakReceive();
         buffer.at = at.index;
         buffer.isBuffer = true;
-        boolean byDefault = random.nextBoolean() && at.packsByDefault();
+        boolean byDefault = random.nextBoolean() && at.postsBuffersByDefault();
         buffer.call = byDefault ? "recv" : "recvmsg(multi)";
         int source = random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE;
         buffer.source = at.client.directed ? source : Receive.ANY_SOURCE;

@@ -5,7 +5,7 @@ import org.jfabric.simulation.model.Receive;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
-/** Receives, tagged and untagged, exact, with masks, and of one source only. */
+/** Receives, tagged and untagged, with and without masks and sources. */
 final class ReceiveKind implements Kind {
     private static final String[] CALLS = {"trecv", "trecv", "trecvmsg", "trecvmsg", "recv", "recvmsg",
         "trecvv", "trecvmsg(iov)", "recvv", "recvmsg(iov)"};
@@ -22,14 +22,14 @@ final class ReceiveKind implements Kind {
         receive.call = CALLS[random.nextInt(CALLS.length)];
         receive.tagged = receive.call.charAt(0) == 't';
         receive.at = random.nextInt(world.endpoints.size());
-        if (!receive.tagged && world.endpoints.get(receive.at).packsByDefault()) {
-            // the other calls would post a buffer
+        if (!receive.tagged && world.endpoints.get(receive.at).postsBuffersByDefault()) {
+            // calls without flags would post a multi-receive buffer
             receive.call = receive.call.equals("recv") ? "recvmsg"
                 : receive.call.equals("recvv") ? "recvmsg(iov)" : receive.call;
         }
         long tag = world.tags[random.nextInt(world.tags.length)];
         long ignore = mask(random);
-        BufferedSide buffered = world.endpoints.get(receive.at).buffered;
+        BufferedReceives buffered = world.endpoints.get(receive.at).buffered;
         if (buffered != null) {
             buffered.postTag(tag, ignore,
                 random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE);
@@ -53,20 +53,21 @@ final class ReceiveKind implements Kind {
         post(world, receive, shift, source < 0 ? FabricAddress.ADDR_UNSPEC : at.addresses[source]);
     }
 
-    /** Posts a receive in a slot of its endpoint; false if that was refused, or no slot is left. */
+    /** Posts a receive in a slot of its endpoint; false if the call was refused or there is no slot. */
     static boolean post(SoakWorld world, SoakReceive receive, int shift, long source) {
         SoakEndpoint at = world.endpoints.get(receive.at);
         receive.context = world.nextId++;
-        SoakMemory.Slot slot = at.memory.take(false, receive.length);
+        SoakMemory.Slot slot = at.memory.acquire(false, receive.length);
         if (slot == null) {
             return false;
         }
         receive.slot = slot;
         receive.offset = slot.begin(shift);
         receive.base = at.memory.at(receive.offset);
-        receive.turned = TurnedPieces.takes(receive.call) ? TurnedPieces.turn(world.random, receive.length) : 0;
+        receive.rotation =
+            RotatedPieces.usedBy(receive.call) ? RotatedPieces.rotation(world.random, receive.length) : 0;
         if (!world.post(receive, at.memory.at(receive.offset), source)) {
-            at.memory.give(slot);
+            at.memory.free(slot);
             return false;
         }
         return true;

@@ -30,18 +30,18 @@ final class SendKind implements Kind {
         message.length = Math.min(length, SoakMemory.ROOM[2]);
         message.hasData = message.call.endsWith("data") || (message.flags & Flags.REMOTE_CQ_DATA) != 0;
         message.wantsEntry = !from.selectiveSends || (message.flags & Flags.COMPLETION) != 0;
-        message.slot = from.memory.take(true, message.length);
+        message.slot = from.memory.acquire(true, message.length);
         if (message.slot == null) {
             return;
         }
         int begin = message.slot.begin(shift);
         SoakMemory.Slot slot = message.slot;
         from.memory.fill(begin, message.length, message.id);
-        message.turned = TurnedPieces.takes(message.call) ? TurnedPieces.turn(random, message.length) : 0;
-        from.memory.turn(begin, message.length, message.turned);
+        message.rotation = RotatedPieces.usedBy(message.call) ? RotatedPieces.rotation(random, message.length) : 0;
+        from.memory.rotate(begin, message.length, message.rotation);
         if (!world.post(message, begin, from.addresses[message.to])) {
             from.memory.restore(begin, message.length);
-            from.memory.give(slot);
+            from.memory.free(slot);
         }
     }
 
@@ -54,7 +54,7 @@ final class SendKind implements Kind {
         return flags | (random.nextInt(4) == 0 ? Flags.MORE : 0);
     }
 
-    /** A message of anybody to anybody. */
+    /** A message from a random endpoint to a random endpoint. */
     static SoakMessage draw(SoakWorld world, Window window, String call) {
         Random random = world.random;
         SoakMessage message = new SoakMessage();
@@ -69,8 +69,8 @@ final class SendKind implements Kind {
         return message;
     }
 
-    /** What may be received without an entry is recognized by its payload. */
+    /** A message that may be received without an entry is identified by its first bytes. */
     static int leastLength(SoakWorld world, SoakMessage message) {
-        return world.mayBeTakenSilently(message) ? Long.BYTES : 0;
+        return world.mayLackReceiveEntry(message) ? Long.BYTES : 0;
     }
 }

@@ -1,42 +1,41 @@
 package org.jfabric.simulation.soak;
 
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Flags;
 
-/** An access to the memory of an endpoint, with what its entry and its bytes must be. */
+/** An access to the memory of an endpoint, with its expected entry and bytes. */
 final class SoakAccess {
     long id;
     int from;
     int to;
-    String call;
+    AccessCall call;
     AccessedMemory memory;
     int offset;
     int length;
-    /** Of the call; for calls without flags those of the endpoint. */
+    /** The call's flags, or the endpoint's default flags. */
     long flags;
     long entryFlags;
     boolean hasData;
     boolean wantsEntry;
     /** Errno that its entry must have; 0 if it may succeed. */
     int mustFailWith;
-    /** Local memory, where the bytes of reads and old values go; null for injects. */
+    /** Local memory; null for injects, and after the end. */
     SoakMemory.Slot slot;
     int begin;
-    /** The bytes that a read or a fetch must bring; null if it brings none. */
+    /** The bytes that a read or a fetch must return; null for others. */
     byte[] expected;
     boolean ended;
     int errno;
-    /** What a sum was before; -1 for other accesses. */
+    /** The value that a fetch of a sum returned; -1 for others. */
     long old = -1;
-    /** Entries at the target that had its data. */
+    /** Entries at the target with its data. */
     int reports;
 
     boolean reads() {
-        return (entryFlags & Flags.READ) != 0;
+        return call.reads();
     }
 
     boolean isSum() {
-        return "sum".equals(call);
+        return call == AccessCall.SUM;
     }
 
     @Override

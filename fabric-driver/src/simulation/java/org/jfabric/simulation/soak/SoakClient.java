@@ -18,9 +18,9 @@ import org.jfabric.info.Mode;
 import org.jfabric.info.Threading;
 import org.jfabric.info.WaitObject;
 
-/** One application: a domain with an address vector and endpoints, whose queues are shared or their own. */
+/** One application: a domain with an address vector and endpoints, which share completion queues or not. */
 final class SoakClient {
-    /** Longest messages that are shown as a whole, and bytes shown of longer ones. */
+    /** Values of BUFFERED_LIMIT and BUFFERED_MIN. */
     private static final int[] LIMITS = {8, 64, 1000, 4096};
     private static final int[] LEAST = {8, 64, 500};
 
@@ -28,18 +28,18 @@ final class SoakClient {
     final Domain domain;
     final AddressVector vector;
     final boolean directed;
-    /** Its endpoints have multi-receive buffers. */
-    final boolean packs;
+    /** Its endpoints post multi-receive buffers. */
+    final boolean usesMultiReceive;
     /** Its endpoints have buffered receives. */
     final boolean buffers;
-    /** Its endpoints get an entry for each access of a peer. */
+    /** Its endpoints have an entry for each access of a peer (RMA_EVENT). */
     final boolean reports;
-    /** Entries of accesses without data. */
+    /** Such entries without data, since the last barrier. */
     long reportedReads;
     long reportedWrites;
     final Counter sent;
     final Counter received;
-    /** What they have to show, as far as barriers have accounted for it. */
+    /** The expected values of the counters. */
     long sends;
     long failedSends;
     long receives;
@@ -50,15 +50,15 @@ final class SoakClient {
     private final boolean selectiveSends;
     private final boolean selectiveReceives;
     private final SoakQueue common;
-    /** Whether its operations are counted; what is counted does not take the short path. */
+    /** Whether counters are bound; with counters messages do not take the short path. */
     private final boolean counts;
 
     SoakClient(SoakWorld world, Fabric fabric, Random random) {
         this.world = world;
         directed = random.nextInt(4) != 0;
-        // each of them, and with either of the others, in few worlds
+        // so that a few seeds have each combination
         int receiving = Math.floorMod(world.seed + world.clients.size(), 3);
-        packs = receiving == 1;
+        usesMultiReceive = receiving == 1;
         buffers = receiving == 2;
         locks = world.drivers.isInvoker ? world.locks : random.nextInt(3) == 0;
         selectiveSends = random.nextBoolean();
@@ -66,7 +66,7 @@ final class SoakClient {
         boolean mayReport = (world.drivers.accesses() & Flags.RMA_EVENT) != 0;
         reports = world.accesses && random.nextInt(4) == 0 && mayReport;
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | (directed ? Flags.DIRECTED_RECV : 0)
-            | (packs ? Flags.MULTI_RECV : 0)
+            | (usesMultiReceive ? Flags.MULTI_RECV : 0)
             | (world.accesses ? world.drivers.accesses() & (Flags.RMA | Flags.ATOMIC) : 0)
             | (reports ? Flags.RMA_EVENT : 0));
         if (buffers) {
@@ -110,11 +110,11 @@ final class SoakClient {
         }
         endpoint.endpoint.bind(vector);
         if (buffers) {
-            endpoint.buffered = new BufferedSide(world, endpoint, LIMITS[random.nextInt(LIMITS.length)],
+            endpoint.buffered = new BufferedReceives(world, endpoint, LIMITS[random.nextInt(LIMITS.length)],
                 LEAST[random.nextInt(LEAST.length)]);
             endpoint.endpoint.setopt(EndpointOption.BUFFERED_LIMIT, endpoint.buffered.limit);
             endpoint.endpoint.setopt(EndpointOption.BUFFERED_MIN, endpoint.buffered.least);
-            rx.shows = true;
+            rx.deliversInSlabs = true;
         }
         if (world.accesses) {
             endpoint.replaceAccessed();
@@ -124,13 +124,13 @@ final class SoakClient {
         return endpoint;
     }
 
-    /** Memory with a key that no region of this world has had. */
+    /** Allocates memory with a key that no region of this world has had. */
     AccessedMemory allocateAccessed() {
-        // at most that many endpoints, some of which may not be open yet
+        // not all endpoints may be open yet
         return new AccessedMemory(domain, world.nextId++, SoakWorld.MOST_ENDPOINTS);
     }
 
-    /** Until the driver has ended the step that it is in. */
+    /** Waits until the driver has finished its current step. */
     void awaitStep() {
         if (!world.drivers.isInvoker) {
             domain.openCounter(new CounterAttr()).close();
@@ -145,8 +145,8 @@ final class SoakClient {
             failedSends += failed ? 1 : 0;
         }
         for (SoakReceive receive : endpoint.receives) {
-            // what was shown is counted where its entry is read
-            if (!receive.isLook() && (endpoint.buffered == null || receive.entry != null)) {
+            // messages in slabs are counted when their entries are read
+            if (!receive.isPeek() && (endpoint.buffered == null || receive.entry != null)) {
                 count(receive);
             }
         }
@@ -154,7 +154,7 @@ final class SoakClient {
             receives += endpoint.buffered.counted;
             failedReceives += endpoint.buffered.countedFailed;
         }
-        endpoint.settlements.stream().filter(each -> (each.look & Flags.DISCARD) == 0).forEach(this::count);
+        endpoint.claimEnds.stream().filter(each -> (each.peekFlags & Flags.DISCARD) == 0).forEach(this::count);
     }
 
     private void count(SoakReceive receive) {
@@ -172,7 +172,7 @@ final class SoakClient {
         failedReceives += failed ? 1 : 0;
     }
 
-    /** Whether the counters show what was accounted for. */
+    /** Whether the counters have the expected values. */
     boolean isCounted() {
         return !counts || sent.read() == sends && sent.readErr() == failedSends
             && received.read() == receives && received.readErr() == failedReceives;
@@ -185,15 +185,16 @@ final class SoakClient {
     }
 
     private SoakQueue openQueue(int size) {
-        boolean blocks = world.random.nextInt(3) == 0;
+        boolean hasWaitObject = world.random.nextInt(3) == 0;
         SoakQueue queue = new SoakQueue(
             domain.openCompletionQueue(new CompletionQueueAttr().size(size).format(CompletionFormat.TAGGED)
-                .waitObject(blocks ? WaitObject.UNSPEC : WaitObject.NONE)), size, !locks, blocks, world::onEntry);
+                .waitObject(hasWaitObject ? WaitObject.UNSPEC : WaitObject.NONE)),
+            size, !locks, hasWaitObject, world::onEntry);
         queues.add(queue);
         return queue;
     }
 
-    /** Closes an endpoint with what only it has. */
+    /** Closes an endpoint with its memory and the queues that it does not share. */
     void close(SoakEndpoint endpoint) {
         endpoint.endpoint.close();
         endpoint.memory.region().close();

@@ -8,11 +8,11 @@ import org.jfabric.Fabric;
 import org.jfabric.info.Flags;
 
 /**
- * The drivers of one world, with options that the seed chooses: small limits, so that all of them are met. Where they
- * run, and what time is, is the matter of the subclass.
+ * The drivers of one world, with options that the seed chooses: small limits, so that all of them are reached.
+ * Subclasses provide the processes and the clock.
  */
 public abstract class SoakDrivers implements AutoCloseable {
-    /** More than all messages of a window take. */
+    /** Completion queue slots for more messages than a window has. */
     static final int LARGE_SHARE = 512;
 
     protected final String link;
@@ -20,7 +20,7 @@ public abstract class SoakDrivers implements AutoCloseable {
     protected final boolean isInvoker;
     protected final Map<String, String> options = new TreeMap<>();
     final int eagerLimitBytes;
-    /** Of each completion queue; -1 for what is usual. */
+    /** {@code jfabric.queue.cqDriverShare}; -1 is the default. */
     final int driverShare;
 
     /** Draws the options. */
@@ -76,34 +76,34 @@ public abstract class SoakDrivers implements AutoCloseable {
     }
 
     /**
-     * Opens a fabric on one of the drivers; it goes with its driver.
+     * Opens a fabric on one of the drivers; it is closed with its driver.
      *
      * @param driver below {@link #count()}.
      */
     protected abstract Fabric open(int driver);
 
-    /** A reader has found nothing: others work. */
+    /** Called when a poll was empty: runs the drivers. */
     protected abstract void pump();
 
-    /** A random operation was done. */
+    /** Called after each random operation. */
     protected void onStep() {
-        // real drivers run by themselves, or by calls
+        // real drivers have threads, or run within the calls of the application
     }
 
     /** The clock for deadlines. Returns the nanoseconds since any moment. */
     protected abstract long nanoTime();
 
-    /** How long an operation may take at most. Returns the nanoseconds. */
+    /** The longest time that an operation may take, in nanoseconds. */
     protected abstract long patienceNs();
 
-    /** What is wrong in the drivers, for failures. */
+    /** The state of the drivers, for failures. */
     protected abstract String state();
 
-    /** The drivers' error logs. Returns nothing, as long as nothing makes mistakes. */
+    /** The entries of the drivers' error logs. */
     protected abstract List<String> errors();
 
     /**
-     * Makes a failure of what a world has found.
+     * Makes the exception for a failed check of a world.
      *
      * @param cause never null.
      */
@@ -111,7 +111,7 @@ public abstract class SoakDrivers implements AutoCloseable {
         return new AssertionError(text, cause);
     }
 
-    /** How to repeat a world. */
+    /** The options that run a world again. */
     protected abstract String replay(long seed);
 
     @Override

@@ -10,7 +10,7 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/** An endpoint, and what it has posted since the last barrier. */
+/** An endpoint, and its operations since the last barrier. */
 final class SoakEndpoint {
     final SoakClient client;
     final int index;
@@ -20,38 +20,38 @@ final class SoakEndpoint {
     final SoakQueue rx;
     boolean selectiveSends;
     boolean selectiveReceives;
-    /** Operation flags of calls without flags of their own. */
+    /** The default operation flags. */
     long sendDefault = Flags.TRANSMIT_COMPLETE;
     long receiveDefault;
-    /** Multi-receive buffers may be posted before the next barrier. */
-    boolean packs;
-    /** Room that buffers posted from now on must have left. */
+    /** Whether multi-receive buffers may be posted before the next barrier. */
+    boolean usesMultiReceive;
+    /** MIN_MULTI_RECV of buffers that are posted from now on. */
     long minFree = 64;
     /** Null without buffered receives. */
-    BufferedSide buffered;
+    BufferedReceives buffered;
     long txSize;
     long rxSize;
-    /** The others in this endpoint's address vector; the same numbers at all of them would hide mistakes. */
+    /** Addresses of all endpoints in this one's address vector; different at each client, so that mix-ups are found. */
     long[] addresses;
     /** In posting order. */
     final List<SoakMessage> sends = new ArrayList<>();
     final List<SoakReceive> receives = new ArrayList<>();
-    /** Looks that leave the message where it is, in posting order. */
-    final List<SoakReceive> looks = new ArrayList<>();
-    /** Calls for what was reserved. */
-    final List<SoakReceive> settlements = new ArrayList<>();
-    /** Receives whose cancellation was asked for, in the order of the calls. */
+    /** Peeks without discard or claim, in posting order. */
+    final List<SoakReceive> peeks = new ArrayList<>();
+    /** Calls that receive or discard claimed messages. */
+    final List<SoakReceive> claimEnds = new ArrayList<>();
+    /** Receives that were cancelled, successfully or not, in the order of the calls. */
     final List<SoakReceive> cancels = new ArrayList<>();
-    /** Messages that others have posted to it, in the order of the calls. */
+    /** Messages that were sent to it, in posting order. */
     final List<SoakMessage> inbound = new ArrayList<>();
-    /** Accesses to the memory of others, in posting order. */
+    /** Accesses by this endpoint, in posting order. */
     final List<SoakAccess> accesses = new ArrayList<>();
-    /** Memory that others access; null in a world without accesses. */
+    /** Memory for remote access; null in a world without accesses. */
     AccessedMemory accessed;
     /** Sends and accesses that are not known to have ended. */
     int openSends;
     private final SendClaim claim = new SendClaim();
-    private final TurnedPieces pieces = new TurnedPieces();
+    private final RotatedPieces pieces = new RotatedPieces();
 
     SoakEndpoint(
         SoakClient client, int index, Endpoint endpoint, SoakMemory memory, SoakQueue tx, SoakQueue rx) {
@@ -65,7 +65,7 @@ final class SoakEndpoint {
         rx.receivers.add(this);
     }
 
-    /** Closes the memory that others access, whatever they do, and has other memory from now on. */
+    /** Closes the memory for remote access, also while it is accessed, and allocates other memory. */
     void replaceAccessed() {
         if (accessed != null) {
             accessed.close();
@@ -78,7 +78,7 @@ final class SoakEndpoint {
         rxSize = endpoint.rxSizeLeft();
     }
 
-    /** The endpoint that an address of this one's vector means; -1 for none. */
+    /** The index of the endpoint with an address; -1 if there is none. */
     int indexOf(long address) {
         for (int i = 0; i < addresses.length; i++) {
             if (addresses[i] == address) {
@@ -89,14 +89,14 @@ final class SoakEndpoint {
     }
 
     /**
-     * Whether a send may be posted without the danger that the operations of all sides wait for each other: where sends
-     * and receives share slots, some are left to receives, since a send may wait for a receive at the other side.
+     * Whether a send may be posted without the risk of a deadlock: where sends and receives share the slots of a
+     * completion queue, some are left for receives, because a send may wait for a receive of its peer.
      */
     boolean maySend() {
         return mayPost(6);
     }
 
-    /** As {@link #maySend}, with as many slots left for each endpoint that receives. */
+    /** Like {@link #maySend}, with a number of slots left for each endpoint that receives. */
     boolean mayPost(int leave) {
         if (endpoint.txSizeLeft() == txSize) {
             openSends = 0;
@@ -119,7 +119,7 @@ final class SoakEndpoint {
         return accesses.stream().anyMatch(each -> each.memory == memory && each.reads() && !each.ended);
     }
 
-    /** Submits a send; 0 or what the call answered. */
+    /** Calls the API for a send; returns what the call returned. */
     int post(SoakMessage message, int offset, long destination) {
         long context = message.id;
         int length = message.length;
@@ -147,10 +147,10 @@ final class SoakEndpoint {
     }
 
     private IoVec pieces(SoakMessage message, int offset) {
-        return pieces.of(memory.at(offset), message.length, message.turned);
+        return pieces.of(memory.at(offset), message.length, message.rotation);
     }
 
-    /** Encodes the payload in place. What was claimed is never refused at the commit, and nothing passes it. */
+    /** Encodes the payload in place. A commit is never refused, and no other send is accepted before it. */
     private int claimAndCommit(SoakMessage message, int offset, long destination) {
         int spare = message.length % 7;
         int result = endpoint.tryClaim(Math.min(message.length + spare, endpoint.injectSize()), claim);
@@ -166,12 +166,12 @@ final class SoakEndpoint {
 
     private static void require(int expected, int answer) {
         if (answer != expected) {
-            throw new AssertionError("a call answered " + FabricErrno.name(answer) + " instead of "
+            throw new AssertionError("a call returned " + FabricErrno.name(answer) + " instead of "
                 + FabricErrno.name(expected));
         }
     }
 
-    /** Claims and gives back; false if there is no room. */
+    /** Claims and aborts; false if there is no room. */
     boolean claimAndAbort(int length) {
         int result = endpoint.tryClaim(length, claim);
         if (result == -FabricErrno.EAGAIN) {
@@ -183,7 +183,7 @@ final class SoakEndpoint {
         return true;
     }
 
-    /** Submits a receive; 0 or what the call answered. */
+    /** Calls the API for a receive; returns what the call returned. */
     int post(SoakReceive receive, long buf, long source) {
         return switch (receive.call) {
             case "trecv" -> endpoint.trecv(
@@ -197,9 +197,9 @@ final class SoakEndpoint {
             case "recvv" -> endpoint.recvv(pieces(receive, buf), source, receive.context);
             case "recvmsg(iov)" -> endpoint.recvmsg(
                 pieces(receive, buf), source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
-            case "tlook" -> endpoint.trecvmsg(
-                buf, receive.length, source, receive.tag, receive.ignore, receive.context, receive.look);
-            case "look" -> endpoint.recvmsg(buf, receive.length, source, receive.context, receive.look);
+            case "tpeek" -> endpoint.trecvmsg(
+                buf, receive.length, source, receive.tag, receive.ignore, receive.context, receive.peekFlags);
+            case "peek" -> endpoint.recvmsg(buf, receive.length, source, receive.context, receive.peekFlags);
             case "recvmsg(multi)" -> endpoint.recvmsg(buf, receive.length, source, receive.context,
                 Flags.MULTI_RECV | (receive.wantsEntry ? Flags.COMPLETION : 0));
             case "recv" -> endpoint.recv(buf, receive.length, source, receive.context);
@@ -209,16 +209,16 @@ final class SoakEndpoint {
         };
     }
 
-    /** An untagged receive without flags of its own is a multi-receive buffer. */
-    boolean packsByDefault() {
+    /** Whether untagged receives without flags are multi-receive buffers. */
+    boolean postsBuffersByDefault() {
         return (receiveDefault & Flags.MULTI_RECV) != 0;
     }
 
     private IoVec pieces(SoakReceive receive, long buf) {
-        return pieces.of(buf, receive.length, receive.turned);
+        return pieces.of(buf, receive.length, receive.rotation);
     }
 
-    /** The source of a receive as its call takes it. */
+    /** The source of a receive as an address. */
     long sourceOf(SoakReceive receive) {
         return receive.source < 0 ? FabricAddress.ADDR_UNSPEC : addresses[receive.source];
     }
@@ -231,10 +231,10 @@ final class SoakEndpoint {
         sends.stream().filter(each -> !each.ended && each.mustFailWith != FabricErrno.EAGAIN)
             .forEach(each -> text.append("  ").append(each).append('\n'));
         accesses.stream().filter(each -> !each.ended).forEach(each -> text.append("  ").append(each).append('\n'));
-        Stream.of(receives, looks, settlements).flatMap(List::stream).filter(each -> !each.ended)
+        Stream.of(receives, peeks, claimEnds).flatMap(List::stream).filter(each -> !each.ended)
             .forEach(each -> text.append("  ").append(each).append('\n'));
         if (buffered != null) {
-            buffered.open().forEach(each -> text.append("  ").append(each).append('\n'));
+            buffered.unended().forEach(each -> text.append("  ").append(each).append('\n'));
         }
         return text.toString();
     }

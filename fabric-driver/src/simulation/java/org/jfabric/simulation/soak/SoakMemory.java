@@ -9,24 +9,23 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The registered memory of one endpoint, cut into slots of three sizes for sends and receives. What belongs to no
- * message has a background that depends on its place, so that a stray write is seen.
+ * The registered memory of one endpoint, divided into slots of three sizes for sends and receives. Bytes outside of
+ * messages have a background pattern that depends on the offset, so that stray writes are detected.
  */
 final class SoakMemory {
-    /** Bytes of the region. */
     static final int LENGTH = 14 << 20;
-    /** Longest message that a slot takes, for each size. */
+    /** The longest message in a slot of each size. */
     static final int[] ROOM = {256, 16 << 10, 1 << 20};
-    /** Bytes of a slot in front of and behind each buffer. */
+    /** Bytes of a slot before and behind its buffer. */
     private static final int GUARD = 64;
     private static final int[] COUNT = {256, 48, 5};
-    /** How far behind a message the background is looked at when a message has ended; the rest now and then. */
-    private static final int LOOK = 512;
+    /** Bytes behind a message that are checked when it has ended; all bytes are checked between windows. */
+    private static final int CHECKED_BEHIND = 512;
     private static final long MAGIC = 0x9E3779B97F4A7C15L;
 
     /** A part of the memory. */
     record Slot(int size, boolean forSends, int offset, int length) {
-        /** Where a buffer begins that is shifted by some bytes, fewer than 8. */
+        /** Offset of a buffer that is shifted by less than 8 bytes. */
         int begin(int shift) {
             return offset + GUARD + shift;
         }
@@ -59,7 +58,7 @@ final class SoakMemory {
     }
 
     /** A free slot for that many bytes, or null. */
-    Slot take(boolean forSends, int length) {
+    Slot acquire(boolean forSends, int length) {
         int size = 0;
         while (ROOM[size] < length) {
             size++;
@@ -67,11 +66,11 @@ final class SoakMemory {
         return (forSends ? sendSlots : receiveSlots).get(size).poll();
     }
 
-    void give(Slot slot) {
+    void free(Slot slot) {
         (slot.forSends() ? sendSlots : receiveSlots).get(slot.size()).add(slot);
     }
 
-    /** Address of a place in registered memory. */
+    /** The address of an offset, for calls. */
     long at(int offset) {
         return region.address(offset);
     }
@@ -80,7 +79,7 @@ final class SoakMemory {
         return region;
     }
 
-    /** Writes the payload of a message: bytes that only this message has. */
+    /** Writes the payload of a message, which depends on its id. */
     void fill(int offset, int length, long id) {
         write(address + offset, length, id);
     }
@@ -98,33 +97,33 @@ final class SoakMemory {
         }
     }
 
-    /** Lets a payload begin that many bytes behind the start of its memory, and its end stand in front. */
-    void turn(int offset, int length, int turned) {
-        if (turned != 0) {
-            byte[] front = new byte[length - turned];
-            byte[] end = new byte[turned];
+    /** Rotates a payload: it begins that many bytes behind the start of its memory, and continues at the start. */
+    void rotate(int offset, int length, int rotation) {
+        if (rotation != 0) {
+            byte[] front = new byte[length - rotation];
+            byte[] end = new byte[rotation];
             region.buffer().getBytes(offset, front);
             region.buffer().getBytes(offset + front.length, end);
             region.buffer().putBytes(offset, end);
-            region.buffer().putBytes(offset + turned, front);
+            region.buffer().putBytes(offset + rotation, front);
         }
     }
 
     /**
-     * Moves a message out of the two pieces of a buffer to its start, and puts the background behind it; the first
-     * byte that was written to outside of the message, or -1.
+     * Moves a message that was received in two pieces to the start of its buffer, and restores the background behind
+     * it. Returns the first byte that was overwritten outside of the message, or -1.
      */
-    int straighten(int offset, int length, int turned, int placed) {
-        int first = Math.min(placed, length - turned);
+    int unrotate(int offset, int length, int rotation, int placed) {
+        int first = Math.min(placed, length - rotation);
         int second = placed - first;
-        int disturbed = disturbed(offset + turned + first, offset + length);
-        disturbed = disturbed >= 0 ? disturbed : disturbed(offset + second, offset + turned);
+        int overwritten = firstOverwritten(offset + rotation + first, offset + length);
+        overwritten = overwritten >= 0 ? overwritten : firstOverwritten(offset + second, offset + rotation);
         byte[] payload = new byte[placed];
-        region.buffer().getBytes(offset + turned, payload, 0, first);
+        region.buffer().getBytes(offset + rotation, payload, 0, first);
         region.buffer().getBytes(offset, payload, first, second);
         restore(offset, length);
         region.buffer().putBytes(offset, payload);
-        return disturbed;
+        return overwritten;
     }
 
     /** The id of the message that begins here; 0 if none does. */
@@ -138,13 +137,13 @@ final class SoakMemory {
         return firstBytes ^ MAGIC;
     }
 
-    /** The first byte that is not of the message, or -1. */
-    int differs(int offset, int length, long id) {
-        return differs(address + offset, length, id);
+    /** The first byte that differs from the payload of a message, or -1. */
+    int firstDifference(int offset, int length, long id) {
+        return firstDifference(address + offset, length, id);
     }
 
-    /** The first byte of any native memory that is not of the message, or -1. */
-    static int differs(long from, int length, long id) {
+    /** The same for any native memory. */
+    static int firstDifference(long from, int length, long id) {
         long seed = id * MAGIC;
         int i = 0;
         for (; i + 8 <= length; i += 8) {
@@ -161,32 +160,31 @@ final class SoakMemory {
         return -1;
     }
 
-    /** The first byte that is not one of these, or -1. */
+    /** The first byte that differs from others, or -1. */
     int mismatch(int offset, byte[] expected) {
         byte[] bytes = new byte[expected.length];
         region.buffer().getBytes(offset, bytes);
         return Arrays.mismatch(bytes, expected);
     }
 
-    /** Looks at the bytes of a slot that do not belong to its message; the first that was written to, or -1. */
-    int disturbed(Slot slot, int begin, int length) {
-        int disturbed = disturbed(slot.offset(), begin);
-        return disturbed >= 0 ? disturbed
-            : disturbed(begin + length, Math.min(begin + length + LOOK, slot.offset() + slot.length()));
+    /** The first byte of a slot outside of its message that was overwritten, or -1. */
+    int firstOverwritten(Slot slot, int begin, int length) {
+        int overwritten = firstOverwritten(slot.offset(), begin);
+        return overwritten >= 0 ? overwritten : firstOverwrittenBehind(slot, begin + length);
     }
 
-    /** Looks at what is behind all messages of a slot; the first byte that was written to, or -1. */
-    int disturbedBehind(Slot slot, int end) {
-        return disturbed(end, Math.min(end + LOOK, slot.offset() + slot.length()));
+    /** The first byte behind all messages of a slot that was overwritten, or -1. */
+    int firstOverwrittenBehind(Slot slot, int end) {
+        return firstOverwritten(end, Math.min(end + CHECKED_BEHIND, slot.offset() + slot.length()));
     }
 
-    /** The first byte of the whole memory that is not background, or -1; only while no slot holds a message. */
-    int disturbed() {
-        return disturbed(0, LENGTH);
+    /** The first byte of all that was overwritten, or -1; only while no slot holds a message. */
+    int firstOverwritten() {
+        return firstOverwritten(0, LENGTH);
     }
 
-    /** The first byte between two places that is not background, or -1. */
-    int disturbed(int begin, int end) {
+    /** The first byte between two offsets that is not background, or -1. */
+    int firstOverwritten(int begin, int end) {
         int i = begin;
         for (; i < end && (i & 7) != 0; i++) {
             if (UnsafeApi.getByte(address + i) != backgroundByte(i)) {
@@ -206,7 +204,7 @@ final class SoakMemory {
         return -1;
     }
 
-    /** Puts the background back. */
+    /** Writes the background. */
     void restore(int begin, int length) {
         int end = begin + length;
         int i = begin;

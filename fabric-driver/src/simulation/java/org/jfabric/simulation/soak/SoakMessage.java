@@ -4,28 +4,28 @@ import org.jfabric.simulation.model.Message;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/** A message with what its sender asked for, and what became of it. */
+/** A message: what its sender asked for, and what is known of its delivery. */
 final class SoakMessage extends Message {
-    /** Not a step of this world yet. */
+    /** After all steps. */
     static final long NEVER = Long.MAX_VALUE;
 
     String call;
     boolean inject;
     boolean hasData;
     long flags;
-    /** Bytes at the start of its memory that are the end of its payload; for calls that take pieces. */
-    int turned;
+    /** By how many bytes the payload is rotated in its memory; for calls that take pieces. */
+    int rotation;
     boolean wantsEntry;
-    /** What its entry must say although it was taken; 0 for a send that may succeed. */
+    /** The errno that its entry must have; 0 if it may succeed. */
     int mustFailWith;
     SoakMemory.Slot slot;
     long postedStep;
     boolean cancelRequested;
     boolean ended;
     int errno;
-    /** The arrival at the receiver was before this step. */
+    /** It has arrived at the receiver before this step. */
     long arrivedBefore = NEVER;
-    /** The receive whose entry, or whose memory, shows this message. */
+    /** The receive that has matched it, once that is known. */
     SoakReceive receivedBy;
 
     boolean isFenced() {
@@ -40,12 +40,12 @@ final class SoakMessage extends Message {
         return (flags & (Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE)) != 0;
     }
 
-    /** It cannot reach its receiver. */
+    /** It will not arrive. */
     boolean isDropped() {
         return mustFailWith != 0 || ended && errno != 0;
     }
 
-    /** Remote CQ data: it tells the receiver which message it is. */
+    /** Its remote CQ data, which identifies it. */
     long data() {
         return hasData ? id : 0;
     }

@@ -1,13 +1,13 @@
 package org.jfabric.simulation.soak;
 
-/** A message in a multi-receive buffer, as its entry or the memory shows it. */
+/** A message in a multi-receive buffer. */
 final class SoakPart {
-    /** Where it begins in the memory of its endpoint. */
+    /** Offset in the memory of its endpoint. */
     final int offset;
     final int length;
-    /** Null if it has none. */
+    /** Null if the buffer's messages have none. */
     final SoakEntry entry;
-    /** Null until it is known which one it is. */
+    /** Null until it is identified. */
     SoakMessage message;
 
     SoakPart(int offset, int length, SoakEntry entry) {

@@ -11,22 +11,38 @@ import org.jfabric.CompletionQueue;
 import org.jfabric.RecvContext;
 import org.jfabric.info.FabricErrno;
 
-/** A completion queue with its reader, which reads in every way that there is and pauses now and then. */
+/** A completion queue with its reader, which uses all reading calls and is paused in some windows. */
 final class SoakQueue {
     private static final int MOST = 16;
     private static final int ENTRY_LENGTH = 48;
 
+    /** How entries are read. */
+    enum Read {
+        COPY,
+        HANDLER,
+        /** A batch that is released at once. */
+        BATCH,
+        /** A batch that is kept until the next read. */
+        KEPT_BATCH,
+        /** By the blocking call with a timeout of 0, if the queue has a wait object. */
+        BLOCKING,
+        /** The same with a timeout of 1 ms. */
+        WAITING,
+        /** Messages are handled in their slab or ring ({@code pollMessages}). */
+        MESSAGES
+    }
+
     final CompletionQueue cq;
-    /** What the client's share has room for. */
+    /** Entries that the client's share has room for. */
     final int size;
-    /** Endpoints that post to it; both halves of an endpoint may share it. */
+    /** Endpoints whose sends, and whose receives, have their entries here. */
     final List<SoakEndpoint> senders = new ArrayList<>();
     final List<SoakEndpoint> receivers = new ArrayList<>();
-    final boolean holds;
-    final boolean blocks;
+    final boolean lends;
+    final boolean hasWaitObject;
     boolean paused;
-    /** Entries may hand out cells, which are given back with the entries. */
-    boolean shows;
+    /** Entries may deliver messages in slabs, whose cells are released with the entries. */
+    boolean deliversInSlabs;
     private boolean reading;
     private final BiConsumer<SoakQueue, SoakEntry> onEntry;
     private final UnsafeBuffer entries = new UnsafeBuffer(new byte[ENTRY_LENGTH * MOST]);
@@ -34,21 +50,21 @@ final class SoakQueue {
     private final CompletionBatch batch = new CompletionBatch();
     private final CompletionError error = new CompletionError();
     private final List<SoakEntry> polled = new ArrayList<>();
-    /** Shown by {@code pollMessages}, by the call in hand. */
+    /** Messages that the current {@code pollMessages} call has delivered. */
     private int messages;
 
     /**
-     * A queue.
+     * Creates a reader.
      *
-     * @param holds   whether entries may be lent.
-     * @param blocks  whether a reader may sleep.
+     * @param lends whether batches of entries may be lent.
      */
     SoakQueue(
-        CompletionQueue cq, int size, boolean holds, boolean blocks, BiConsumer<SoakQueue, SoakEntry> onEntry) {
+        CompletionQueue cq, int size, boolean lends, boolean hasWaitObject,
+        BiConsumer<SoakQueue, SoakEntry> onEntry) {
         this.cq = cq;
         this.size = size;
-        this.holds = holds;
-        this.blocks = blocks;
+        this.lends = lends;
+        this.hasWaitObject = hasWaitObject;
         this.onEntry = onEntry;
     }
 
@@ -56,30 +72,23 @@ final class SoakQueue {
         int count = 0;
         int read;
         do {
-            read = read(shows ? 6 : 0, MOST);
+            read = read(deliversInSlabs ? Read.MESSAGES : Read.COPY, MOST);
             count += read;
         } while (read > 0);
         return count;
     }
 
-    /**
-     * Reads some entries.
-     *
-     * @param way   0 copies, 1 shows, 2 lends and gives back at once, 3 lends until the next call; 4 copies
-     *              and 5 waits a moment for the first one, if this queue is one for sleepers; 6 shows messages
-     *              where they are, entries are seen to behind them.
-     * @param limit most entries, 1 to 16.
-     */
-    int read(int way, int limit) {
+    /** Reads at most so many entries, 1 to 16. */
+    int read(Read way, int limit) {
         polled.clear();
         messages = 0;
         int read = switch (way) {
-            case 1 -> cq.poll(this::add, limit);
-            case 2, 3 -> lend(limit, way == 2 && !shows);
-            case 6 -> cq.pollMessages(this::onMessage, this::add, limit);
-            case 4, 5 -> add(blocks ? cq.sreadFrom(entries, 0, limit, sources, 0, way - 4)
+            case HANDLER -> cq.poll(this::add, limit);
+            case BATCH, KEPT_BATCH -> lend(limit, way == Read.BATCH && !deliversInSlabs);
+            case MESSAGES -> cq.pollMessages(this::onMessage, this::add, limit);
+            default -> add(hasWaitObject && way != Read.COPY
+                ? cq.sreadFrom(entries, 0, limit, sources, 0, way == Read.WAITING ? 1 : 0)
                 : cq.readFrom(entries, 0, limit, sources));
-            default -> add(cq.readFrom(entries, 0, limit, sources));
         };
         if (read == -FabricErrno.EAVAIL) {
             read = cq.readErr(error, 0);
@@ -91,11 +100,12 @@ final class SoakQueue {
         } else if (read == -FabricErrno.EAGAIN) {
             read = 0;
         } else if (read <= 0) {
-            throw new AssertionError("reading of " + cq + " in way " + way + " answered " + FabricErrno.name(read));
+            throw new AssertionError(way + " of " + cq + " answered " + FabricErrno.name(read));
         }
         if (read != messages + polled.size()) {
             throw new AssertionError(
-                read + " entries were announced, " + polled.size() + " shown, and " + messages + " messages");
+                "the call returned " + read + ", but delivered "
+                + polled.size() + " entries and " + messages + " messages");
         }
         reading = true;
         for (int i = 0; i < polled.size(); i++) {
@@ -105,12 +115,12 @@ final class SoakQueue {
         return read;
     }
 
-    /** Whether it may be read while an entry is looked at. */
-    boolean mayNest() {
+    /** False while an entry is being handled. */
+    boolean mayRead() {
         return !reading;
     }
 
-    /** Those that were copied. */
+    /** Adds entries that were copied. */
     private int add(int read) {
         for (int i = 0; i < read; i++) {
             int at = i * ENTRY_LENGTH;
@@ -121,7 +131,7 @@ final class SoakQueue {
         return read;
     }
 
-    /** A message is looked at while it is shown: it may have no entry, and be gone afterwards. */
+    /** Handles a message within the callback: it may have no entry, and end with the callback. */
     private void onMessage(RecvContext message) {
         messages++;
         reading = true;

@@ -6,74 +6,74 @@ import org.jfabric.simulation.model.Receive;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/** A receive with what it asked for, and its entry. */
+/** A receive, a peek, or the end of a claim: what was asked for, and its entry. */
 final class SoakReceive extends Receive {
-    /** The endpoint that it was posted at. */
+    /** Index of its endpoint. */
     int at;
     String call;
     boolean wantsEntry;
-    /** Posted by the barrier itself. */
+    /** Posted by the barrier. */
     boolean ofBarrier;
     int mustFailWith;
     SoakMemory.Slot slot;
-    /** Where its buffer begins in the memory of its endpoint. */
+    /** Offset of its buffer in the memory of its endpoint. */
     int offset;
-    /** Bytes at the start of its buffer that take the end of a message; for calls that take pieces. */
-    int turned;
-    /** Flags of a call that looks at messages that wait; 0 for a receive. */
-    long look;
-    /** Receives and discards that were posted before; of a look that takes nothing. */
+    /** By how many bytes the message is rotated in the buffer; for calls that take pieces. */
+    int rotation;
+    /** Flags of a peek or of the end of a claim; 0 for a receive. */
+    long peekFlags;
+    /** Of a peek without discard or claim: how many receives were posted before. */
     int position;
     boolean cancelRequested;
     long cancelStep;
-    /** Its entry was read, or the memory told that it has a message. */
+    /** Its entry was read, or its message was found in memory. */
     boolean ended;
     long endedStep = SoakMessage.NEVER;
-    /** Null if it ended without an entry. */
+    /** Null until it has ended, or if it ended without an entry. */
     SoakEntry entry;
     SoakMessage message;
 
-    /** Of a multi-receive buffer, in the order of their entries. */
+    /** Messages of a multi-receive buffer, in the order of their entries. */
     final List<SoakPart> parts = new ArrayList<>();
-    /** Parts that the model has placed. */
-    int judged;
+    /** Parts that the model has placed during the replay. */
+    int replayed;
 
     boolean isCancelled() {
         return entry != null && entry.errno() == FabricErrno.ECANCELED;
     }
 
-    /** The call that reserved the message that this one fetches or drops. */
+    /** The claim whose message this call receives or discards. */
     SoakReceive claim;
-    /** A call that fetches or drops what this one has reserved was accepted. */
-    boolean settled;
+    /** A call that receives or discards the claimed message was accepted. */
+    boolean claimEnded;
 
-    /** Is not posted until a message comes. */
-    boolean isLook() {
-        return look != 0;
+    /** Ends at once, with or without a message. */
+    boolean isPeek() {
+        return peekFlags != 0;
     }
 
     boolean hasClaim() {
-        return look == (Flags.PEEK | Flags.CLAIM) && tookMessage();
+        return peekFlags == (Flags.PEEK | Flags.CLAIM) && hasMessage();
     }
 
-    /** Has, or will have, a message; not of a buffer. */
-    boolean tookMessage() {
+    /** Whether it has ended with a message; false for buffers. */
+    boolean hasMessage() {
         return mustFailWith == 0 && ended && !isCancelled() && !isBuffer;
     }
 
-    /** Messages that it is known to have. */
-    int taken() {
-        return isBuffer ? parts.size() : tookMessage() ? 1 : 0;
+    /** The number of messages that it is known to have. */
+    int messageCount() {
+        return isBuffer ? parts.size() : hasMessage() ? 1 : 0;
     }
 
-    /** Its end is always told. */
-    boolean mustEnd() {
+    /** Whether it has an entry in any case. */
+    boolean mustHaveEntry() {
         return wantsEntry || isBuffer;
     }
 
     @Override
     public String toString() {
-        return call + (isLook() ? " flags " + Long.toHexString(look) : "") + " #" + context + " at e" + at
+        return call + (isPeek() ? " flags " + Long.toHexString(peekFlags) : "") + " #" + context + " at e" + at
             + (tagged ? " tag " + Long.toHexString(tag) + " ignore " + Long.toHexString(ignore) : "")
             + (source == ANY_SOURCE ? "" : " from e" + source) + " " + length
             + " bytes" + (wantsEntry ? "" : " silent") + (cancelRequested ? ", cancel asked" : "")

@@ -13,19 +13,19 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
- * Some clients with endpoints that all reach each other, and one thread that does with them what the seed says. It
- * works in windows: random operations, then a {@link Barrier} at which everything that was posted must be accounted
- * for, then the {@link Judge}.
+ * Some clients whose endpoints all reach each other, and one thread that does random operations with them. It works in
+ * windows: random operations, then a {@link Barrier} that accounts for everything that was posted, then a
+ * {@link MatchingCheck} of each endpoint.
  */
 public final class SoakWorld implements AutoCloseable {
-    /** Contexts of endpoints are apart from those of operations. */
+    /** Added to the index of an endpoint, for contexts that no operation has. */
     static final long ENDPOINT_CONTEXT = 1L << 60;
-    /** No tag or mask of the random operations has it: marks what the barrier itself sends. */
+    /** Marks messages and receives of the barrier; no tag or mask of a random operation has it. */
     static final long BARRIER_TAG = 1L << 63;
-    /** Only receives with this bit in their tag, and none of it ignored, may end without an entry. */
+    /** Tagged receives may end without an entry only if their tag has this bit and their mask does not. */
     static final long SILENT_TAG = 1L << 62;
     static final int MOST_ENDPOINTS = 4;
-    /** Untagged messages that an endpoint can always have on the way into buffers. */
+    /** Most untagged messages under way to an endpoint with multi-receive buffers, so that none waits for slots. */
     private static final int MOST_ON_THE_WAY = 60;
 
     final long seed;
@@ -40,9 +40,9 @@ public final class SoakWorld implements AutoCloseable {
     final long[] tags;
     /** Endpoints access each other's memory. */
     final boolean accesses;
-    /** Domains that are embedded in one driver are all for one thread, or all for several. */
+    /** Domains that one driver of mode INVOKER embeds have the same threading. */
     final boolean locks;
-    /** Untagged receives may end without an entry; untagged messages then carry their id. */
+    /** Untagged receives may end without an entry; then untagged messages begin with their id. */
     final boolean untaggedSilent;
     long nextId = 1;
     long step;
@@ -50,19 +50,19 @@ public final class SoakWorld implements AutoCloseable {
     public long operations;
     /** Operations that were refused. */
     public long refused;
-    /** Looks that found a message. */
+    /** Peeks that found a message. */
     public long found;
-    /** Accesses to memory that were checked. */
+    /** Accesses to memory that have ended. */
     public long accessed;
-    /** Messages behind others in a multi-receive buffer. */
+    /** Messages in multi-receive buffers, but the first one of each buffer. */
     public long packed;
-    /** Messages in slabs. */
-    public long shown;
-    /** Of these, messages that were in a ring. */
+    /** Messages delivered in slabs. */
+    public long inSlabs;
+    /** Those of them that stayed in a ring. */
     public long lent;
     public long windows;
     public long entriesHash;
-    final Packing packing = new Packing(this);
+    final MultiReceiveCheck multiReceives = new MultiReceiveCheck(this);
     private Window window;
 
     public SoakWorld(long seed, Function<Random, SoakDrivers> opener) {
@@ -99,7 +99,7 @@ public final class SoakWorld implements AutoCloseable {
         }
     }
 
-    /** Inserts the others into an endpoint's vector, in any order. */
+    /** Inserts all endpoints into an endpoint's address vector, in an order that differs between clients. */
     private void connect(SoakEndpoint endpoint) {
         SoakEndpoint sibling = endpoints.stream()
             .filter(each -> each != endpoint && each.client == endpoint.client && each.addresses != null)
@@ -138,7 +138,7 @@ public final class SoakWorld implements AutoCloseable {
             .orElseThrow().addresses;
     }
 
-    /** Does random operations, and the barriers between them. */
+    /** Runs windows until that many operations were accepted. */
     public void run(long limit) {
         try {
             while (operations < limit) {
@@ -151,13 +151,13 @@ public final class SoakWorld implements AutoCloseable {
         }
     }
 
-    /** Does random operations, then the barrier behind them. */
+    /** Does random operations, then ends and checks them. */
     private void runWindow() {
         window = new Window(this);
         for (SoakEndpoint endpoint : endpoints) {
             endpoint.tx.paused = random.nextInt(5) == 0;
             endpoint.rx.paused = random.nextInt(5) == 0;
-            endpoint.packs = endpoint.client.packs && random.nextInt(3) != 0;
+            endpoint.usesMultiReceive = endpoint.client.usesMultiReceive && random.nextInt(3) != 0;
         }
         int steps = random.nextInt(8) == 0 ? random.nextInt(8) : random.nextInt(240);
         for (int i = 0; i < steps; i++) {
@@ -168,7 +168,7 @@ public final class SoakWorld implements AutoCloseable {
         new Barrier(this).run();
         for (SoakEndpoint endpoint : endpoints) {
             if (endpoint.buffered == null) {
-                new Judge(this, endpoint).run();
+                new MatchingCheck(this, endpoint).run();
             }
         }
         forget();
@@ -185,14 +185,14 @@ public final class SoakWorld implements AutoCloseable {
         for (SoakEndpoint endpoint : endpoints) {
             endpoint.sends.clear();
             endpoint.receives.clear();
-            endpoint.looks.clear();
-            endpoint.settlements.clear();
+            endpoint.peeks.clear();
+            endpoint.claimEnds.clear();
             endpoint.cancels.clear();
             endpoint.inbound.clear();
             endpoint.accesses.clear();
             endpoint.openSends = 0;
             if (endpoint.buffered != null) {
-                endpoint.buffered.forget();
+                endpoint.buffered.reset();
             }
         }
         sends.clear();
@@ -200,16 +200,16 @@ public final class SoakWorld implements AutoCloseable {
         accessesById.clear();
     }
 
-    /** Drivers that nobody mistreats have nothing to complain of. */
+    /** Without injected faults the error logs must be empty. */
     void checkErrors() {
         List<String> errors = drivers.errors();
-        check(errors.isEmpty(), () -> "the drivers' error logs say " + errors);
+        check(errors.isEmpty(), () -> "the drivers' error logs have " + errors);
     }
 
     void checkMemory() {
         for (SoakEndpoint endpoint : endpoints) {
-            int disturbed = endpoint.memory.disturbed();
-            check(disturbed < 0, () -> "memory of e" + endpoint.index + " was written to at " + disturbed);
+            int overwritten = endpoint.memory.firstOverwritten();
+            check(overwritten < 0, () -> "memory of e" + endpoint.index + " was overwritten at offset " + overwritten);
         }
     }
 
@@ -220,12 +220,12 @@ public final class SoakWorld implements AutoCloseable {
     /** Posts a message; false if it was refused. */
     boolean post(SoakMessage message, int offset, long destination) {
         SoakEndpoint from = endpoints.get(message.from);
-        if (!message.tagged && neverHoldsBack() && hasManyUntagged(endpoints.get(message.to))) {
+        if (!message.tagged && neverWaitsForSlots() && hasManyUntagged(endpoints.get(message.to))) {
             return false;
         }
         message.postedStep = step;
         long left = drivers.isInvoker ? from.endpoint.txSizeLeft() : 0;
-        // an engine that is called directly may end it before the call returns
+        // with an embedded engine it may end before the call returns
         sends.put(message.id, message);
         int result = from.post(message, offset, destination);
         if (result != 0) {
@@ -243,16 +243,16 @@ public final class SoakWorld implements AutoCloseable {
     }
 
     /**
-     * Messages for multi-receive buffers never wait for slots of the completion queue. Else a look may find one that a
-     * buffer posted earlier would accept.
+     * Messages for multi-receive buffers never wait for completion queue slots. While one waits, a peek may find it
+     * although an older buffer accepts it.
      */
-    boolean neverHoldsBack() {
+    boolean neverWaitsForSlots() {
         return drivers.driverShare == SoakDrivers.LARGE_SHARE;
     }
 
-    /** One more could have to wait until those before it are in their buffers. */
+    /** One more untagged message might have to wait for slots. */
     private static boolean hasManyUntagged(SoakEndpoint to) {
-        return to.packs && to.inbound.stream().filter(each -> !each.tagged).count() >= MOST_ON_THE_WAY;
+        return to.usesMultiReceive && to.inbound.stream().filter(each -> !each.tagged).count() >= MOST_ON_THE_WAY;
     }
 
     /** Posts a receive; false if it was refused. */
@@ -267,11 +267,11 @@ public final class SoakWorld implements AutoCloseable {
             return false;
         }
         if (receive.claim != null) {
-            receive.claim.settled = true;
-            at.settlements.add(receive);
-        } else if (receive.look == Flags.PEEK) {
+            receive.claim.claimEnded = true;
+            at.claimEnds.add(receive);
+        } else if (receive.peekFlags == Flags.PEEK) {
             receive.position = at.receives.size();
-            at.looks.add(receive);
+            at.peeks.add(receive);
         } else {
             at.receives.add(receive);
         }
@@ -281,8 +281,8 @@ public final class SoakWorld implements AutoCloseable {
 
     private void refused(int result, long left, Object operation) {
         refused++;
-        check(result == -FabricErrno.EAGAIN, () -> operation + " was answered " + FabricErrno.name(result));
-        check(left == 0, () -> operation + " was refused although " + left + " may be posted");
+        check(result == -FabricErrno.EAGAIN, () -> operation + " answered " + FabricErrno.name(result));
+        check(left == 0, () -> operation + " was refused with room for " + left);
     }
 
     void accepted(Object operation) {
@@ -299,7 +299,7 @@ public final class SoakWorld implements AutoCloseable {
     boolean post(SoakAccess access, Call call) {
         SoakEndpoint from = endpoints.get(access.from);
         long left = drivers.isInvoker ? from.endpoint.txSizeLeft() : 0;
-        // an engine that is called directly may end it before the call returns
+        // with an embedded engine it may end before the call returns
         accessesById.put(access.id, access);
         from.accesses.add(access);
         from.openSends++;
@@ -318,41 +318,41 @@ public final class SoakWorld implements AutoCloseable {
     void onEntry(SoakQueue queue, SoakEntry entry) {
         entriesHash = entriesHash * 31 + entry.stableHash();
         if (entry.context() < 0) {
-            onShown(queue, entry);
+            onBufferedEntry(queue, entry);
         } else if ((entry.flags() & (Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0) {
-            onReport(queue, entry);
+            onTargetEntry(queue, entry);
         } else if ((entry.flags() & (Flags.RMA | Flags.ATOMIC)) != 0) {
-            onAccessed(queue, entry);
+            onAccessEntry(queue, entry);
         } else if ((entry.flags() & Flags.SEND) != 0) {
-            onSent(queue, entry);
+            onSendEntry(queue, entry);
         } else {
-            onReceived(queue, entry);
+            onReceiveEntry(queue, entry);
         }
     }
 
-    /** Only entries of messages in a slab have such contexts. */
-    private void onShown(SoakQueue queue, SoakEntry entry) {
+    /** An entry of a message in a slab, which only these contexts have. */
+    private void onBufferedEntry(SoakQueue queue, SoakEntry entry) {
         RecvContext shown = queue.cq.recvContext(entry.context());
-        check(shown != null, () -> "no message was shown for " + entry);
+        check(shown != null, () -> "no message in a slab belongs to " + entry);
         SoakEndpoint at = queue.receivers.stream().filter(each -> each.endpoint == shown.endpoint()).findFirst()
-            .orElseThrow(() -> new AssertionError(entry + " in another queue than that of " + shown.endpoint()));
-        at.buffered.onShown(entry, shown);
+            .orElseThrow(() -> new AssertionError(entry + " is not in the queue of " + shown.endpoint()));
+        at.buffered.onMessage(entry, shown);
     }
 
-    /** A peer has accessed the memory of an endpoint of this queue. */
-    private void onReport(SoakQueue queue, SoakEntry entry) {
-        check(entry.errno() == 0 && entry.context() == 0, () -> "an access was reported as " + entry);
+    /** An entry at the target of an access. */
+    private void onTargetEntry(SoakQueue queue, SoakEntry entry) {
+        check(entry.errno() == 0 && entry.context() == 0, () -> "unexpected report of an access: " + entry);
         boolean hasData = (entry.flags() & Flags.REMOTE_CQ_DATA) != 0;
         SoakAccess access = hasData ? accessesById.get(entry.data()) : null;
         SoakEndpoint at = access != null ? endpoints.get(access.to)
             : queue.receivers.stream().filter(each -> each.client.reports).findFirst().orElse(null);
-        check(at != null && at.rx == queue && (access != null) == hasData, () -> "no access for " + entry);
+        check(at != null && at.rx == queue && (access != null) == hasData, () -> "no access belongs to " + entry);
         long kind = entry.flags() & ~Flags.REMOTE_CQ_DATA;
         if (hasData) {
             access.reports++;
-            check(access.reports == 1, () -> access + " was reported again: " + entry);
+            check(access.reports == 1, () -> access + " has a second report: " + entry);
             check(kind == (Flags.RMA | Flags.REMOTE_WRITE) && entry.length() == access.length
-                && entry.source() == at.addresses[access.from], () -> access + " was reported as " + entry);
+                && entry.source() == at.addresses[access.from], () -> access + " has the report " + entry);
         } else if ((kind & Flags.REMOTE_READ) != 0) {
             at.client.reportedReads++;
         } else {
@@ -360,32 +360,32 @@ public final class SoakWorld implements AutoCloseable {
         }
     }
 
-    private void onAccessed(SoakQueue queue, SoakEntry entry) {
+    private void onAccessEntry(SoakQueue queue, SoakEntry entry) {
         if (entry.context() >= ENDPOINT_CONTEXT) {
             SoakEndpoint from = endpoints.get((int) (entry.context() - ENDPOINT_CONTEXT));
             check(from.tx == queue && entry.errno() == FabricErrno.EKEYREJECTED
                 && from.accesses.stream().anyMatch(each -> each.slot == null && each.memory.closed),
-                () -> "an inject failed: " + entry);
+                () -> "unexpected error of an inject: " + entry);
             from.openSends--;
             return;
         }
         SoakAccess access = accessesById.get(entry.context());
-        check(access != null, () -> "no access for " + entry);
+        check(access != null, () -> "no access belongs to " + entry);
         SoakEndpoint from = endpoints.get(access.from);
-        check(from.tx == queue, () -> access + " reported in another queue: " + entry);
-        check(!access.ended, () -> access + " reported again: " + entry);
-        check(access.wantsEntry || entry.errno() != 0, () -> access + " wants no entry: " + entry);
+        check(from.tx == queue, () -> access + " has an entry in a foreign queue: " + entry);
+        check(!access.ended, () -> access + " has a second entry: " + entry);
+        check(access.wantsEntry || entry.errno() != 0, () -> access + " should have no entry: " + entry);
         check(entry.equals(new SoakEntry(access.id, access.entryFlags, 0, 0, 0, -1L, entry.errno(), 0, 0)),
-            () -> access + " has " + entry);
-        // the key is looked up before the range: a region that is closed meanwhile hides that an access is outside
+            () -> access + " has the entry " + entry);
+        // the key is checked before the range, so closing the region changes the error
         boolean mayBe = entry.errno() == access.mustFailWith
             || access.memory.closed && entry.errno() == FabricErrno.EKEYREJECTED;
-        check(mayBe, () -> access + " failed: " + entry);
+        check(mayBe, () -> access + " has an unexpected error: " + entry);
         from.openSends--;
         end(access, entry.errno());
     }
 
-    /** An access has ended, as its entry or the room of its endpoint says: checks what it brought. */
+    /** Ends an access and checks the bytes that it has fetched. */
     void end(SoakAccess access, int errno) {
         SoakEndpoint from = endpoints.get(access.from);
         access.ended = true;
@@ -398,50 +398,50 @@ public final class SoakWorld implements AutoCloseable {
             int brought = AccessKind.broughtTo(access);
             int differs = errno != 0 || access.expected == null ? -1
                 : from.memory.mismatch(brought, access.expected);
-            check(differs < 0, () -> "byte " + differs + " is not as the model has it: " + access);
+            check(differs < 0, () -> "byte " + differs + " differs from the model: " + access);
             from.memory.restore(access.slot.offset(), access.slot.length());
-            from.memory.give(access.slot);
+            from.memory.free(access.slot);
             access.slot = null;
         }
     }
 
-    private void onSent(SoakQueue queue, SoakEntry entry) {
+    private void onSendEntry(SoakQueue queue, SoakEntry entry) {
         SoakMessage message = sends.get(entry.context());
-        check(message != null, () -> "no send for " + entry);
+        check(message != null, () -> "no send belongs to " + entry);
         SoakEndpoint from = endpoints.get(message.from);
-        check(from.tx == queue, () -> message + " reported in another queue: " + entry);
-        check(!message.ended, () -> message + " reported again: " + entry);
-        check(message.wantsEntry || entry.errno() != 0, () -> message + " wants no entry: " + entry);
+        check(from.tx == queue, () -> message + " has an entry in a foreign queue: " + entry);
+        check(!message.ended, () -> message + " has a second entry: " + entry);
+        check(message.wantsEntry || entry.errno() != 0, () -> message + " should have no entry: " + entry);
         message.ended = true;
         message.errno = entry.errno();
         from.openSends--;
         check(entry.equals(new SoakEntry(message.id, Flags.SEND | message.kind(), 0, 0, 0, -1L, entry.errno(), 0, 0)),
-            () -> message + " has " + entry);
+            () -> message + " has the entry " + entry);
         if (message.mustFailWith != 0 || entry.errno() != 0) {
             int expected = message.mustFailWith != 0 ? message.mustFailWith
                 : message.cancelRequested ? FabricErrno.ECANCELED : 0;
-            check(entry.errno() == expected, () -> message + " failed: " + entry);
+            check(entry.errno() == expected, () -> message + " has an unexpected error: " + entry);
         } else {
-            reached(message);
+            onLevelReached(message);
         }
         release(from, message);
     }
 
     void release(SoakEndpoint from, SoakMessage message) {
         if (message.slot != null) {
-            // whoever still reads the payload must not find it
+            // overwrites the payload: nothing may read it any more
             from.memory.restore(message.slot.offset(), message.slot.length());
-            from.memory.give(message.slot);
+            from.memory.free(message.slot);
             message.slot = null;
         }
     }
 
-    /** The level that a send asked for is reached, as its entry says. */
-    private void reached(SoakMessage message) {
-        if (tellsArrival(message, message)) {
+    /** The entry of a send says that the message, and all before a fence, have reached its completion level. */
+    private void onLevelReached(SoakMessage message) {
+        if (provesArrival(message, message)) {
             message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
         }
-        boolean looked = message.isMatchComplete() && look(message);
+        boolean wasRead = message.isMatchComplete() && readReceiver(message);
         if (message.isFenced()) {
             for (SoakMessage earlier : endpoints.get(message.from).sends) {
                 if (earlier.id >= message.id) {
@@ -450,134 +450,135 @@ public final class SoakWorld implements AutoCloseable {
                 if (earlier.to != message.to || earlier.mustFailWith != 0) {
                     continue;
                 }
-                check(earlier.ended || !earlier.wantsEntry, () -> earlier + " is open, later fenced " + message);
-                if (tellsArrival(message, earlier)) {
+                check(earlier.ended || !earlier.wantsEntry,
+                    () -> earlier + " has not ended before the fenced " + message);
+                if (provesArrival(message, earlier)) {
                     earlier.arrivedBefore = Math.min(earlier.arrivedBefore, step + 1);
                 }
-                if (looked) {
+                if (wasRead) {
                     assertMatched(earlier, message);
                 }
             }
         }
-        if (looked) {
+        if (wasRead) {
             assertMatched(message, message);
         }
     }
 
-    /** What is held back for a buffer is delivered, but messages of others may yet pass it. */
-    private boolean tellsArrival(SoakMessage teller, SoakMessage message) {
-        return teller.isDeliveryComplete() && (teller.isMatchComplete() || !mayBePacked(message));
+    /** A message that waits for slots of a buffer counts as delivered, but messages of other senders may pass it. */
+    private boolean provesArrival(SoakMessage proof, SoakMessage message) {
+        return proof.isDeliveryComplete() && (proof.isMatchComplete() || !mayGoToBuffer(message));
     }
 
-    private boolean mayBePacked(SoakMessage message) {
-        return !message.tagged && endpoints.get(message.to).packs;
+    private boolean mayGoToBuffer(SoakMessage message) {
+        return !message.tagged && endpoints.get(message.to).usesMultiReceive;
     }
 
-    /** Reads what the receiver can see now; false if its reader pauses. */
-    private boolean look(SoakMessage message) {
+    /** Reads the queue of the receiver; false if that is not possible now. */
+    private boolean readReceiver(SoakMessage message) {
         SoakQueue queue = endpoints.get(message.to).rx;
-        if (queue.paused || random.nextBoolean() || !queue.mayNest()) {
+        if (queue.paused || random.nextBoolean() || !queue.mayRead()) {
             return false;
         }
         queue.readAll();
         return true;
     }
 
-    private void assertMatched(SoakMessage message, SoakMessage teller) {
-        boolean tellsItself = message.hasData && !mayBeTakenSilently(message)
-            && !mayBePacked(message);
-        check(!tellsItself || message.errno != 0 || message.receivedBy != null,
-            () -> message + " has no receive with an entry although " + teller + " has ended");
+    private void assertMatched(SoakMessage message, SoakMessage proof) {
+        boolean isIdentified = message.hasData && !mayLackReceiveEntry(message)
+            && !mayGoToBuffer(message);
+        check(!isIdentified || message.errno != 0 || message.receivedBy != null,
+            () -> message + " has no receive with an entry, but " + proof + " has ended");
     }
 
-    boolean mayBeTakenSilently(SoakMessage message) {
+    boolean mayLackReceiveEntry(SoakMessage message) {
         SoakEndpoint to = endpoints.get(message.to);
         return to.buffered != null || to.selectiveReceives
             && (message.tagged ? (message.tag & SILENT_TAG) != 0 : untaggedSilent);
     }
 
-    private void onReceived(SoakQueue queue, SoakEntry entry) {
+    private void onReceiveEntry(SoakQueue queue, SoakEntry entry) {
         for (SoakEndpoint each : queue.receivers) {
             if (each.buffered != null && each.buffered.onClaimed(entry)) {
                 return;
             }
         }
         SoakReceive receive = receives.get(entry.context());
-        check(receive != null, () -> "no receive for " + entry);
+        check(receive != null, () -> "no receive belongs to " + entry);
         SoakEndpoint at = endpoints.get(receive.at);
-        check(at.rx == queue, () -> receive + " reported in another queue: " + entry);
-        check(!receive.ended, () -> receive + " reported again: " + entry);
+        check(at.rx == queue, () -> receive + " has an entry in a foreign queue: " + entry);
+        check(!receive.ended, () -> receive + " has a second entry: " + entry);
         if (receive.isBuffer) {
-            packing.onEntry(at, receive, entry);
+            multiReceives.onEntry(at, receive, entry);
             return;
         }
-        check(receive.wantsEntry || entry.errno() != 0, () -> receive + " wants no entry: " + entry);
+        check(receive.wantsEntry || entry.errno() != 0, () -> receive + " should have no entry: " + entry);
         receive.ended = true;
         receive.entry = entry;
         receive.endedStep = step;
-        if (receive.isLook()) {
-            onLooked(receive, entry);
+        if (receive.isPeek()) {
+            onPeeked(receive, entry);
             return;
         }
         boolean mayBe = receive.mustFailWith != 0 ? entry.errno() == receive.mustFailWith
             : entry.errno() == 0 || entry.errno() == FabricErrno.ETRUNC
             || receive.cancelRequested && entry.errno() == FabricErrno.ECANCELED;
-        check(mayBe, () -> "failed: " + receive);
-        if (!receive.tookMessage()) {
-            check(entry.length() == 0, () -> "bytes without a message: " + receive);
+        check(mayBe, () -> "unexpected error: " + receive);
+        if (!receive.hasMessage()) {
+            check(entry.length() == 0, () -> "an entry with bytes but no message: " + receive);
             release(at, receive, 0);
             return;
         }
         int placed = (int) entry.length();
-        check(placed <= receive.length, () -> "more than its room: " + receive);
+        check(placed <= receive.length, () -> "longer than its buffer: " + receive);
         long id = (entry.flags() & Flags.REMOTE_CQ_DATA) != 0 ? entry.data()
-            : placed >= Long.BYTES ? at.memory.idAt(receive.offset + receive.turned) : 0;
+            : placed >= Long.BYTES ? at.memory.idAt(receive.offset + receive.rotation) : 0;
         if (id != 0) {
-            take(receive, id);
+            assignMessage(receive, id);
             verify(at, receive, placed);
         }
     }
 
-    /** A discard is a receive of all bytes by nobody; a look without success is nothing that the model knows of. */
-    private void onLooked(SoakReceive look, SoakEntry entry) {
+    /** For the model a discard is a receive; an unsuccessful peek is not part of the model. */
+    private void onPeeked(SoakReceive peek, SoakEntry entry) {
         if (entry.errno() != 0) {
-            boolean mayBe = look.claim != null ? entry.errno() == FabricErrno.ETRUNC
+            boolean mayBe = peek.claim != null ? entry.errno() == FabricErrno.ETRUNC
                 : entry.errno() == FabricErrno.ENOMSG
-                || entry.errno() == FabricErrno.ENOSPC && (look.look & Flags.CLAIM) != 0;
-            check(mayBe, () -> "failed: " + look);
-            look.mustFailWith = look.claim != null ? 0 : entry.errno();
-        } else if (look.claim == null) {
+                || entry.errno() == FabricErrno.ENOSPC && (peek.peekFlags & Flags.CLAIM) != 0;
+            check(mayBe, () -> "unexpected error: " + peek);
+            peek.mustFailWith = peek.claim != null ? 0 : entry.errno();
+        } else if (peek.claim == null) {
             found++;
         }
-        boolean takes = look.mustFailWith == 0 && look.claim == null && look.look != Flags.PEEK;
+        boolean takes = peek.mustFailWith == 0 && peek.claim == null && peek.peekFlags != Flags.PEEK;
         if (takes && (entry.flags() & Flags.REMOTE_CQ_DATA) != 0) {
-            take(look, entry.data());
+            assignMessage(peek, entry.data());
         }
     }
 
-    /** The message that a receive has says who it is. */
-    void take(SoakReceive receive, long id) {
-        receive.message = taken(receive, id);
+    void assignMessage(SoakReceive receive, long id) {
+        receive.message = markReceived(receive, id);
     }
 
-    /** The message with this id, which a receive or buffer has now. */
-    SoakMessage taken(SoakReceive receive, long id) {
+    /** Notes that a receive or buffer has matched the message with this id, and returns it. */
+    SoakMessage markReceived(SoakReceive receive, long id) {
         SoakMessage message = sends.get(id);
-        check(message != null && message.to == receive.at, () -> "no message " + id + " for " + receive);
-        check(message.receivedBy == null, () -> message + " is received again by " + receive);
-        check(!message.isDropped(), () -> message + " is received by " + receive);
+        check(message != null && message.to == receive.at, () -> "no message " + id + " was sent to " + receive);
+        check(message.receivedBy == null, () -> message + " is received a second time by " + receive);
+        check(!message.isDropped(), () -> message + " has failed, but is received by " + receive);
         message.receivedBy = receive;
         message.arrivedBefore = Math.min(message.arrivedBefore, step + 1);
         return message;
     }
 
-    /** Looks at the memory of a receive whose message is known, and gives it back. */
+    /** Checks the memory of a receive whose message is known, and frees its slot. */
     void verify(SoakEndpoint at, SoakReceive receive, int placed) {
-        if (receive.turned != 0) {
-            int outside = at.memory.straighten(receive.offset, receive.length, receive.turned, placed);
-            check(outside < 0, () -> "byte " + (outside - receive.offset) + " of its pieces was written: " + receive);
+        if (receive.rotation != 0) {
+            int outside = at.memory.unrotate(receive.offset, receive.length, receive.rotation, placed);
+            check(outside < 0, () -> "byte " + (outside - receive.offset)
+                + " behind the message was overwritten: " + receive);
         }
-        int differs = placed == 0 ? -1 : at.memory.differs(receive.offset, placed, receive.message.id);
+        int differs = placed == 0 ? -1 : at.memory.firstDifference(receive.offset, placed, receive.message.id);
         check(differs < 0, () -> "byte " + differs + " of " + placed + " differs: " + receive);
         release(at, receive, placed);
     }
@@ -586,11 +587,11 @@ public final class SoakWorld implements AutoCloseable {
         if (receive.slot == null) {
             return;
         }
-        int disturbed = at.memory.disturbed(receive.slot, receive.offset, placed);
-        check(disturbed < 0, () -> "byte " + (disturbed - receive.offset) + " outside of its message was written: "
-            + receive);
+        int overwritten = at.memory.firstOverwritten(receive.slot, receive.offset, placed);
+        check(overwritten < 0, () -> "byte " + (overwritten - receive.offset)
+            + " outside of the message was overwritten: " + receive);
         at.memory.restore(receive.offset, placed);
-        at.memory.give(receive.slot);
+        at.memory.free(receive.slot);
         receive.slot = null;
     }
 
@@ -605,7 +606,7 @@ public final class SoakWorld implements AutoCloseable {
         return count;
     }
 
-    /** Reads everything until something has happened. */
+    /** Reads all queues until a condition holds. */
     void await(String what, BooleanSupplier condition) {
         long deadline = drivers.nanoTime() + drivers.patienceNs();
         while (true) {
@@ -617,7 +618,7 @@ public final class SoakWorld implements AutoCloseable {
             if (read == 0) {
                 drivers.pump();
             }
-            check(drivers.nanoTime() - deadline < 0, () -> what + " never came");
+            check(drivers.nanoTime() - deadline < 0, () -> "timed out waiting for " + what);
         }
     }
 

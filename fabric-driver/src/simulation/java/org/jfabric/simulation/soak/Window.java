@@ -2,9 +2,9 @@ package org.jfabric.simulation.soak;
 
 import java.util.Random;
 
-/** What is likely between two barriers: who sends, how long messages are, how the kinds of operations are mixed. */
+/** The random distribution of one window: senders, lengths of messages, and kinds of operations. */
 final class Window {
-    /** Parts of a window, each with a mix of its own. */
+    /** Parts of a window with different weights of the kinds. */
     static final int PHASES = 3;
 
     /** The only sender, or -1 for all. */

@@ -1,5 +1,5 @@
 /**
- * Random operations of every kind through the public API, whose entries and bytes are compared with a naive model: the
- * soak, which runs over real drivers and in simulations. See docs/soak.md.
+ * The soak: random operations of every kind through the public API, whose entries and bytes are compared with a naive
+ * model, over real drivers and in simulations. See docs/soak.md.
  */
 package org.jfabric.simulation.soak;

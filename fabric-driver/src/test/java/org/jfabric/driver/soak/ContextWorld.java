@@ -29,7 +29,7 @@ import org.jfabric.test.TestProcess;
 /**
  * Random receives, cancels and late reads of contexts, while senders in other processes send and some of them are
  * killed. Every receive ends once; every message of a sender that lives is received once, where it was sent to, and
- * whole; of a sender that was killed none is received twice. At the end a {@link ContextJudge} for each context
+ * whole; of a sender that was killed none is received twice. At the end a {@link ContextCheck} for each context
  * compares what was matched with the naive model.
  */
 final class ContextWorld implements AutoCloseable {
@@ -338,7 +338,7 @@ final class ContextWorld implements AutoCloseable {
         for (int at = 0; at < target.contexts.size(); at++) {
             Endpoint context = target.contexts.get(at);
             Deadline.await("all room", () -> context.rxSizeLeft() == ContextTarget.RECEIVES, this::state);
-            new ContextJudge(receives.get(at), target.isShared, this::state).run();
+            new ContextCheck(receives.get(at), target.isShared, this::state).run();
         }
         target.queues.forEach(queue -> assertNull(queue.poll(), this::state));
     }

@@ -29,7 +29,7 @@ class SoakTest {
         long found = 0;
         long accessed = 0;
         long packed = 0;
-        long shown = 0;
+        long inSlabs = 0;
         long lent = 0;
         long windows = 0;
         while (done < wanted) {
@@ -40,15 +40,15 @@ class SoakTest {
                 found += world.found;
                 accessed += world.accessed;
                 packed += world.packed;
-                shown += world.shown;
+                inSlabs += world.inSlabs;
                 lent += world.lent;
                 windows += world.windows;
             }
         }
         System.out.printf(
-            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d looks that found, %,d accesses, %,d packed, "
+            "soak %s: seeds %d to %d, %,d operations and %,d refused, %,d peeks that found, %,d accesses, %,d packed, "
                 + "%,d in slabs, %,d lent, %,d barriers, %,d ms%n",
-            setup, SoakOptions.seed(), seed - 1, done, refused, found, accessed, packed, shown, lent, windows,
+            setup, SoakOptions.seed(), seed - 1, done, refused, found, accessed, packed, inSlabs, lent, windows,
             TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beginNs));
     }
 

@@ -14,25 +14,26 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
 /**
- * Says whether what one endpoint received since the last barrier is what the rules allow.
+ * Checks what one endpoint received since the last barrier against the rules of matching.
  *
- * <p>Drivers are asynchronous, so that nobody knows when a message met the receives. It need not be known: receives are
+ * <p>Drivers are asynchronous, so the time at which a message arrived is unknown. It is not needed: receives are
  * ordered by their posting, the messages of one sender by their sending, and matching prefers the older one on both
- * sides. For a given order of all arrivals that leaves one outcome, however posting and arriving were mixed (as in
- * stable marriage with common preferences). So the outcome itself tells of the order of arrivals: where a message
- * passed an older receive that accepts it, that receive had taken another message, or was cancelled, before. The judge
- * collects these relations, with the order of each sender and what was seen before what was posted; if they form a
- * circle, no order of arrivals explains the outcome. Otherwise the {@link NaiveMatcher} is run with such an order, and
- * has to agree entry for entry.
+ * sides. So a given order of all arrivals has exactly one outcome, however posts and arrivals were interleaved (as in
+ * stable marriage with common preferences). The outcome in turn restricts the order of arrivals: if a message passed an
+ * older receive that accepts it, that receive had matched another message, or had been cancelled, before. These
+ * relations, the order of each sender, and the steps in which events were observed must have no cycle; otherwise no
+ * order of arrivals explains the outcome. If they have none, the {@link NaiveMatcher} runs with an order that satisfies
+ * them and must write the same entries.
  */
-final class Judge {
-    private record Way(int from, boolean tagged, long tag) {
+final class MatchingCheck {
+    /** Messages of one stream are received in the order in which they were sent. */
+    private record Stream(int from, boolean tagged, long tag) {
     }
 
     private final SoakWorld world;
     private final SoakEndpoint endpoint;
     private final List<SoakMessage> messages = new ArrayList<>();
-    /** Messages, then cancels of receives, then the ends of buffers by messages that did not fit. */
+    /** Messages, then cancelled receives, then buffers that ended because a message did not fit. */
     private final List<Object> events = new ArrayList<>();
     private final Map<Object, Integer> numbers = new HashMap<>();
     private int firstEnd;
@@ -40,64 +41,64 @@ final class Judge {
     private int[] followerCounts;
     private int[] precedents;
 
-    Judge(SoakWorld world, SoakEndpoint endpoint) {
+    MatchingCheck(SoakWorld world, SoakEndpoint endpoint) {
         this.world = world;
         this.endpoint = endpoint;
     }
 
-    /** Of the buffers that have ended by the rules. */
-    private final Map<SoakReceive, BufferJudge> buffers = new HashMap<>();
+    /** Buffers that were posted successfully. */
+    private final Map<SoakReceive, BufferOrder> buffers = new HashMap<>();
 
     void run() {
         endpoint.inbound.stream().filter(message -> !message.isDropped()).forEach(messages::add);
         identify();
         collect();
         relate();
-        endpoint.looks.forEach(this::judgeLook);
-        endpoint.settlements.forEach(this::judgeSettlement);
+        endpoint.peeks.forEach(this::checkPeek);
+        endpoint.claimEnds.forEach(this::checkClaimEnd);
         replay(order());
     }
 
-    /** Messages that are alike for matching are received in their order, so the entries tell which is which. */
+    /** Identifies messages that carry no id: those with the same sender and tag are received in order. */
     private void identify() {
-        Map<Way, Deque<SoakMessage>> sent = new HashMap<>();
+        Map<Stream, Deque<SoakMessage>> sent = new HashMap<>();
         for (SoakMessage message : messages) {
-            sent.computeIfAbsent(new Way(message.from, message.tagged, message.tag), way -> new ArrayDeque<>())
+            sent.computeIfAbsent(new Stream(message.from, message.tagged, message.tag), stream -> new ArrayDeque<>())
                 .add(message);
         }
         for (SoakReceive receive : endpoint.receives) {
             for (SoakPart part : receive.parts) {
                 SoakMessage expected = next(sent, receive, part.message, part.entry);
                 if (part.message == null) {
-                    world.packing.identify(endpoint, receive, part, expected.id);
+                    world.multiReceives.identify(endpoint, receive, part, expected.id);
                 }
                 world.check(part.message == expected,
-                    () -> "out of order: " + part + " in " + receive + ", but next is " + expected);
+                    () -> "out of order: " + part + " in " + receive + ", expected " + expected);
             }
             if (receive.isBuffer) {
-                world.packing.giveBack(endpoint, receive);
+                world.multiReceives.giveBack(endpoint, receive);
             }
-            if (!receive.tookMessage()) {
+            if (!receive.hasMessage()) {
                 continue;
             }
             SoakMessage expected = next(sent, receive, receive.message, receive.entry);
             if (receive.message == null) {
-                world.take(receive, expected.id);
-                if (!receive.isLook()) {
+                world.assignMessage(receive, expected.id);
+                if (!receive.isPeek()) {
                     world.verify(endpoint, receive, (int) receive.entry.length());
                 }
             }
-            world.check(receive.message == expected, () -> "out of order: " + receive + ", but next is " + expected);
+            world.check(receive.message == expected, () -> "out of order: " + receive + ", expected " + expected);
         }
-        sent.values().forEach(queue -> world.check(queue.isEmpty(), () -> "lost: " + queue));
+        sent.values().forEach(queue -> world.check(queue.isEmpty(), () -> "not received: " + queue));
     }
 
     private SoakMessage next(
-        Map<Way, Deque<SoakMessage>> sent, SoakReceive receive, SoakMessage message, SoakEntry entry) {
-        Way way = message != null ? new Way(message.from, message.tagged, message.tag)
-            : new Way(endpoint.indexOf(entry.source()), (entry.flags() & Flags.TAGGED) != 0, entry.tag());
-        Deque<SoakMessage> queue = sent.get(way);
-        world.check(queue != null && !queue.isEmpty(), () -> "no message was left for " + receive);
+        Map<Stream, Deque<SoakMessage>> sent, SoakReceive receive, SoakMessage message, SoakEntry entry) {
+        Stream stream = message != null ? new Stream(message.from, message.tagged, message.tag)
+            : new Stream(endpoint.indexOf(entry.source()), (entry.flags() & Flags.TAGGED) != 0, entry.tag());
+        Deque<SoakMessage> queue = sent.get(stream);
+        world.check(queue != null && !queue.isEmpty(), () -> "more entries than messages, the last one of " + receive);
         return queue.poll();
     }
 
@@ -111,7 +112,7 @@ final class Judge {
         firstEnd = events.size();
         for (SoakReceive receive : endpoint.receives) {
             if (receive.isBuffer && receive.mustFailWith == 0) {
-                BufferJudge buffer = new BufferJudge(world, receive);
+                BufferOrder buffer = new BufferOrder(world, receive);
                 buffers.put(receive, buffer);
                 if (buffer.end != null) {
                     events.add(buffer.end);
@@ -128,10 +129,10 @@ final class Judge {
 
     private void relate() {
         Map<Integer, SoakMessage> lastOf = new HashMap<>();
-        boolean holdsBack = endpoint.packs && !world.neverHoldsBack();
+        boolean mayWaitForSlots = endpoint.usesMultiReceive && !world.neverWaitsForSlots();
         for (SoakMessage message : messages) {
-            // untagged ones that wait for slots are passed by tagged ones, which meet other receives
-            int sender = holdsBack && message.tagged ? ~message.from : message.from;
+            // untagged messages may wait for slots while tagged ones of their sender arrive
+            int sender = mayWaitForSlots && message.tagged ? ~message.from : message.from;
             SoakMessage last = lastOf.put(sender, message);
             if (last != null) {
                 before(last, message);
@@ -165,7 +166,7 @@ final class Judge {
         relateByTime();
     }
 
-    /** What was seen in an earlier step than the one that something was posted in came before it. */
+    /** An event that was observed before a later operation was posted precedes it. */
     private void relateByTime() {
         for (Object early : events) {
             long seenBefore = seenBefore(early);
@@ -183,11 +184,11 @@ final class Judge {
         if (event instanceof SoakMessage message) {
             return message.arrivedBefore;
         }
-        if (event instanceof BufferJudge.End end) {
+        if (event instanceof BufferOrder.End end) {
             return end.buffer().endedStep + 1;
         }
         SoakReceive cancel = (SoakReceive) event;
-        // nobody is told when a cancel came too late
+        // a cancel that came too late has no entry of its own
         return cancel.isCancelled() ? cancel.endedStep + 1 : SoakMessage.NEVER;
     }
 
@@ -201,13 +202,13 @@ final class Judge {
         precedents[to]++;
     }
 
-    /** One of all that are named for the later event has to be there before it. */
+    /** At least one of all events that are passed for the later one precedes it. */
     private void perhapsBefore(Object early, Object late) {
         before(early, late);
         precedents[numbers.get(late)] = 1;
     }
 
-    /** An order of arrivals and cancels that explains the outcome. */
+    /** An order of arrivals and cancels that satisfies all relations. */
     private List<Object> order() {
         List<Object> order = new ArrayList<>();
         Deque<Integer> ready = new ArrayDeque<>();
@@ -226,35 +227,35 @@ final class Judge {
             }
         }
         world.check(order.size() == events.size(), () -> {
-            List<Object> circle = new ArrayList<>(events);
-            circle.removeAll(order);
-            return "no order of arrivals at e" + endpoint.index + " explains what was received; among:\n  "
-                + String.join("\n  ", circle.stream().map(Object::toString).toList()) + "\nall receives:\n  "
+            List<Object> cycle = new ArrayList<>(events);
+            cycle.removeAll(order);
+            return "no order of arrivals at e" + endpoint.index + " explains what was received; the cycle is among:\n  "
+                + String.join("\n  ", cycle.stream().map(Object::toString).toList()) + "\nall receives:\n  "
                 + String.join("\n  ", endpoint.receives.stream().map(Object::toString).toList());
         });
         return order;
     }
 
     /**
-     * A look that left its message: it saw one that nobody had taken who was posted before it, of its sender the oldest
-     * one. What it did not see had not arrived, or was taken before.
+     * A peek without claim or discard returns the oldest message of that sender that no earlier receive has matched. It
+     * precedes the first such message of each other sender, which it would have returned otherwise.
      */
-    private void judgeLook(SoakReceive look) {
+    private void checkPeek(SoakReceive peek) {
         Set<SoakMessage> taken = new HashSet<>();
-        for (SoakReceive receive : endpoint.receives.subList(0, look.position)) {
+        for (SoakReceive receive : endpoint.receives.subList(0, peek.position)) {
             taken.add(receive.message);
             receive.parts.forEach(part -> taken.add(part.message));
         }
         Map<Integer, SoakMessage> oldest = new HashMap<>();
-        messages.stream().filter(message -> look.accepts(message) && !taken.contains(message))
+        messages.stream().filter(message -> peek.accepts(message) && !taken.contains(message))
             .forEach(message -> oldest.putIfAbsent(message.from, message));
-        if (look.mustFailWith != 0) {
-            assertEntry(look, ended(look, look.mustFailWith));
+        if (peek.mustFailWith != 0) {
+            assertEntry(peek, ended(peek, peek.mustFailWith));
             return;
         }
-        SoakMessage seen = oldest.get(endpoint.indexOf(look.entry.source()));
-        world.check(seen != null, () -> "no message was there for " + look);
-        assertEntry(look, received(look, seen));
+        SoakMessage seen = oldest.get(endpoint.indexOf(peek.entry.source()));
+        world.check(seen != null, () -> "there was no message that this could find: " + peek);
+        assertEntry(peek, received(peek, seen));
         for (SoakMessage other : oldest.values()) {
             if (other != seen) {
                 before(seen, other);
@@ -262,8 +263,8 @@ final class Judge {
         }
     }
 
-    /** Who has reserved a message gets it, or drops it as a whole. */
-    private void judgeSettlement(SoakReceive receive) {
+    /** A claimed message is received or discarded by the call that names its claim. */
+    private void checkClaimEnd(SoakReceive receive) {
         receive.message = receive.claim.message;
         assertEntry(receive, received(receive, receive.message));
         if (receive.slot != null) {
@@ -271,7 +272,7 @@ final class Judge {
         }
     }
 
-    /** Entry for entry, as the naive matcher would have written them. */
+    /** Runs the naive matcher with this order and compares each entry. */
     private void replay(List<Object> order) {
         NaiveMatcher<SoakReceive, SoakMessage> matcher = new NaiveMatcher<>();
         for (SoakReceive receive : endpoint.receives) {
@@ -284,7 +285,7 @@ final class Judge {
         for (Object event : order) {
             if (event instanceof SoakMessage message) {
                 SoakReceive receive = matcher.arrive(message);
-                world.check(receive == message.receivedBy, () -> "the model gives " + message + " to " + receive);
+                world.check(receive == message.receivedBy, () -> "the model matches " + message + " with " + receive);
                 if (receive.isBuffer) {
                     assertPart(receive, message);
                 } else {
@@ -294,26 +295,27 @@ final class Judge {
                 SoakReceive receive = (SoakReceive) event;
                 boolean cancelled = matcher.cancel(receive);
                 world.check(cancelled == receive.isCancelled(),
-                    () -> "cancelled by the model " + cancelled + ": " + receive);
+                    () -> (cancelled ? "the model cancels " : "the model does not cancel ") + receive);
                 if (cancelled) {
                     assertEntry(receive, ended(receive, FabricErrno.ECANCELED));
                 }
             }
         }
         for (SoakReceive receive : endpoint.receives) {
-            world.check(receive.judged == receive.parts.size(), () -> "the model places fewer messages in " + receive);
+            world.check(
+                receive.replayed == receive.parts.size(), () -> "the model places fewer messages in " + receive);
             if (receive.isBuffer && receive.mustFailWith == 0 && !receive.isCancelled()) {
                 assertEntry(receive, ended(receive, 0));
             }
         }
         world.check(matcher.posted().isEmpty() && matcher.unexpected().isEmpty(),
-            () -> "the model has left " + matcher.posted() + matcher.unexpected());
+            () -> "unmatched in the model: " + matcher.posted() + matcher.unexpected());
     }
 
     private void assertEntry(SoakReceive receive, SoakEntry expected) {
-        boolean silent = !receive.mustEnd() && expected.errno() == 0;
+        boolean silent = !receive.mustHaveEntry() && expected.errno() == 0;
         world.check(silent ? receive.entry == null : expected.equals(receive.entry),
-            () -> "the model has " + expected + " for " + receive);
+            () -> "the model expects " + expected + " of " + receive);
     }
 
     private static SoakEntry ended(SoakReceive receive, int errno) {
@@ -321,21 +323,21 @@ final class Judge {
         return new SoakEntry(receive.context, flags, 0, 0, 0, -1L, errno, 0, 0);
     }
 
-    /** The next message of a buffer: its place is the model's. */
+    /** The next message of a buffer must be where the model places it. */
     private void assertPart(SoakReceive buffer, SoakMessage message) {
-        world.check(buffer.judged < buffer.parts.size(), () -> "the model places more messages in " + buffer);
-        SoakPart part = buffer.parts.get(buffer.judged++);
+        world.check(buffer.replayed < buffer.parts.size(), () -> "the model places more messages in " + buffer);
+        SoakPart part = buffer.parts.get(buffer.replayed++);
         world.check(part.message == message && part.offset == buffer.offset + message.place
             && part.length == message.placed,
-            () -> "the model has " + message + " at " + message.place + ", not " + part + " in " + buffer);
+            () -> "the model places " + message + " at " + message.place + ", not " + part + " in " + buffer);
         SoakEntry expected = received(buffer, message, message.placed, buffer.base + message.place);
         boolean silent = !buffer.wantsEntry && expected.errno() == 0;
         world.check(silent ? part.entry == null : expected.equals(part.entry),
-            () -> "the model has " + expected + " for " + part + " in " + buffer);
+            () -> "the model expects " + expected + " of " + part + " in " + buffer);
     }
 
     private SoakEntry received(SoakReceive receive, SoakMessage message) {
-        boolean whole = receive.isLook() && receive.slot == null;
+        boolean whole = receive.isPeek() && receive.slot == null;
         return received(
             receive, message, whole ? message.length : Math.min(message.length, receive.length), 0);
     }

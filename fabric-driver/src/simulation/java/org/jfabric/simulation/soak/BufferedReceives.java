@@ -17,39 +17,39 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.SlabDescriptor;
 
 /**
- * What an endpoint with buffered receives was shown in its slab, what it keeps of that, and what it claims. Every
- * message says who it is by its first bytes. Which receive a tagged message took nobody is told, so the account is
- * whether there is a receive for each.
+ * Checks the messages that an endpoint with buffered receives gets in its slab, keeps some of them, and releases,
+ * claims or discards these. Each message begins with its id. The entry does not name the matched receive, so for tagged
+ * messages it is only checked that there is a distinct receive for each.
  */
-final class BufferedSide {
-    /** A message that stays in its cell until it is given back, claimed or discarded. */
-    private record Held(RecvContext shown, long id, SoakMessage message) {
+final class BufferedReceives {
+    /** A message that stays in its cell until it is released, claimed or discarded. */
+    private record Kept(RecvContext context, long id, SoakMessage message) {
     }
 
-    /** A call that ends a message; its slot is null for a discard. */
+    /** A call that claims a message, or discards it if the slot is null. */
     private record Claim(SoakMessage message, SoakMemory.Slot slot, int offset, int length) {
     }
 
     final int limit;
     final int least;
-    /** Entries that count as received, and those that failed, since the last barrier. */
+    /** Successful and failed receives since the last barrier, as counters count them. */
     long counted;
     long countedFailed;
     private final SoakWorld world;
     private final SoakEndpoint at;
-    private final List<Held> held = new ArrayList<>();
+    private final List<Kept> kept = new ArrayList<>();
     private final Map<Long, Claim> claims = new HashMap<>();
-    private final List<SoakMessage> taggedShown = new ArrayList<>();
+    private final List<SoakMessage> taggedMessages = new ArrayList<>();
     private final Map<Integer, Long> lastUntagged = new HashMap<>();
 
-    BufferedSide(SoakWorld world, SoakEndpoint at, int limit, int least) {
+    BufferedReceives(SoakWorld world, SoakEndpoint at, int limit, int least) {
         this.world = world;
         this.at = at;
         this.limit = limit;
         this.least = least;
     }
 
-    /** Posts a receive that only says which tag is wanted: its buffer is not looked at. Null if that was refused. */
+    /** Posts a receive, of which only tag and source matter, not the buffer; null if it was refused. */
     SoakReceive postTag(long tag, long ignore, int source) {
         SoakReceive receive = new SoakReceive();
         receive.at = at.index;
@@ -63,103 +63,103 @@ final class BufferedSide {
         return world.post(receive, world.random.nextLong(), at.sourceOf(receive)) ? receive : null;
     }
 
-    /** An entry hands a cell out. */
-    void onShown(SoakEntry entry, RecvContext shown) {
+    /** An entry delivers a message in a cell of the slab. */
+    void onMessage(SoakEntry entry, RecvContext shown) {
         boolean whole = shown.isWhole();
         long length = whole ? entry.length() : Math.min(entry.length(), least);
         world.check(shown.id() == entry.context() && shown.buffer().capacity() == length && length >= Long.BYTES,
             () -> shown + " has " + shown.buffer().capacity() + " bytes: " + entry);
         SoakReceive receive = new SoakReceive();
-        receive.call = "shown";
+        receive.call = "buffered";
         receive.at = at.index;
         receive.context = entry.context();
-        SoakMessage message = world.taken(receive, SoakMemory.idOf(shown.buffer().getLong(0)));
+        SoakMessage message = world.markReceived(receive, SoakMemory.idOf(shown.buffer().getLong(0)));
         long more = message.length > limit ? Flags.MORE : 0;
         SoakEntry expected = new SoakEntry(entry.context(),
             Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0) | more, message.length,
             message.data(), message.tag, at.addresses[message.from], 0, 0, entry.buf());
-        world.check(entry.equals(expected), () -> message + " is shown by " + entry + ", not " + expected);
+        world.check(entry.equals(expected), () -> message + " has the entry " + entry + ", not " + expected);
         long place = shown.buffer().addressOffset();
-        held.forEach(each -> world.check(
-            each.shown.buffer().addressOffset() != place, () -> entry + " is where " + each + " is"));
-        verify(new Held(shown, entry.context(), message));
+        kept.forEach(each -> world.check(
+            each.context.buffer().addressOffset() != place, () -> entry + " is in the cell of " + each));
+        verify(new Kept(shown, entry.context(), message));
         counted++;
-        world.shown++;
-        // no slab of this test has so many cells
+        world.inSlabs++;
+        // this cell number, which no slab here reaches, marks a message that stays in the ring
         world.lent += SlabDescriptor.cell(entry.context()) == SlabDescriptor.MAX_CELLS - 1 ? 1 : 0;
         if (message.tagged) {
             onTagged(message);
         } else {
             Long last = lastUntagged.put(message.from, message.id);
-            world.check(last == null || last < message.id, () -> message + " is shown behind #" + last);
+            world.check(last == null || last < message.id, () -> message + " is delivered after #" + last);
         }
         int dice = world.random.nextInt(3);
-        boolean keeps = !whole || dice == 0 || !at.rx.holds && dice == 1;
-        boolean givesBack = !keeps && (!at.rx.holds || dice == 1);
+        boolean keeps = !whole || dice == 0 || !at.rx.lends && dice == 1;
+        boolean givesBack = !keeps && (!at.rx.lends || dice == 1);
         if (keeps || givesBack && shown.release() != 0) {
             int result = shown.retain();
-            // what lies in a ring needs a cell
+            // a message in the ring is copied to a cell, of which none may be free
             world.check(result == 0 || result == -FabricErrno.EAGAIN && whole,
-                () -> "to keep " + message + " was answered " + FabricErrno.name(result));
+                () -> "retain() of " + message + " answered " + FabricErrno.name(result));
             if (result == 0) {
-                held.add(new Held(shown, shown.id(), message));
+                kept.add(new Kept(shown, shown.id(), message));
             }
         }
     }
 
     private void onTagged(SoakMessage message) {
         if ((message.tag & SoakWorld.BARRIER_TAG) == 0) {
-            taggedShown.add(message);
+            taggedMessages.add(message);
             return;
         }
         SoakReceive receive = at.receives.stream()
             .filter(each -> each.tag == message.tag && !each.ended).findFirst().orElse(null);
-        world.check(receive != null, () -> message + " is shown without a receive");
+        world.check(receive != null, () -> message + " is delivered without a receive");
         receive.ended = true;
     }
 
-    private void verify(Held shown) {
-        long address = shown.shown.buffer().addressOffset();
-        int length = shown.shown.buffer().capacity();
-        int differs = SoakMemory.differs(address, length, shown.message.id);
-        world.check(shown.shown.id() == shown.id && differs < 0,
-            () -> "byte " + differs + " of the " + length + " differs that are in " + shown);
+    private void verify(Kept one) {
+        long address = one.context.buffer().addressOffset();
+        int length = one.context.buffer().capacity();
+        int differs = SoakMemory.firstDifference(address, length, one.message.id);
+        world.check(one.context.id() == one.id && differs < 0,
+            () -> "byte " + differs + " of " + length + " differs in " + one);
     }
 
-    /** Ends one of the messages that are kept, or tries to; false if nothing came of it. */
-    boolean use() {
-        if (held.isEmpty()) {
+    /** Releases, claims or discards one of the kept messages; false if there is none or the call was refused. */
+    boolean endOne() {
+        if (kept.isEmpty()) {
             return false;
         }
         Random random = world.random;
-        Held one = held.get(random.nextInt(held.size()));
+        Kept one = kept.get(random.nextInt(kept.size()));
         verify(one);
         boolean done;
         if (one.message.length <= limit && random.nextBoolean()) {
-            int result = one.shown.release();
+            int result = one.context.release();
             world.check(result == 0 || result == -FabricErrno.EAGAIN,
-                () -> "giving back of " + one + " was answered " + FabricErrno.name(result));
+                () -> "release() of " + one + " answered " + FabricErrno.name(result));
             done = result == 0;
         } else {
             done = random.nextInt(3) == 0 ? discard(one) : claim(one);
         }
         if (done) {
-            held.remove(one);
-            world.check(!one.shown.isOpen(), () -> "still open: " + one);
-            world.accepted("end of " + one.message + " as it was shown");
+            kept.remove(one);
+            world.check(!one.context.isOpen(), () -> "still open after its end: " + one);
+            world.accepted("end of buffered " + one.message);
         }
         return done;
     }
 
-    private boolean discard(Held one) {
+    private boolean discard(Kept one) {
         long flags = Flags.DISCARD | (world.random.nextBoolean() ? Flags.CLAIM : 0);
         return end(one, new Claim(one.message, null, 0, 0), 0, flags);
     }
 
-    private boolean claim(Held one) {
+    private boolean claim(Kept one) {
         int length = world.random.nextInt(5) == 0 ? world.random.nextInt(one.message.length + 1)
             : Math.min(one.message.length + world.random.nextInt(100), SoakMemory.ROOM[2]);
-        SoakMemory.Slot slot = at.memory.take(false, length);
+        SoakMemory.Slot slot = at.memory.acquire(false, length);
         if (slot == null) {
             return false;
         }
@@ -168,21 +168,21 @@ final class BufferedSide {
             Flags.CLAIM | Flags.COMPLETION)) {
             return true;
         }
-        at.memory.give(slot);
+        at.memory.free(slot);
         return false;
     }
 
-    private boolean end(Held one, Claim claim, long buf, long flags) {
+    private boolean end(Kept one, Claim claim, long buf, long flags) {
         boolean tagged = one.message.tagged;
         if (world.random.nextInt(8) == 0) {
             int wrong = call(!tagged, buf, claim.length, one.id, flags);
-            world.check(wrong == -FabricErrno.EINVAL, () -> "the other kind of call was answered " + wrong);
+            world.check(wrong == -FabricErrno.EINVAL, () -> "a call of the wrong kind answered " + wrong);
         }
         long context = world.nextId++;
-        one.shown.context(context);
+        one.context.context(context);
         int result = call(tagged, buf, claim.length, one.id, flags);
         world.check(result == 0 || result == -FabricErrno.EAGAIN,
-            () -> "the end of " + one + " was answered " + FabricErrno.name(result));
+            () -> "a claim or discard of " + one + " answered " + FabricErrno.name(result));
         if (result == 0) {
             claims.put(context, claim);
         }
@@ -194,7 +194,7 @@ final class BufferedSide {
             : at.endpoint.recvmsg(buf, length, FabricAddress.ADDR_UNSPEC, id, flags);
     }
 
-    /** An entry with a context of this endpoint; false if it is not of a claim or discard. */
+    /** Checks the entry of a claim or discard; false if it is of neither. */
     boolean onClaimed(SoakEntry entry) {
         Claim claim = claims.remove(entry.context());
         if (claim == null) {
@@ -207,50 +207,51 @@ final class BufferedSide {
             Flags.RECV | message.kind() | (message.hasData ? Flags.REMOTE_CQ_DATA : 0) | (discards ? 0 : Flags.CLAIM),
             placed, message.data(), message.tag, at.addresses[message.from],
             placed < message.length ? FabricErrno.ETRUNC : 0, message.length - placed, 0);
-        world.check(entry.equals(expected), () -> claim + " has " + entry + ", not " + expected);
+        world.check(entry.equals(expected), () -> claim + " has the entry " + entry + ", not " + expected);
         if (discards) {
             return true;
         }
         counted += entry.errno() == 0 ? 1 : 0;
         countedFailed += entry.errno() == 0 ? 0 : 1;
-        int differs = at.memory.differs(claim.offset, placed, message.id);
+        int differs = at.memory.firstDifference(claim.offset, placed, message.id);
         world.check(placed == 0 || differs < 0, () -> "byte " + differs + " of " + placed + " differs: " + claim);
-        int disturbed = at.memory.disturbed(claim.slot, claim.offset, placed);
-        world.check(disturbed < 0, () -> "byte " + (disturbed - claim.offset) + " outside was written: " + claim);
+        int overwritten = at.memory.firstOverwritten(claim.slot, claim.offset, placed);
+        world.check(
+            overwritten < 0, () -> "byte " + (overwritten - claim.offset) + " outside was overwritten: " + claim);
         at.memory.restore(claim.offset, placed);
-        at.memory.give(claim.slot);
+        at.memory.free(claim.slot);
         return true;
     }
 
-    /** Ends all that is kept; false if that is not done yet. */
-    boolean settle() {
-        for (int i = held.size(); i > 0; i--) {
-            use();
+    /** Ends all kept messages; false while some have not ended. */
+    boolean endAll() {
+        for (int i = kept.size(); i > 0; i--) {
+            endOne();
         }
-        return held.isEmpty() && claims.isEmpty();
+        return kept.isEmpty() && claims.isEmpty();
     }
 
-    /** Receives that no cancel has ended are those whose messages were shown, one for one. */
+    /** Checks that each tagged message has a distinct receive, and each receive that was not cancelled a message. */
     void account() {
         List<SoakReceive> taken = at.receives.stream().filter(each -> !each.ended).toList();
-        world.check(taken.size() == taggedShown.size(), () -> taggedShown.size()
-            + " tagged messages were shown at e" + at.index + ", " + taken.size() + " receives took one: "
-            + taggedShown + " and " + taken);
+        world.check(taken.size() == taggedMessages.size(), () -> taggedMessages.size()
+            + " tagged messages were delivered at e" + at.index + ", and " + taken.size() + " receives matched: "
+            + taggedMessages + " and " + taken);
         int[] messageOf = new int[taken.size()];
         Arrays.fill(messageOf, -1);
-        for (int i = 0; i < taggedShown.size(); i++) {
-            SoakMessage message = taggedShown.get(i);
-            world.check(finds(i, taken, messageOf, new HashSet<>()),
-                () -> "no receive of e" + at.index + " was left for " + message + " among " + taken);
+        for (int i = 0; i < taggedMessages.size(); i++) {
+            SoakMessage message = taggedMessages.get(i);
+            world.check(findsReceive(i, taken, messageOf, new HashSet<>()),
+                () -> "no receive of e" + at.index + " is left for " + message + " among " + taken);
         }
         taken.forEach(each -> each.ended = true);
     }
 
-    /** A receive for a message, where others may have to take another one. */
-    private boolean finds(int message, List<SoakReceive> taken, int[] messageOf, Set<Integer> tried) {
+    /** Assigns a receive to a message, reassigning earlier messages if needed (augmenting paths). */
+    private boolean findsReceive(int message, List<SoakReceive> taken, int[] messageOf, Set<Integer> tried) {
         for (int i = 0; i < taken.size(); i++) {
-            if (taken.get(i).accepts(taggedShown.get(message)) && tried.add(i)
-                && (messageOf[i] < 0 || finds(messageOf[i], taken, messageOf, tried))) {
+            if (taken.get(i).accepts(taggedMessages.get(message)) && tried.add(i)
+                && (messageOf[i] < 0 || findsReceive(messageOf[i], taken, messageOf, tried))) {
                 messageOf[i] = message;
                 return true;
             }
@@ -258,16 +259,16 @@ final class BufferedSide {
         return false;
     }
 
-    void forget() {
-        taggedShown.clear();
+    void reset() {
+        taggedMessages.clear();
         lastUntagged.clear();
         counted = 0;
         countedFailed = 0;
     }
 
-    /** What is neither given back nor ended. */
-    List<Object> open() {
-        List<Object> open = new ArrayList<>(held);
+    /** Messages that have not been released, and claims without an entry. */
+    List<Object> unended() {
+        List<Object> open = new ArrayList<>(kept);
         open.addAll(claims.values());
         return Collections.unmodifiableList(open);
     }

@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a multi-receive buffer tells of the order of arrivals. Its messages came in their order. Those that it would
- * accept and that went past it came later: behind the last one if that filled it, behind its cancel, or else behind one
- * that was too long for the rest of it. Which one that was is not known if such messages of several senders passed;
- * then it is any of them, so the {@link End} of the buffer is possible as soon as one has come.
+ * The relations between arrivals that follow from a multi-receive buffer. Its messages arrived in their order in the
+ * buffer. Messages that it accepts and that matched younger receives arrived later: after the message that filled it,
+ * after its cancel, or after a message that was too long for the rest of it. If such messages of several senders were
+ * too long, any of them may have ended the buffer, so its {@link End} is possible as soon as one of them has arrived.
  */
-final class BufferJudge {
-    /** A buffer was ended by a message that did not fit: an event that waits for any of several others. */
+final class BufferOrder {
+    /** The end of a buffer by a message that did not fit: an event after at least one of several others. */
     record End(SoakReceive buffer) {
     }
 
-    /** Notes that one event came before another one. */
+    /** Adds the relation that one event precedes another one. */
     interface Relation {
         void before(Object early, Object late);
     }
@@ -24,14 +24,14 @@ final class BufferJudge {
     private final SoakWorld world;
     final SoakReceive buffer;
     final End end;
-    /** By sender, the first one that went past. */
+    /** The first message of each sender that passed the buffer. */
     private final Map<Integer, SoakMessage> passing = new HashMap<>();
 
-    BufferJudge(SoakWorld world, SoakReceive buffer) {
+    BufferOrder(SoakWorld world, SoakReceive buffer) {
         this.world = world;
         this.buffer = buffer;
         boolean ends = !buffer.isCancelled() && !isFull();
-        world.check(!ends || !buffer.parts.isEmpty(), () -> "released although nothing is in it: " + buffer);
+        world.check(!ends || !buffer.parts.isEmpty(), () -> "released empty: " + buffer);
         this.end = ends ? new End(buffer) : null;
     }
 
@@ -47,15 +47,15 @@ final class BufferJudge {
         return !buffer.parts.isEmpty() && buffer.length - used() < buffer.minFree;
     }
 
-    /** A message that it accepts went to a younger receive; called in the order of each sender. */
+    /** A message that it accepts has matched a younger receive; called in the order of each sender. */
     void pass(SoakMessage message) {
         passing.putIfAbsent(message.from, message);
     }
 
     /**
-     * Tells all relations.
+     * Adds all relations.
      *
-     * @param possible takes those of which one has to hold, for {@link #end}.
+     * @param possible takes those to {@link #end} of which at least one holds.
      */
     void relate(Relation before, Relation possible) {
         Object last = null;
@@ -90,8 +90,8 @@ final class BufferJudge {
                 before.before(end, message);
             }
         }
-        world.check(!tooLong.isEmpty(), () -> "released although " + (buffer.length - used())
-            + " bytes are free and no message was too long: " + buffer);
+        world.check(!tooLong.isEmpty(), () -> "released with " + (buffer.length - used())
+            + " bytes free, and no message was too long: " + buffer);
         if (buffer.cancelRequested) {
             before.before(end, buffer);
         }

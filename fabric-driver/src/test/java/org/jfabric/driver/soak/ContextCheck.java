@@ -13,17 +13,16 @@ import java.util.function.Supplier;
 import org.jfabric.simulation.model.NaiveMatcher;
 
 /**
- * Says whether what the receives of one context took is what the rules allow, as {@link Judge} does for an endpoint.
- * When a message met the receives is unknown. Known are the order of posting, the order of the messages of each sender
- * to each place, and what a message that passed an older receive says: that one had another message before, or had
- * ended. If no order of arrivals satisfies all of that, or the {@link NaiveMatcher} gives another outcome for such an
- * order, the rules are broken.
+ * Checks what the receives of one context matched, as {@code MatchingCheck} does for an endpoint. The time at which a
+ * message arrived is unknown. Known are the order of posting, the order of the messages of each sender to each place,
+ * and that an older receive that a message passed had matched another one, or had ended, before. An order of arrivals
+ * must satisfy all of that, and the {@link NaiveMatcher} must have the same outcome with it.
  *
- * <p>A message that waits until the queue of its endpoint has a slot counts as arriving when it has one. So a later one
- * to the same endpoint can arrive before it, if that took its receive while none accepted the earlier one: of two
- * messages of one sender the earlier one is certainly first only if the receive of the later one accepts it too.
+ * <p>A message that waits until the queue of its endpoint has a slot arrives when it gets one. A later message to the
+ * same endpoint can arrive before it, if it matches a receive that does not accept the earlier one. So of two messages
+ * of one sender the earlier one arrives first for certain only if the receive of the later one accepts it too.
  */
-final class ContextJudge {
+final class ContextCheck {
     private record Way(int sender, int senderContext, int to) {
     }
 
@@ -37,7 +36,7 @@ final class ContextJudge {
     private final Supplier<?> state;
 
     /** All receives of the context in the order of posting; all have ended. */
-    ContextJudge(List<ContextReceive> receives, boolean waitsForSlots, Supplier<?> state) {
+    ContextCheck(List<ContextReceive> receives, boolean waitsForSlots, Supplier<?> state) {
         this.waitsForSlots = waitsForSlots;
         this.receives = receives;
         this.state = state;

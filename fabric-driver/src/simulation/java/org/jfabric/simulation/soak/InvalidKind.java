@@ -5,8 +5,8 @@ import org.jfabric.simulation.model.Receive;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/** Operations that are well formed and name something that is not there: each ends with its errno. */
-final class ImpossibleKind implements Kind {
+/** Well-formed operations on memory or addresses that do not exist: each must fail with its errno. */
+final class InvalidKind implements Kind {
     private static final long NO_ADDRESS = 1000;
 
     @Override
@@ -34,13 +34,13 @@ final class ImpossibleKind implements Kind {
         receive.at = random.nextInt(world.endpoints.size());
         SoakEndpoint at = world.endpoints.get(receive.at);
         if (at.buffered != null) {
-            // its memory is not looked at
+            // its receives need no memory
             return;
         }
-        receive.isBuffer = at.packs && random.nextInt(4) == 0;
+        receive.isBuffer = at.usesMultiReceive && random.nextInt(4) == 0;
         receive.tagged = random.nextBoolean() && !receive.isBuffer;
         receive.call = receive.isBuffer ? "recvmsg(multi)" : receive.tagged ? "trecvmsg"
-            : at.packsByDefault() ? "recvmsg" : "recv";
+            : at.postsBuffersByDefault() ? "recvmsg" : "recv";
         receive.length = 64;
         receive.context = world.nextId++;
         receive.source = Receive.ANY_SOURCE;

@@ -3,31 +3,28 @@ package org.jfabric.simulation.soak;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 
-/**
- * What is read of multi-receive buffers: the entries of their messages, one behind the other, and at last the one that
- * releases the buffer.
- */
-final class Packing {
+/** Checks the entries of multi-receive buffers: one for each message, in address order, then the release. */
+final class MultiReceiveCheck {
     private final SoakWorld world;
 
-    Packing(SoakWorld world) {
+    MultiReceiveCheck(SoakWorld world) {
         this.world = world;
     }
 
-    /** An entry with the context of a buffer that was not released. */
+    /** An entry with the context of a buffer that has not been released. */
     void onEntry(SoakEndpoint at, SoakReceive buffer, SoakEntry entry) {
         if (entry.flags() == Flags.MULTI_RECV) {
             onRelease(at, buffer, entry);
             return;
         }
-        world.check(buffer.mustFailWith == 0, () -> buffer + " cannot take " + entry);
+        world.check(buffer.mustFailWith == 0, () -> buffer + " should have failed: " + entry);
         world.check(buffer.wantsEntry || entry.errno() != 0, () -> buffer + " wants no entry: " + entry);
         int offset = (int) (entry.buf() - at.memory.at(0));
         int behind = behind(buffer);
         world.check(entry.errno() == 0 || entry.errno() == FabricErrno.ETRUNC && behind == buffer.offset,
-            () -> "failed: " + entry + " in " + buffer);
+            () -> "unexpected error: " + entry + " in " + buffer);
         world.check(offset >= behind && offset + entry.length() <= buffer.offset + buffer.length,
-            () -> entry + " is at " + offset + " of the memory, free is " + behind + " of " + buffer);
+            () -> entry + " is at offset " + offset + ", the free part begins at " + behind + " of " + buffer);
         SoakPart part = new SoakPart(offset, (int) entry.length(), entry);
         buffer.parts.add(part);
         world.packed += buffer.parts.size() > 1 ? 1 : 0;
@@ -38,9 +35,9 @@ final class Packing {
         }
     }
 
-    /** It is known which message lies there. */
+    /** Sets the message of a part and checks its bytes. */
     void identify(SoakEndpoint at, SoakReceive buffer, SoakPart part, long id) {
-        part.message = world.taken(buffer, id);
+        part.message = world.markReceived(buffer, id);
         verify(at, buffer, part);
     }
 
@@ -60,17 +57,17 @@ final class Packing {
         }
     }
 
-    /** Messages without entries: each tells who it is, and has at least as many bytes as that takes. */
+    /** Finds messages without entries by the ids at their begin; each has at least the bytes of an id. */
     private void findSilent(SoakEndpoint at, SoakReceive buffer) {
         int offset = behind(buffer);
         while (offset + Long.BYTES <= buffer.offset + buffer.length && at.memory.idAt(offset) != 0) {
-            SoakMessage message = world.taken(buffer, at.memory.idAt(offset));
+            SoakMessage message = world.markReceived(buffer, at.memory.idAt(offset));
             SoakPart part = new SoakPart(offset, message.length, null);
             part.message = message;
             buffer.parts.add(part);
             world.packed += buffer.parts.size() > 1 ? 1 : 0;
             world.check(offset + message.length <= buffer.offset + buffer.length,
-                () -> message + " has no entry of its truncation in " + buffer);
+                () -> message + " was truncated without an entry in " + buffer);
             verify(at, buffer, part);
             offset = behind(buffer);
         }
@@ -86,11 +83,11 @@ final class Packing {
     }
 
     private void verify(SoakEndpoint at, SoakReceive buffer, SoakPart part) {
-        int differs = part.length == 0 ? -1 : at.memory.differs(part.offset, part.length, part.message.id);
+        int differs = part.length == 0 ? -1 : at.memory.firstDifference(part.offset, part.length, part.message.id);
         world.check(differs < 0, () -> "byte " + differs + " of " + part + " differs in " + buffer);
     }
 
-    /** Looks at all of a released buffer once more: its messages are as they were, nothing is between them. */
+    /** Checks all of a released buffer: its messages are unchanged, and nothing around them was written. */
     void giveBack(SoakEndpoint at, SoakReceive buffer) {
         if (buffer.slot == null) {
             return;
@@ -101,13 +98,13 @@ final class Packing {
         for (SoakPart part : buffer.parts) {
             at.memory.restore(part.offset, part.length);
         }
-        int disturbed = at.memory.disturbed(buffer.slot, buffer.offset, 0);
+        int overwritten = at.memory.firstOverwritten(buffer.slot, buffer.offset, 0);
         int end = buffer.parts.isEmpty() ? buffer.offset : behind(buffer);
-        int between = disturbed >= 0 ? disturbed : at.memory.disturbed(buffer.offset, end);
-        int last = between >= 0 ? between : at.memory.disturbedBehind(buffer.slot, end);
-        world.check(last < 0, () -> "byte " + (last - buffer.offset) + " outside of all messages was written: "
+        int between = overwritten >= 0 ? overwritten : at.memory.firstOverwritten(buffer.offset, end);
+        int last = between >= 0 ? between : at.memory.firstOverwrittenBehind(buffer.slot, end);
+        world.check(last < 0, () -> "byte " + (last - buffer.offset) + " outside of all messages was overwritten: "
             + buffer);
-        at.memory.give(buffer.slot);
+        at.memory.free(buffer.slot);
         buffer.slot = null;
     }
 }

@@ -5,9 +5,9 @@ import org.jfabric.simulation.model.Receive;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 
-/** Looks at messages that wait: some are only looked at, some dropped, some reserved, and fetched or dropped later. */
-final class LookKind implements Kind {
-    private static final long[] LOOKS = {Flags.PEEK, Flags.PEEK | Flags.DISCARD, Flags.PEEK | Flags.CLAIM};
+/** Peeks at waiting messages, with or without discard or claim; claimed ones are received or discarded later. */
+final class PeekKind implements Kind {
+    private static final long[] PEEKS = {Flags.PEEK, Flags.PEEK | Flags.DISCARD, Flags.PEEK | Flags.CLAIM};
 
     @Override
     public int weight(Random random) {
@@ -22,28 +22,28 @@ final class LookKind implements Kind {
             return;
         }
         if (random.nextInt(3) == 0) {
-            at.receives.stream().filter(each -> each.hasClaim() && !each.settled).findFirst()
-                .ifPresent(claim -> settle(world, claim));
+            at.receives.stream().filter(each -> each.hasClaim() && !each.claimEnded).findFirst()
+                .ifPresent(claim -> endClaim(world, claim));
             return;
         }
-        SoakReceive look = new SoakReceive();
-        look.tagged = random.nextInt(3) != 0 || at.packs && !world.neverHoldsBack();
-        look.call = look.tagged ? "tlook" : "look";
-        look.look = LOOKS[random.nextInt(LOOKS.length)];
-        look.at = at.index;
+        SoakReceive peek = new SoakReceive();
+        peek.tagged = random.nextInt(3) != 0 || at.usesMultiReceive && !world.neverWaitsForSlots();
+        peek.call = peek.tagged ? "tpeek" : "peek";
+        peek.peekFlags = PEEKS[random.nextInt(PEEKS.length)];
+        peek.at = at.index;
         long tag = world.tags[random.nextInt(world.tags.length)];
         long ignore = ReceiveKind.mask(random);
-        look.tag = look.tagged ? tag : 0;
-        look.ignore = look.tagged ? ignore : 0;
+        peek.tag = peek.tagged ? tag : 0;
+        peek.ignore = peek.tagged ? ignore : 0;
         int source = random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE;
-        look.source = at.client.directed ? source : Receive.ANY_SOURCE;
-        look.wantsEntry = true;
-        look.context = world.nextId++;
-        world.post(look, 0, source < 0 ? FabricAddress.ADDR_UNSPEC : at.addresses[source]);
+        peek.source = at.client.directed ? source : Receive.ANY_SOURCE;
+        peek.wantsEntry = true;
+        peek.context = world.nextId++;
+        world.post(peek, 0, source < 0 ? FabricAddress.ADDR_UNSPEC : at.addresses[source]);
     }
 
-    /** Fetches what was reserved, or drops it; false if that was refused, or there is no slot. */
-    static boolean settle(SoakWorld world, SoakReceive claim) {
+    /** Receives or discards a claimed message; false if the call was refused or there is no memory slot. */
+    static boolean endClaim(SoakWorld world, SoakReceive claim) {
         SoakEndpoint at = world.endpoints.get(claim.at);
         SoakReceive receive = new SoakReceive();
         receive.claim = claim;
@@ -53,20 +53,20 @@ final class LookKind implements Kind {
         receive.call = claim.call;
         receive.wantsEntry = true;
         if (world.random.nextBoolean()) {
-            receive.look = Flags.CLAIM | Flags.DISCARD;
+            receive.peekFlags = Flags.CLAIM | Flags.DISCARD;
             return world.post(receive, 0, FabricAddress.ADDR_UNSPEC);
         }
-        receive.look = Flags.CLAIM | Flags.COMPLETION;
+        receive.peekFlags = Flags.CLAIM | Flags.COMPLETION;
         int longer = world.random.nextInt(4) == 0 ? 0 : (int) claim.entry.length();
         receive.length = Math.min(longer + world.random.nextInt(100), SoakMemory.ROOM[2]);
-        SoakMemory.Slot slot = at.memory.take(false, receive.length);
+        SoakMemory.Slot slot = at.memory.acquire(false, receive.length);
         if (slot == null) {
             return false;
         }
         receive.slot = slot;
         receive.offset = slot.begin(world.random.nextInt(8));
         if (!world.post(receive, at.memory.at(receive.offset), FabricAddress.ADDR_UNSPEC)) {
-            at.memory.give(slot);
+            at.memory.free(slot);
             return false;
         }
         return true;
