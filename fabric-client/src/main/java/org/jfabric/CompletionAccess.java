@@ -142,8 +142,8 @@ final class CompletionAccess {
                 found = take(buffer, offset, count, sources, sourcesAddress);
                 // another thread was faster, or is reading, which may last as long as its handlers do
             } while (found == -FabricErrno.EAGAIN && ended == WaitLoop.READY
-                && wait.goesOn(startNs, timeoutMs) && yielded());
-            // who is still reading a queue that was closed keeps others from finding that out
+                && wait.mayContinue(startNs, timeoutMs) && yielded());
+            // a thread that is still reading hides from others that the queue was closed
             return found == -FabricErrno.EAGAIN && state == CLOSED ? -FabricErrno.EOPBADSTATE : found;
         } finally {
             assert lock != null || guard.exit();
@@ -249,7 +249,7 @@ final class CompletionAccess {
         }
     }
 
-    /** For assertions: the calling thread uses the queue otherwise than by reading. */
+    /** For assertions: begins a call other than a read. */
     boolean enterControl() {
         return lock != null || guard.enter();
     }

@@ -63,7 +63,7 @@ class CompletionReader implements Waitable {
     private int idlePolls;
     private boolean handling;
     private boolean overrun;
-    /** What comes behind the last entry is not of this driver; plain, as {@link DriverState#isGone()}. */
+    /** Entries behind the last one are of the next driver. Not volatile, as {@link DriverState#isGone()}. */
     private boolean hasSuccessor;
     private QueueSignal driverSignal;
     private CompletionBatch held;

@@ -104,7 +104,7 @@ final class ContextAttributes {
         }
     }
 
-    /** Requires that no more is asked for than something else has; sizes are unsigned. */
+    /** Requires that a requested size is at most another one; sizes are unsigned. */
     static void requireAtMost(String who, String of, String name, long asked, long most) {
         if (Long.compareUnsigned(asked, most) > 0) {
             throw new FabricException(FabricErrno.EINVAL, name + " of " + who + " is "

@@ -50,7 +50,7 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * Objects that work together: what is bound to each other must be opened in one domain.
+ * A resource domain ({@code fid_domain}): objects can be bound to each other only within one domain.
  *
  * <pre>{@code
  * Domain domain = fabric.domain(fabric.info(hints).best());

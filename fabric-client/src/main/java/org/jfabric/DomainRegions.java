@@ -174,7 +174,7 @@ final class DomainRegions {
         }
     }
 
-    /** The fabric goes, and with it what the driver holds of them. */
+    /** The fabric is closing, and with it the driver's copies. */
     void markAllClosed() {
         regions.forEach(MemoryRegion::markClosed);
         regions.clear();

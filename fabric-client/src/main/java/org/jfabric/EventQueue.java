@@ -172,7 +172,7 @@ public final class EventQueue implements Fid {
             ended = wait.awaitReady(1, 0, startNs, WaitLoop.nanos(timeoutMs));
             result = take(entry, flags);
             // another reader was faster
-        } while (result == -FabricErrno.EAGAIN && ended == WaitLoop.READY && wait.goesOn(startNs, timeoutMs));
+        } while (result == -FabricErrno.EAGAIN && ended == WaitLoop.READY && wait.mayContinue(startNs, timeoutMs));
         return result;
     }
 

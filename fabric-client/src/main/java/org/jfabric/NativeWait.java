@@ -1,8 +1,8 @@
 package org.jfabric;
 
 /**
- * An object at which an application waits with means of its own, between a {@code tryWait} that answered 0 and the
- * wake-up. Any thread.
+ * A wait object for the application's own {@code poll}, {@code epoll} or condition wait, which it may use after
+ * {@code tryWait} has returned 0. Any thread.
  */
 abstract class NativeWait {
     /**

@@ -66,7 +66,7 @@ final class PassiveEndpoints {
         });
     }
 
-    /** The fabric goes, and the driver closes its side by itself. */
+    /** The fabric is closing, and the driver closes its side by itself. */
     void markAllClosed() {
         open.values().forEach(PassiveEndpoint::markClosed);
         open.clear();

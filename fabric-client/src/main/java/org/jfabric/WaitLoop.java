@@ -13,8 +13,9 @@ import org.jfabric.client.Invoker;
  * <p>With an embedded driver in INVOKER mode no other thread runs the duty cycle, so the waiting thread runs it,
  * yields, and naps when nothing happens for long. With wait object YIELD it yields on every round.
  *
- * <p>Owner: {@link #awaitReady} and {@link #goesOn} belong to the waiting thread; on a wait set, on an event queue, and
- * in a domain that keeps threads apart, any number of threads waits at a time. The others come from any thread.
+ * <p>Owner: {@link #awaitReady} and {@link #mayContinue} belong to the waiting thread; on a wait set, on an event
+ * queue, and in a domain that keeps threads apart, any number of threads waits at a time. The others come from any
+ * thread.
  */
 abstract class WaitLoop {
     /** The wait ended because something can be read. */
@@ -102,7 +103,7 @@ abstract class WaitLoop {
      * @param timeoutMs milliseconds from then on; negative for no limit.
      * @return false if the time is over, or there is a signal, which this call takes, or another reason to end.
      */
-    final boolean goesOn(long startNs, int timeoutMs) {
+    final boolean mayContinue(long startNs, int timeoutMs) {
         boolean late = timeoutMs >= 0 && System.nanoTime() - startNs >= nanos(timeoutMs);
         return !late && !isOver() && !takeSignal();
     }

@@ -74,7 +74,7 @@ public final class LentMessages {
     }
 
     /**
-     * Who has lent a message.
+     * The lender of a message.
      *
      * @param index from 0, in the order of arrival.
      */

@@ -149,8 +149,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     }
 
     /**
-     * Where the next request goes; any thread may ask. Another one than the submitting thread sees at least what had
-     * been submitted when it last heard of that one. Returns the bytes since the start of the queue's life.
+     * Where the next request goes, in bytes since the start of the queue's life. Threads other than the submitting one
+     * may see an older position.
      */
     public final long position() {
         return producer.position();

@@ -16,7 +16,7 @@ import org.jfabric.layout.Words;
 /**
  * The client's end of a {@code .tq} file.
  *
- * <p>Owner: the one submitting thread. Source: design of the data path, hop 2; fi_endpoint(3), section fi_cancel.
+ * <p>Owner: the one submitting thread.
  */
 public final class TransmitQueue extends RequestQueue {
     private static final int SEND_TYPE = SendRequestEncoder.TEMPLATE_ID;

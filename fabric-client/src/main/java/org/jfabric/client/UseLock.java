@@ -18,12 +18,12 @@ public final class UseLock {
     private final ReentrantLock lock = new ReentrantLock();
     private final Runnable afterUse;
 
-    /** A lock that no thread holds. */
+    /** Creates a lock that is free. */
     public UseLock() {
         this(null);
     }
 
-    /** A lock that no thread holds, of something that is finished with a call, made with the lock, after each use. */
+    /** Creates a lock that calls {@code afterUse} before each release. */
     UseLock(Runnable afterUse) {
         this.afterUse = afterUse;
     }

@@ -30,7 +30,7 @@ public final class FeedPath {
     long skipped;
     long firsts;
     long repeats;
-    long foreign;
+    long unrecognized;
     long failures;
     private int lastErrno;
 
@@ -122,12 +122,12 @@ public final class FeedPath {
     }
 
     /**
-     * Messages that arrived on this path and are of no feed.
+     * Messages that arrived on this path without the header of a feed.
      *
      * @return the count.
      */
-    public long foreign() {
-        return foreign;
+    public long unrecognized() {
+        return unrecognized;
     }
 
     /**
@@ -199,6 +199,6 @@ public final class FeedPath {
     @Override
     public String toString() {
         return "FeedPath{" + endpoint + ", taken=" + taken + ", skipped=" + skipped + ", firsts=" + firsts
-            + ", repeats=" + repeats + ", foreign=" + foreign + ", failures=" + failures + '}';
+            + ", repeats=" + repeats + ", unrecognized=" + unrecognized + ", failures=" + failures + '}';
     }
 }

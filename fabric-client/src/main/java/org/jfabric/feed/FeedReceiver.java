@@ -126,7 +126,7 @@ public final class FeedReceiver {
         FeedPath path = way.slots.path;
         path.taken++;
         if (!FeedHeader.isThere(way.slots.buffer, offset, length)) {
-            path.foreign++;
+            path.unrecognized++;
             return;
         }
         long sender = FeedHeader.sender(way.slots.buffer, offset);

@@ -6,8 +6,8 @@ import java.util.BitSet;
 /**
  * The processors that the calling thread may run on.
  *
- * <p>Every call concerns the calling platform thread only, and threads that it starts later. Not for virtual threads,
- * whose carrier would be meant.
+ * <p>Every call concerns the calling platform thread only, and threads that it starts later. Do not call on virtual
+ * threads, because that would change the carrier thread.
  */
 public final class Affinity {
     /** Processors are numbered below this. */

@@ -75,7 +75,7 @@ final class WorkCommands {
         private final FabricException otherwise;
         private boolean made;
 
-        /** Ends with an exception if there is one, and no thread has something to do. */
+        /** Fails with an exception, unless it is null, if no thread has made a change. */
         OnThreads(CommandRequest request, FabricException otherwise, WorkChange change) {
             super(request);
             this.change = change;

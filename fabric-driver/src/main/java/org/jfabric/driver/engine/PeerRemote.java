@@ -283,7 +283,7 @@ final class PeerRemote extends RemoteHandler {
             holdBack();
             return false;
         }
-        goesOn();
+        endHold();
         return true;
     }
 
@@ -323,7 +323,7 @@ final class PeerRemote extends RemoteHandler {
     }
 
     /** Nothing waits any more. */
-    private void goesOn() {
+    private void endHold() {
         if (holdingCounter != 0) {
             context.closeCounter(holdingCounter);
             holdingCounter = 0;
@@ -461,7 +461,7 @@ final class PeerRemote extends RemoteHandler {
             streamWaits = false;
             context.remoteTarget().forget(this);
         }
-        goesOn();
+        endHold();
         context.remoteTarget().giveBack(reserved);
         reserved = 0;
     }

@@ -38,7 +38,7 @@ final class PeerWays {
         final int source;
         /** Its addresses by the links that can be tried. */
         final List<String> addresses;
-        /** What each attempt that has failed has ended with; 0 for the others. */
+        /** The errno of each attempt that has failed, else 0. */
         final int[] refusals;
         int current;
 

@@ -133,7 +133,7 @@ final class Pulls {
         Peer peer = operation.peer;
         if (operation.reported) {
             ends.pulled(operation);
-            tell(peer, operation);
+            notifySender(peer, operation);
         } else {
             end(operation, FabricErrno.EIO);
         }
@@ -146,12 +146,12 @@ final class Pulls {
         FaultPoint.pass();
         Peer peer = operation.peer;
         if (ends.endPull(operation, errno)) {
-            tell(peer, operation);
+            notifySender(peer, operation);
             ends.reportEnded(peer);
         }
     }
 
-    private void tell(Peer peer, ReceiveOperation operation) {
+    private void notifySender(Peer peer, ReceiveOperation operation) {
         if (operation.state == ReceiveState.FINISHING && !tellPeer(peer, operation)) {
             peer.enqueueControl(operation);
         }

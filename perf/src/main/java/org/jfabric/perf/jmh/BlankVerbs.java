@@ -16,7 +16,7 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.info.SocketName;
 
 /**
- * Libraries with one device, whose control calls say yes and whose peers take every connection. A proxy, because the
+ * Libraries with one device, whose control calls succeed and whose peers take every connection. A proxy, because the
  * link calls few of their functions for one connection, none of them per message; one that is not known here fails.
  */
 final class BlankVerbs implements InvocationHandler, AutoCloseable {

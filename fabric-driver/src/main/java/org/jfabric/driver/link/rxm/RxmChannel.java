@@ -343,7 +343,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             operation.length, operation.data, operation.tag);
     }
 
-    // ---- long messages, and those of which more than the sending is to be known: read by the peer ----
+    // ---- rendezvous: long messages, and those with a completion level beyond the sending, are read by the peer ----
 
     /**
      * Sends a message of which the peer confirms more than the sending. It confirms what it has read, into the buffer

@@ -157,7 +157,7 @@ class FeedTest implements FeedHandler {
         assertEquals(from[0].taken() + from[1].taken() - MESSAGES, to[0].repeats() + to[1].repeats());
         for (int i = 0; i < 2; i++) {
             assertEquals(MESSAGES, from[i].taken() + from[i].skipped());
-            assertEquals(0, from[i].failures() + to[i].failures() + to[i].foreign());
+            assertEquals(0, from[i].failures() + to[i].failures() + to[i].unrecognized());
         }
         assertEquals(MESSAGES, received.cardinality());
         assertEquals(0, lost);
@@ -248,7 +248,7 @@ class FeedTest implements FeedHandler {
         other.memory().buffer().setMemory(0, 4096, (byte) 1);
         assertEquals(0, other.endpoint().send(other.memory().address(), 4096, peer, 1));
         long deadline = System.nanoTime() + DEADLINE_NS;
-        while (to.foreign() < 2 || to.failures() < 1) {
+        while (to.unrecognized() < 2 || to.failures() < 1) {
             receiver.poll(16);
             assertTrue(System.nanoTime() - deadline < 0, to::toString);
         }
