@@ -2,13 +2,13 @@ package org.jfabric.simulation.soak;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.simulation.model.ArrivalOrder;
 import org.jfabric.simulation.model.NaiveMatcher;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -33,21 +33,16 @@ final class MatchingCheck {
     private final SoakWorld world;
     private final SoakEndpoint endpoint;
     private final List<SoakMessage> messages = new ArrayList<>();
-    /** Messages, then cancelled receives, then buffers that ended because a message did not fit. */
-    private final List<Object> events = new ArrayList<>();
-    private final Map<Object, Integer> numbers = new HashMap<>();
+    /** Of messages, then cancelled receives, then buffers that ended because a message did not fit. */
+    private final ArrivalOrder arrivals = new ArrivalOrder();
+    /** Of the buffers that were posted successfully. */
+    private final Map<SoakReceive, BufferOrder> buffers = new HashMap<>();
     private int firstEnd;
-    private int[][] followers;
-    private int[] followerCounts;
-    private int[] precedents;
 
     MatchingCheck(SoakWorld world, SoakEndpoint endpoint) {
         this.world = world;
         this.endpoint = endpoint;
     }
-
-    /** Buffers that were posted successfully. */
-    private final Map<SoakReceive, BufferOrder> buffers = new HashMap<>();
 
     void run() {
         endpoint.inbound.stream().filter(message -> !message.isDropped()).forEach(messages::add);
@@ -56,7 +51,8 @@ final class MatchingCheck {
         relate();
         endpoint.peeks.forEach(this::checkPeek);
         endpoint.claimEnds.forEach(this::checkClaimEnd);
-        replay(order());
+        replay(arrivals.find(() -> "\nat e" + endpoint.index + "; all receives:\n  "
+            + String.join("\n  ", endpoint.receives.stream().map(Object::toString).toList())));
     }
 
     /** Identifies messages that carry no id: those with the same sender and tag are received in order. */
@@ -103,28 +99,22 @@ final class MatchingCheck {
     }
 
     private void collect() {
-        events.addAll(messages);
+        messages.forEach(arrivals::add);
         for (SoakReceive receive : endpoint.cancels) {
             if (receive.mustFailWith == 0) {
-                events.add(receive);
+                arrivals.add(receive);
             }
         }
-        firstEnd = events.size();
+        firstEnd = arrivals.events().size();
         for (SoakReceive receive : endpoint.receives) {
             if (receive.isBuffer && receive.mustFailWith == 0) {
                 BufferOrder buffer = new BufferOrder(world, receive);
                 buffers.put(receive, buffer);
                 if (buffer.end != null) {
-                    events.add(buffer.end);
+                    arrivals.add(buffer.end);
                 }
             }
         }
-        for (int i = 0; i < events.size(); i++) {
-            numbers.put(events.get(i), i);
-        }
-        followers = new int[events.size()][8];
-        followerCounts = new int[events.size()];
-        precedents = new int[events.size()];
     }
 
     private void relate() {
@@ -135,7 +125,7 @@ final class MatchingCheck {
             int sender = mayWaitForSlots && message.tagged ? ~message.from : message.from;
             SoakMessage last = lastOf.put(sender, message);
             if (last != null) {
-                before(last, message);
+                arrivals.before(last, message);
             }
             for (SoakReceive receive : endpoint.receives) {
                 if (receive == message.receivedBy) {
@@ -147,19 +137,19 @@ final class MatchingCheck {
                 if (receive.isBuffer) {
                     buffers.get(receive).pass(message);
                 } else {
-                    before(receive.isCancelled() ? receive : receive.message, message);
+                    arrivals.before(receive.isCancelled() ? receive : receive.message, message);
                 }
             }
         }
-        buffers.values().forEach(buffer -> buffer.relate(this::before, this::perhapsBefore));
+        buffers.values().forEach(buffer -> buffer.relate(arrivals::before, arrivals::perhapsBefore));
         SoakReceive lastCancel = null;
         for (int i = messages.size(); i < firstEnd; i++) {
-            SoakReceive cancel = (SoakReceive) events.get(i);
+            SoakReceive cancel = (SoakReceive) arrivals.events().get(i);
             if (lastCancel != null) {
-                before(lastCancel, cancel);
+                arrivals.before(lastCancel, cancel);
             }
             if (!cancel.isCancelled() && !cancel.isBuffer) {
-                before(cancel.message, cancel);
+                arrivals.before(cancel.message, cancel);
             }
             lastCancel = cancel;
         }
@@ -168,13 +158,13 @@ final class MatchingCheck {
 
     /** An event that was observed before a later operation was posted precedes it. */
     private void relateByTime() {
-        for (Object early : events) {
+        for (Object early : arrivals.events()) {
             long seenBefore = seenBefore(early);
-            for (Object late : events.subList(0, firstEnd)) {
+            for (Object late : arrivals.events().subList(0, firstEnd)) {
                 long posted = late instanceof SoakMessage message
                     ? message.postedStep : ((SoakReceive) late).cancelStep;
                 if (early != late && seenBefore <= posted) {
-                    before(early, late);
+                    arrivals.before(early, late);
                 }
             }
         }
@@ -190,50 +180,6 @@ final class MatchingCheck {
         SoakReceive cancel = (SoakReceive) event;
         // a cancel that came too late has no entry of its own
         return cancel.isCancelled() ? cancel.endedStep + 1 : SoakMessage.NEVER;
-    }
-
-    private void before(Object early, Object late) {
-        int from = numbers.get(early);
-        int to = numbers.get(late);
-        if (followerCounts[from] == followers[from].length) {
-            followers[from] = Arrays.copyOf(followers[from], followerCounts[from] * 2);
-        }
-        followers[from][followerCounts[from]++] = to;
-        precedents[to]++;
-    }
-
-    /** At least one of all events that are passed for the later one precedes it. */
-    private void perhapsBefore(Object early, Object late) {
-        before(early, late);
-        precedents[numbers.get(late)] = 1;
-    }
-
-    /** An order of arrivals and cancels that satisfies all relations. */
-    private List<Object> order() {
-        List<Object> order = new ArrayList<>();
-        Deque<Integer> ready = new ArrayDeque<>();
-        for (int i = 0; i < precedents.length; i++) {
-            if (precedents[i] == 0) {
-                ready.add(i);
-            }
-        }
-        while (!ready.isEmpty()) {
-            int next = ready.poll();
-            order.add(events.get(next));
-            for (int i = 0; i < followerCounts[next]; i++) {
-                if (--precedents[followers[next][i]] == 0) {
-                    ready.add(followers[next][i]);
-                }
-            }
-        }
-        world.check(order.size() == events.size(), () -> {
-            List<Object> cycle = new ArrayList<>(events);
-            cycle.removeAll(order);
-            return "no order of arrivals at e" + endpoint.index + " explains what was received; the cycle is among:\n  "
-                + String.join("\n  ", cycle.stream().map(Object::toString).toList()) + "\nall receives:\n  "
-                + String.join("\n  ", endpoint.receives.stream().map(Object::toString).toList());
-        });
-        return order;
     }
 
     /**
@@ -258,7 +204,7 @@ final class MatchingCheck {
         assertEntry(peek, received(peek, seen));
         for (SoakMessage other : oldest.values()) {
             if (other != seen) {
-                before(seen, other);
+                arrivals.before(seen, other);
             }
         }
     }

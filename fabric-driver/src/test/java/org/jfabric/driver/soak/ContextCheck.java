@@ -1,15 +1,12 @@
 package org.jfabric.driver.soak;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
+import org.jfabric.simulation.model.ArrivalOrder;
 import org.jfabric.simulation.model.NaiveMatcher;
 
 /**
@@ -23,20 +20,19 @@ import org.jfabric.simulation.model.NaiveMatcher;
  * of one sender the earlier one arrives first for certain only if the receive of the later one accepts it too.
  */
 final class ContextCheck {
-    private record Way(int sender, int senderContext, int to) {
+    /** Messages of one stream arrive in order. */
+    private record Stream(int sender, int senderContext, int to) {
     }
 
     private final boolean waitsForSlots;
 
     private final List<ContextReceive> receives;
     private final List<ContextScript.Sent> messages = new ArrayList<>();
-    private final List<Object> events = new ArrayList<>();
-    private final Map<Object, List<Object>> followers = new HashMap<>();
-    private final Map<Object, Integer> precedents = new HashMap<>();
-    private final Supplier<?> state;
+    private final ArrivalOrder arrivals = new ArrivalOrder();
+    private final Supplier<String> state;
 
     /** All receives of the context in the order of posting; all have ended. */
-    ContextCheck(List<ContextReceive> receives, boolean waitsForSlots, Supplier<?> state) {
+    ContextCheck(List<ContextReceive> receives, boolean waitsForSlots, Supplier<String> state) {
         this.waitsForSlots = waitsForSlots;
         this.receives = receives;
         this.state = state;
@@ -46,26 +42,25 @@ final class ContextCheck {
         for (ContextReceive receive : receives) {
             if (receive.message != null) {
                 messages.add(receive.message);
-                events.add(receive.message);
+                arrivals.add(receive.message);
             } else {
-                events.add(receive);
+                arrivals.add(receive);
             }
         }
         messages.sort(Comparator.comparingLong(message -> message.id));
-        events.forEach(event -> precedents.put(event, 0));
         relate();
-        replay(order());
+        replay(arrivals.find(state));
     }
 
     private void relate() {
-        Map<Way, List<ContextScript.Sent>> ways = new HashMap<>();
+        Map<Stream, List<ContextScript.Sent>> streams = new HashMap<>();
         for (ContextScript.Sent message : messages) {
-            List<ContextScript.Sent> earlier = ways.computeIfAbsent(
-                new Way(message.from, message.context, message.to), way -> new ArrayList<>());
+            List<ContextScript.Sent> earlier = streams.computeIfAbsent(
+                new Stream(message.from, message.context, message.to), stream -> new ArrayList<>());
             if (waitsForSlots) {
-                earlier.stream().filter(message.receivedBy::accepts).forEach(other -> before(other, message));
+                earlier.stream().filter(message.receivedBy::accepts).forEach(other -> arrivals.before(other, message));
             } else if (!earlier.isEmpty()) {
-                before(earlier.getLast(), message);
+                arrivals.before(earlier.getLast(), message);
             }
             earlier.add(message);
             for (ContextReceive older : receives) {
@@ -73,53 +68,10 @@ final class ContextCheck {
                     break;
                 }
                 if (older.accepts(message)) {
-                    before(older.message != null ? older.message : older, message);
+                    arrivals.before(older.message != null ? older.message : older, message);
                 }
             }
         }
-    }
-
-    private void before(Object early, Object late) {
-        followers.computeIfAbsent(early, any -> new ArrayList<>()).add(late);
-        precedents.merge(late, 1, Integer::sum);
-    }
-
-    private List<Object> order() {
-        List<Object> order = new ArrayList<>();
-        Deque<Object> ready = new ArrayDeque<>();
-        events.stream().filter(event -> precedents.get(event) == 0).forEach(ready::add);
-        while (!ready.isEmpty()) {
-            Object next = ready.poll();
-            order.add(next);
-            for (Object follower : followers.getOrDefault(next, List.of())) {
-                if (precedents.merge(follower, -1, Integer::sum) == 0) {
-                    ready.add(follower);
-                }
-            }
-        }
-        if (order.size() != events.size()) {
-            throw new AssertionError(
-                "no order of arrivals explains a circle:\n  " + String.join("\n  ", circle(order)) + state.get());
-        }
-        return order;
-    }
-
-    /** Events of which each has to be before the next one, and the last one before the first. */
-    private List<String> circle(List<Object> explained) {
-        Set<Object> left = new HashSet<>(events);
-        explained.forEach(left::remove);
-        Map<Object, Object> precedent = new HashMap<>();
-        left.forEach(early -> followers.getOrDefault(early, List.of()).stream().filter(left::contains)
-            .forEach(late -> precedent.put(late, early)));
-        List<Object> path = new ArrayList<>();
-        // each of those that are left and lie on a circle, or behind one, has a precedent among them
-        for (Object next = left.iterator().next(); !path.contains(next); next = precedent.get(next)) {
-            path.add(next);
-        }
-        return path.subList(path.indexOf(precedent.get(path.getLast())), path.size()).reversed().stream()
-            .map(event -> event instanceof ContextScript.Sent sent ? sent + " by " + sent.receivedBy.context
-                + " (source s" + sent.receivedBy.source + ", tag " + sent.receivedBy.tag + ", ignore "
-                + sent.receivedBy.ignore + ')' : event.toString()).toList();
     }
 
     private void replay(List<Object> order) {

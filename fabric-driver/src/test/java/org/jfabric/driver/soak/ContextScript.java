@@ -30,7 +30,8 @@ final class ContextScript {
         @Override
         public String toString() {
             return "#" + Long.toHexString(id) + " of s" + from + '/' + context + " to " + to
-                + (tagged ? " tag " + tag : " untagged") + ' ' + length + " bytes";
+                + (tagged ? " tag " + tag : " untagged") + ' ' + length + " bytes"
+                + (receivedBy == null ? "" : " by " + receivedBy.context);
         }
     }
 

@@ -12,10 +12,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jfabric.simulation.model.Message;
+import org.jfabric.simulation.model.NaiveMatcher;
+import org.jfabric.simulation.model.Receive;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random schedules of all operations on a {@link TagMatcher} and on a naive model: linear lists, formula of the pages.
+ * Random schedules of all operations on a {@link TagMatcher} and on the naive model.
  *
  * <p>{@code -Djfabric.test.seed=N} repeats the schedule that a failure printed.
  */
@@ -49,6 +52,16 @@ class TagMatcherModelTest {
         }
     }
 
+    /** A receive of the model. */
+    private static final class Posted extends Receive {
+        PostedReceive receive;
+    }
+
+    /** A message of the model. */
+    private static final class Waiting extends Message {
+        UnexpectedMessage message;
+    }
+
     private static final class Schedule {
         private final SplittableRandom random;
         private final TagMatcher matcher;
@@ -57,9 +70,8 @@ class TagMatcherModelTest {
         private final long[] masks;
         private final int sources;
         private final int maxHeld;
-        private final List<PostedReceive> posted = new ArrayList<>();
-        private final List<UnexpectedMessage> waiting = new ArrayList<>();
-        private final List<UnexpectedMessage> claimed = new ArrayList<>();
+        private final NaiveMatcher<Posted, Waiting> model = new NaiveMatcher<>();
+        private final List<Waiting> claimed = new ArrayList<>();
         private final ArrayDeque<PostedReceive> freeReceives = new ArrayDeque<>();
         private final ArrayDeque<UnexpectedMessage> freeMessages = new ArrayDeque<>();
         private final int wildcardPercent;
@@ -111,13 +123,13 @@ class TagMatcherModelTest {
 
         void drain() {
             checkViews();
-            while (!posted.isEmpty()) {
+            while (!model.posted().isEmpty()) {
                 cancel();
             }
             while (!claimed.isEmpty()) {
                 releaseClaimed();
             }
-            while (!waiting.isEmpty()) {
+            while (!model.unexpected().isEmpty()) {
                 discardAnywhere();
             }
             checkCounts();
@@ -125,70 +137,70 @@ class TagMatcherModelTest {
         }
 
         private void post() {
-            if (posted.size() >= maxHeld) {
+            if (model.posted().size() >= maxHeld) {
                 return;
             }
-            PostedReceive receive = receive();
-            UnexpectedMessage expected = oldestMessage(receive.tag(), receive.ignore(), receive.source());
-            assertSame(expected, matcher.postReceive(receive));
-            if (expected == null) {
-                posted.add(receive);
-            } else {
-                waiting.remove(expected);
-                freeMessages.add(expected);
-                freeReceives.add(receive);
+            Posted posted = receive();
+            Waiting expected = model.post(posted);
+            assertSame(message(expected), matcher.postReceive(posted.receive));
+            if (expected != null) {
+                freeMessages.add(expected.message);
+                freeReceives.add(posted.receive);
             }
         }
 
         private void arrive() {
-            long tag = tag();
-            int source = random.nextInt(8) == 0 ? UNKNOWN_SOURCE : random.nextInt(sources);
-            PostedReceive expected = oldestReceive(tag, source);
-            assertSame(expected, matcher.findPosted(tag, source));
-            assertSame(expected, matcher.arrive(tag, source));
+            Waiting waiting = new Waiting();
+            waiting.tagged = true;
+            waiting.tag = tag();
+            waiting.from = random.nextInt(8) == 0 ? UNKNOWN_SOURCE : random.nextInt(sources);
+            Posted expected = model.arrive(waiting);
+            PostedReceive receive = expected == null ? null : expected.receive;
+            assertSame(receive, matcher.findPosted(waiting.tag, waiting.from));
+            assertSame(receive, matcher.arrive(waiting.tag, waiting.from));
             if (expected != null) {
-                assertTrue(expected.accepts(tag, source));
-                posted.remove(expected);
-                freeReceives.add(expected);
-            } else if (waiting.size() < maxHeld) {
-                UnexpectedMessage message = freeMessages.isEmpty() ? new UnexpectedMessage() : freeMessages.poll();
-                message.arrived(tag, source);
-                matcher.addUnexpected(message);
-                waiting.add(message);
+                assertTrue(receive.accepts(waiting.tag, waiting.from));
+                freeReceives.add(receive);
+            } else if (model.unexpected().size() <= maxHeld) {
+                waiting.message = freeMessages.isEmpty() ? new UnexpectedMessage() : freeMessages.poll();
+                waiting.message.arrived(waiting.tag, waiting.from);
+                matcher.addUnexpected(waiting.message);
+            } else {
+                model.drop(waiting);
             }
         }
 
         private void cancel() {
-            if (!posted.isEmpty()) {
-                PostedReceive receive = posted.remove(random.nextInt(posted.size()));
-                assertTrue(matcher.cancel(receive));
-                assertTrue(!matcher.cancel(receive));
-                freeReceives.add(receive);
+            if (!model.posted().isEmpty()) {
+                Posted posted = model.posted().get(random.nextInt(model.posted().size()));
+                model.cancel(posted);
+                assertTrue(matcher.cancel(posted.receive));
+                assertTrue(!matcher.cancel(posted.receive));
+                freeReceives.add(posted.receive);
             }
         }
 
         private void peek() {
-            long tag = tag();
-            long ignore = ignore();
-            int source = receiveSource();
-            UnexpectedMessage expected = oldestMessage(tag, ignore, source);
-            assertSame(expected, matcher.peek(tag, ignore, source));
+            Posted wanted = wanted();
+            int source = directed ? wanted.source : receiveSource();
+            Waiting expected = model.find(wanted);
+            assertSame(message(expected), matcher.peek(wanted.tag, wanted.ignore, source));
             if (expected != null) {
                 switch (random.nextInt(3)) {
                     case 0 -> {
-                        matcher.claim(expected);
-                        waiting.remove(expected);
+                        matcher.claim(expected.message);
+                        model.drop(expected);
                         claimed.add(expected);
                     }
                     case 1 -> discard(expected);
-                    default -> assertSame(expected, matcher.peek(tag, ignore, source));
+                    default -> assertSame(expected.message, matcher.peek(wanted.tag, wanted.ignore, source));
                 }
             }
         }
 
         private void releaseClaimed() {
             if (!claimed.isEmpty()) {
-                UnexpectedMessage message = claimed.remove(random.nextInt(claimed.size()));
+                UnexpectedMessage message = claimed.remove(random.nextInt(claimed.size())).message;
                 assertTrue(message.isClaimed());
                 assertTrue(matcher.removeUnexpected(message));
                 assertTrue(!matcher.removeUnexpected(message));
@@ -197,54 +209,56 @@ class TagMatcherModelTest {
         }
 
         private void findAndTake() {
-            PostedReceive receive = receive();
-            UnexpectedMessage expected = oldestMessage(receive.tag(), receive.ignore(), receive.source());
-            assertSame(expected, matcher.takeUnexpected(receive));
+            Posted posted = receive();
+            Waiting expected = model.find(posted);
+            assertSame(message(expected), matcher.takeUnexpected(posted.receive));
             if (expected != null) {
-                waiting.remove(expected);
-                freeMessages.add(expected);
+                model.drop(expected);
+                freeMessages.add(expected.message);
             }
-            freeReceives.add(receive);
+            freeReceives.add(posted.receive);
         }
 
         private void discardAnywhere() {
-            if (!waiting.isEmpty()) {
-                discard(waiting.get(random.nextInt(waiting.size())));
+            if (!model.unexpected().isEmpty()) {
+                discard(model.unexpected().get(random.nextInt(model.unexpected().size())));
             }
         }
 
-        private void discard(UnexpectedMessage message) {
-            assertTrue(matcher.removeUnexpected(message));
-            assertTrue(!matcher.removeUnexpected(message));
-            waiting.remove(message);
-            freeMessages.add(message);
+        private void discard(Waiting waiting) {
+            assertTrue(matcher.removeUnexpected(waiting.message));
+            assertTrue(!matcher.removeUnexpected(waiting.message));
+            assertTrue(model.drop(waiting));
+            freeMessages.add(waiting.message);
         }
 
         private void forgetSource() {
             int source = random.nextInt(sources);
             int expected = 0;
-            for (UnexpectedMessage message : waiting) {
-                expected += message.source() == source ? 1 : 0;
-            }
-            for (UnexpectedMessage message : claimed) {
-                expected += message.source() == source ? 1 : 0;
+            for (List<Waiting> all : List.of(model.unexpected(), claimed)) {
+                for (Waiting waiting : all) {
+                    if (waiting.from == source) {
+                        expected++;
+                        waiting.from = UNKNOWN_SOURCE;
+                    }
+                }
             }
             assertEquals(expected, matcher.forgetSource(source));
-            for (UnexpectedMessage message : waiting) {
-                assertTrue(message.source() != source);
+            for (Waiting waiting : model.unexpected()) {
+                assertEquals(waiting.from, waiting.message.source());
             }
         }
 
         private void failSource() {
             int source = random.nextInt(sources);
             PostedReceive receive = matcher.nextDirected(null, source);
-            for (PostedReceive expected : List.copyOf(posted)) {
-                if (expected.source() == source) {
-                    assertSame(expected, receive);
-                    receive = matcher.nextDirected(expected, source);
-                    assertTrue(matcher.cancel(expected));
-                    posted.remove(expected);
-                    freeReceives.add(expected);
+            for (Posted expected : List.copyOf(model.posted())) {
+                if (expected.receive.source() == source) {
+                    assertSame(expected.receive, receive);
+                    receive = matcher.nextDirected(expected.receive, source);
+                    assertTrue(matcher.cancel(expected.receive));
+                    model.cancel(expected);
+                    freeReceives.add(expected.receive);
                 }
             }
             assertNull(receive);
@@ -252,24 +266,24 @@ class TagMatcherModelTest {
 
         private void checkViews() {
             PostedReceive receive = matcher.firstPosted();
-            for (PostedReceive expected : posted) {
-                assertSame(expected, receive);
+            for (Posted expected : model.posted()) {
+                assertSame(expected.receive, receive);
                 receive = matcher.nextPosted(receive);
             }
             assertNull(receive);
-            assertMessages(waiting, matcher.firstUnexpected());
-            assertMessages(claimed, matcher.firstClaimed());
+            assertMessages(messages(model.unexpected()), true, matcher.firstUnexpected());
+            assertMessages(messages(claimed), false, matcher.firstClaimed());
             // Nothing that waits on one side is accepted by what waits on the other.
-            for (PostedReceive it : posted) {
-                assertNull(oldestMessage(it.tag(), it.ignore(), it.source()));
+            for (Posted posted : model.posted()) {
+                assertNull(model.find(posted));
             }
         }
 
-        private void assertMessages(List<UnexpectedMessage> expected, UnexpectedMessage first) {
+        private void assertMessages(List<UnexpectedMessage> expected, boolean inOrder, UnexpectedMessage first) {
             UnexpectedMessage message = first;
             for (UnexpectedMessage it : expected) {
                 assertNotNull(message);
-                if (expected == waiting) {
+                if (inOrder) {
                     assertSame(it, message);
                 }
                 assertTrue(expected.contains(message));
@@ -279,43 +293,38 @@ class TagMatcherModelTest {
         }
 
         private void checkCounts() {
-            assertEquals(posted.size(), matcher.postedCount());
-            assertEquals(waiting.size(), matcher.unexpectedCount());
+            assertEquals(model.posted().size(), matcher.postedCount());
+            assertEquals(model.unexpected().size(), matcher.unexpectedCount());
             assertEquals(claimed.size(), matcher.claimedCount());
             int wildcards = 0;
-            for (PostedReceive receive : posted) {
-                wildcards += receive.ignore() != 0 ? 1 : 0;
+            for (Posted posted : model.posted()) {
+                wildcards += posted.ignore != 0 ? 1 : 0;
             }
             assertEquals(wildcards, matcher.wildcardCount());
         }
 
-        private PostedReceive oldestReceive(long tag, int source) {
-            for (PostedReceive receive : posted) {
-                if (modelAccepts(receive.tag(), receive.ignore(), receive.source(), tag, source)) {
-                    return receive;
-                }
-            }
-            return null;
+        private static UnexpectedMessage message(Waiting waiting) {
+            return waiting == null ? null : waiting.message;
         }
 
-        private UnexpectedMessage oldestMessage(long tag, long ignore, int source) {
-            for (UnexpectedMessage message : waiting) {
-                if (modelAccepts(tag, ignore, source, message.tag(), message.source())) {
-                    return message;
-                }
-            }
-            return null;
+        private static List<UnexpectedMessage> messages(List<Waiting> all) {
+            return all.stream().map(each -> each.message).toList();
         }
 
-        private boolean modelAccepts(long tag, long ignore, int source, long messageTag, int messageSource) {
-            boolean tagEqual = (messageTag & ~ignore) == (tag & ~ignore);
-            return tagEqual && (!directed || source == ANY_SOURCE || source == messageSource);
+        private Posted receive() {
+            Posted posted = wanted();
+            posted.receive = freeReceives.isEmpty() ? new PostedReceive() : freeReceives.poll();
+            posted.receive.accept(posted.tag, posted.ignore, directed ? posted.source : receiveSource());
+            return posted;
         }
 
-        private PostedReceive receive() {
-            PostedReceive receive = freeReceives.isEmpty() ? new PostedReceive() : freeReceives.poll();
-            receive.accept(tag(), ignore(), receiveSource());
-            return receive;
+        private Posted wanted() {
+            Posted posted = new Posted();
+            posted.tagged = true;
+            posted.tag = tag();
+            posted.ignore = ignore();
+            posted.source = directed ? receiveSource() : ANY_SOURCE;
+            return posted;
         }
 
         private int receiveSource() {
