@@ -131,7 +131,7 @@ final class ClientNode extends Node {
         }
         if (gone != null) {
             boolean mayEnd = !host.isUp() || host.life() != hostLife || hasLostMemory();
-            Ledger.require(mayEnd, "the driver has ended the client " + name() + ": "
+            Account.require(mayEnd, "the driver has ended the client " + name() + ": "
                 + gone.getMessage());
             simulation().note("gone", this, life, gone.errno());
             fabric.close(0);

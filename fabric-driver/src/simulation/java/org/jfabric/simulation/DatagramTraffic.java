@@ -127,7 +127,7 @@ final class DatagramTraffic implements Program {
             if (result == -FabricErrno.EAGAIN) {
                 break;
             }
-            Ledger.require(result == 0, "recv answered " + FabricErrno.name(result));
+            Account.require(result == 0, "recv answered " + FabricErrno.name(result));
             freeReceives.remove();
             work++;
         }
@@ -148,8 +148,8 @@ final class DatagramTraffic implements Program {
         boolean injects = fits && !isOfGroup && random.nextInt(4) == 0;
         long id = ledger.nextId();
         Payload.fill(bytes, offset, length, id);
-        DatagramLedger.Message message = new DatagramLedger.Message(
-            id, node.index(), node.life(), to, length, !injects);
+        Account.Message message = new Account.Message(id, node, to, to < 0 ? 0 : known[to], length);
+        message.isPending = !injects;
         long destination = isOfGroup ? group.fiAddr() : addresses[to];
         ledger.onPosted(message);
         int result = injects ? endpoint.inject(bytes, offset, length, destination)
@@ -159,7 +159,7 @@ final class DatagramTraffic implements Program {
             ledger.onRefused(message);
             return 0;
         }
-        Ledger.require(result == 0, "a send answered " + FabricErrno.name(result));
+        Account.require(result == 0, "a send answered " + FabricErrno.name(result));
         if (!injects) {
             freeSends.remove();
             sends.put(id, Integer.valueOf(slot));
@@ -178,14 +178,14 @@ final class DatagramTraffic implements Program {
         for (;;) {
             int result = queue.poll(this::onEntry, BATCH);
             if (result == -FabricErrno.EAVAIL) {
-                Ledger.require(queue.readErr(error, 0) == 1, "there is no error to be read");
+                Account.require(queue.readErr(error, 0) == 1, "there is no error to be read");
                 onError();
                 result = 1;
             }
             if (result == -FabricErrno.EAGAIN) {
                 return work;
             }
-            Ledger.require(result > 0, "poll answered " + FabricErrno.name(result));
+            Account.require(result > 0, "poll answered " + FabricErrno.name(result));
             work += result;
         }
     }
@@ -205,13 +205,13 @@ final class DatagramTraffic implements Program {
             onSent(context, error.err());
             return;
         }
-        Ledger.require(error.err() == FabricErrno.ETRUNC, "a receive ended with " + FabricErrno.name(error.err()));
+        Account.require(error.err() == FabricErrno.ETRUNC, "a receive ended with " + FabricErrno.name(error.err()));
         onReceived(context, error.len(), error.olen(), error.srcAddr(), (error.flags() & Flags.MULTICAST) != 0);
     }
 
     private void onSent(long id, int errno) {
         Integer slot = sends.remove(id);
-        Ledger.require(slot != null, "an entry with context " + id + " came twice or never had an operation");
+        Account.require(slot != null, "an entry with context " + id + " came twice or never had an operation");
         freeSends.add(slot);
         node.simulation().note("sent", node, id, errno);
         ledger.onEntry(node, id, errno);
@@ -221,11 +221,11 @@ final class DatagramTraffic implements Program {
         int slot = (int) context;
         int offset = slot * SLOT_BYTES;
         long id = bytes.getLong(offset);
-        DatagramLedger.Message message = ledger.onReceived(node, id, length + cutBytes, isOfGroup);
+        Account.Message message = ledger.onReceived(node, id, length + cutBytes, isOfGroup);
         Payload.check(bytes, offset, (int) length, (int) (length + cutBytes), id);
         boolean mayBe = source == FabricAddress.ADDR_NOTAVAIL || message.fromLife != known[message.from]
             || source == addresses[message.from];
-        Ledger.require(mayBe, message + " was received from " + source);
+        Account.require(mayBe, message + " was received from " + source);
         node.simulation().note("received", node, id, length);
         freeReceives.add(slot);
     }

@@ -2,61 +2,22 @@ package org.jfabric.simulation;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.simulation.model.ReceiveOrder;
 
-/** What all nodes have sent and received, against which each event is checked. */
-final class Ledger {
+/**
+ * The messages of reliable endpoints: each comes at most once, a confirmed one is received, those of one sender match
+ * receives in order, and none fails without a fault.
+ */
+final class Ledger extends Account {
     private static final int REMEMBERED = 512;
-
-    /** A message that was accepted for sending. */
-    static final class Message {
-        final long id;
-        final int from;
-        final int fromLife;
-        final int to;
-        final int toLife;
-        final int lengthBytes;
-        /** Success means that the peer has it. */
-        final boolean isConfirmed;
-        /** Its sender has no entry yet, and lives. */
-        boolean isPending = true;
-        boolean isSent;
-        boolean isReceived;
-
-        Message(long id, int from, int fromLife, int to, int toLife, int lengthBytes, boolean isConfirmed) {
-            this.id = id;
-            this.from = from;
-            this.fromLife = fromLife;
-            this.to = to;
-            this.toLife = toLife;
-            this.lengthBytes = lengthBytes;
-            this.isConfirmed = isConfirmed;
-        }
-
-        @Override
-        public String toString() {
-            return "message %d of %d bytes from node %d (life %d) to node %d (life %d)".formatted(
-                id, lengthBytes, from, fromLife, to, toLife);
-        }
-    }
 
     /** Several links under one address. */
     private final boolean hasLinks;
-    private final int[] lives;
-    private final String[] names;
     private final long[] remoteAddresses;
-    private final Long2ObjectHashMap<Message> messages = new Long2ObjectHashMap<>();
-    private final Long2ObjectHashMap<TreeMap<Long, Long>> orders = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<ReceiveOrder> orders = new Long2ObjectHashMap<>();
     private Harm harm;
-    private int version;
-    private long lastId;
-    private boolean isActive = true;
-    long sent;
-    long failed;
-    long received;
     long accesses;
     /** How often a sample has found a peer by the next link, and by the first one again. */
     long fallBacks;
@@ -68,9 +29,8 @@ final class Ledger {
     private boolean isHealthy;
 
     Ledger(int nodes, String link) {
+        super(nodes);
         hasLinks = Simulate.BEST.equals(link);
-        lives = new int[nodes];
-        names = new String[nodes];
         remoteAddresses = new long[nodes];
     }
 
@@ -78,70 +38,40 @@ final class Ledger {
     void onStart(Node node, String name, long remoteAddress) {
         int index = node.index();
         harm = node.simulation().harm();
-        lives[index] = node.life();
-        names[index] = name;
         remoteAddresses[index] = remoteAddress;
-        version++;
+        onStart(node, name);
         messages.values().removeIf(message ->
             message.from == index && message.isPending && message.fromLife < node.life()
                 || message.to == index && !message.isPending);
-    }
-
-    int version() {
-        return version;
-    }
-
-    String name(int node) {
-        return names[node];
     }
 
     long remoteAddress(int node) {
         return remoteAddresses[node];
     }
 
-    int life(int node) {
-        return lives[node];
-    }
-
-    boolean isActive() {
-        return isActive;
-    }
-
-    /** No further messages are sent. */
-    void end() {
-        isActive = false;
-    }
-
     /** Messages are sent again, of which none may fail. */
     void beginHealthy() {
-        isActive = true;
+        begin();
         isHealthy = true;
     }
 
-    long nextId() {
-        return ++lastId;
-    }
-
+    @Override
     void onPosted(Message message) {
-        messages.put(message.id, message);
+        super.onPosted(message);
         sent++;
     }
 
-    /** The sender has read the entry of a message; errno 0 for success. */
+    @Override
     Message onEntry(Node node, long id, int errno) {
-        Message message = messages.get(id);
-        require(message != null && message.isPending && message.from == node.index()
-            && message.fromLife == node.life(),
-            () -> "node " + node + " got a second or foreign entry for message " + id + ", " + message);
-        require(errno == 0 || !isHealthy, () -> message + " ended with " + FabricErrno.name(errno)
-            + " when all faults were over");
-        require(errno == 0 || FabricErrno.name(errno).indexOf(' ') < 0, () -> message + " ended with "
-            + FabricErrno.name(errno) + ", which is not documented");
-        require(errno == 0 || node.simulation().harm().explains(message.from, message.to),
-            () -> message + " ended with " + FabricErrno.name(errno) + ", and no fault has harmed either");
-        message.isPending = false;
+        Message message = super.onEntry(node, id, errno);
+        if (errno != 0) {
+            String ended = message + " ended with " + FabricErrno.name(errno);
+            require(!isHealthy, ended + " when all faults were over");
+            require(FabricErrno.name(errno).indexOf(' ') < 0, ended + ", which is not documented");
+            require(node.simulation().harm().explains(message.from, message.to),
+                ended + ", and no fault has harmed either");
+        }
         message.isSent = errno == 0;
-        failed += errno == 0 ? 0 : 1;
         if (message.isReceived || errno != 0) {
             messages.remove(id);
         }
@@ -159,44 +89,23 @@ final class Ledger {
 
     /** A message has arrived whole, in a receive with a number. */
     void onReceived(Node node, long id, long lengthBytes, long receive) {
-        Message message = messages.get(id);
+        Message message = onReceived(node, id, lengthBytes, false);
         if (message == null) {
             // its send ended with an error, or its sender was killed, and it arrives all the same
-            require(id > 0 && id <= lastId, "message " + id + " was never sent");
             return;
         }
         require(!message.isReceived, () -> message + " was received twice");
-        require(message.to == node.index(), () -> message + " arrived at node " + node);
-        require(message.lengthBytes == lengthBytes, () -> message + " arrived with " + lengthBytes + " bytes");
         message.isReceived = true;
-        received++;
-        if (message.toLife != node.life() && node.simulation().nodes().get(message.from) instanceof ClientNode) {
-            // the driver has begun it when its number in the address vector was that of the next life already
-            if (!message.isPending) {
-                messages.remove(id);
-            }
-            return;
-        }
-        if (mayOvertake(message)) {
-            if (!message.isPending) {
-                messages.remove(id);
-            }
-            return;
-        }
-        TreeMap<Long, Long> order = orders.computeIfAbsent(
-            pair(message, node.life()), pair -> new TreeMap<>());
-        var before = order.lowerEntry(receive);
-        var after = order.higherEntry(receive);
-        require(before == null || before.getValue() < id, () -> message + " came behind message "
-            + (before == null ? 0 : before.getValue()));
-        require(after == null || after.getValue() > id, () -> message + " came before message "
-            + (after == null ? 0 : after.getValue()));
-        order.put(receive, id);
-        if (order.size() > REMEMBERED) {
-            order.pollFirstEntry();
-        }
         if (!message.isPending) {
             messages.remove(id);
+        }
+        // to a client its driver may begin it when the address vector has the number of the next life already
+        boolean isBetweenLives = message.toLife != node.life()
+            && node.simulation().nodes().get(message.from) instanceof ClientNode;
+        if (!isBetweenLives && !mayOvertake(message)) {
+            String fault = orders.computeIfAbsent(pair(message, node.life()), pair -> new ReceiveOrder(REMEMBERED))
+                .onMatched(id, receive);
+            require(fault == null, () -> message + " is out of order: " + fault);
         }
     }
 
@@ -216,20 +125,20 @@ final class Ledger {
     /** Messages whose senders have no entry yet. */
     long pending() {
         return messages.values().stream()
-            .filter(message -> message.isPending && message.fromLife == lives[message.from]).count();
+            .filter(message -> message.isPending && message.fromLife == life(message.from)).count();
     }
 
     /** The same without those of one node. */
     long pendingBut(int node) {
         return messages.values().stream().filter(message -> message.isPending && message.from != node
-            && message.fromLife == lives[message.from]).count();
+            && message.fromLife == life(message.from)).count();
     }
 
     /** Messages that have to arrive. */
     List<Message> missing(boolean hadFaults) {
         List<Message> missing = new ArrayList<>();
         for (Message message : messages.values()) {
-            if (message.isSent && !message.isReceived && message.toLife == lives[message.to]
+            if (message.isSent && !message.isReceived && message.toLife == life(message.to)
                 && (!hadFaults || message.isConfirmed && !mayBeLost(message))) {
                 missing.add(message);
             }
@@ -244,19 +153,6 @@ final class Ledger {
 
     List<Message> unfinished() {
         return messages.values().stream().filter(message -> message.isPending
-            && message.fromLife == lives[message.from]).toList();
-    }
-
-    static void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new AssertionError(otherwise);
-        }
-    }
-
-    /** For every message: to put the text together takes longer than the comparison. */
-    private static void require(boolean holds, Supplier<String> otherwise) {
-        if (!holds) {
-            throw new AssertionError(otherwise.get());
-        }
+            && message.fromLife == life(message.from)).toList();
     }
 }

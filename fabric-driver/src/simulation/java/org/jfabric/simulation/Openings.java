@@ -47,7 +47,7 @@ final class Openings {
             node.simulation().note("opened", node, closings.size(), 0);
         } catch (FabricException missing) {
             node.simulation().note("not opened", node, missing.errno(), 0);
-            Ledger.require(node.faults().explains(missing.errno()), "opening failed without a fault: " + missing);
+            Account.require(node.faults().explains(missing.errno()), "opening failed without a fault: " + missing);
             ledger.refused++;
         }
         return 1;

@@ -42,6 +42,6 @@ final class Payload {
         for (int shift = 0; i < present && isRight; i++, shift += Byte.SIZE) {
             isRight = bytes.getByte(offset + i) == (byte) (isCut ? last >>> shift : number + i);
         }
-        Ledger.require(isRight, "byte " + i + " of " + present + " is wrong, of message or access " + number);
+        Account.require(isRight, "byte " + i + " of " + present + " is wrong, of message or access " + number);
     }
 }

@@ -244,8 +244,8 @@ public final class Simulate {
     /** Waits until all operations have ended. */
     private static void end(Simulation simulation, Traffic[] programs, Ledger ledger, Plan plan) {
         if (!simulation.runUntil(() -> isOver(simulation, programs, ledger, plan), END_LIMIT)) {
-            List<Ledger.Message> unfinished = ledger.unfinished();
-            List<Ledger.Message> missing = ledger.missing(!plan.faults.isEmpty());
+            List<Account.Message> unfinished = ledger.unfinished();
+            List<Account.Message> missing = ledger.missing(!plan.faults.isEmpty());
             throw simulation.failure(unfinished.size() + " sends did not end: " + some(unfinished) + "; "
                 + missing.size() + " messages did not arrive: " + some(missing) + "; " + simulation.accounts(),
                 lastError(simulation));
@@ -266,7 +266,7 @@ public final class Simulate {
         ledger.end();
     }
 
-    private static List<Ledger.Message> some(List<Ledger.Message> messages) {
+    private static List<Account.Message> some(List<Account.Message> messages) {
         return messages.subList(0, Math.min(5, messages.size()));
     }
 

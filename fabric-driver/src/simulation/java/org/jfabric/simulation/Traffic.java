@@ -181,7 +181,7 @@ final class Traffic implements Program {
             if (result == -FabricErrno.EAGAIN) {
                 break;
             }
-            Ledger.require(result == 0, "trecv answered " + FabricErrno.name(result));
+            Account.require(result == 0, "trecv answered " + FabricErrno.name(result));
             freeReceives.remove();
             slots.put(RECEIVE | receive, Integer.valueOf(slot));
             receives++;
@@ -206,11 +206,12 @@ final class Traffic implements Program {
         if (result == -FabricErrno.EAGAIN) {
             return 0;
         }
-        Ledger.require(result == 0, "tsendmsg answered " + FabricErrno.name(result));
+        Account.require(result == 0, "tsendmsg answered " + FabricErrno.name(result));
         freeSends.remove();
         slots.put(id, Integer.valueOf(slot));
-        ledger.onPosted(new Ledger.Message(
-            id, node.index(), node.life(), to, known[to], length, confirmed));
+        Account.Message message = new Account.Message(id, node, to, known[to], length);
+        message.isConfirmed = confirmed;
+        ledger.onPosted(message);
         return 1;
     }
 
@@ -235,7 +236,7 @@ final class Traffic implements Program {
             .destAddr(addresses[to]).remote(place(to), KEY).opContext(ACCESS)
             .flags(Flags.COMPLETION | (isAccessConfirmed ? Flags.DELIVERY_COMPLETE : 0)));
         access = result == 0 ? 1 : 0;
-        Ledger.require(result == 0 || result == -FabricErrno.EAGAIN, "write answered " + FabricErrno.name(result));
+        Account.require(result == 0 || result == -FabricErrno.EAGAIN, "write answered " + FabricErrno.name(result));
         return access;
     }
 
@@ -248,14 +249,14 @@ final class Traffic implements Program {
         for (;;) {
             int result = queue.poll(this::onEntry, BATCH);
             if (result == -FabricErrno.EAVAIL) {
-                Ledger.require(queue.readErr(error, 0) == 1, "there is no error to be read");
+                Account.require(queue.readErr(error, 0) == 1, "there is no error to be read");
                 onError();
                 result = 1;
             }
             if (result == -FabricErrno.EAGAIN) {
                 return work;
             }
-            Ledger.require(result > 0, "poll answered " + FabricErrno.name(result));
+            Account.require(result > 0, "poll answered " + FabricErrno.name(result));
             work += result;
         }
     }
@@ -274,7 +275,7 @@ final class Traffic implements Program {
         } else {
             freeSends.add(take(context));
             node.simulation().note("sent", node, context, 0);
-            Ledger.Message sent = ledger.onEntry(node, context, 0);
+            Account.Message sent = ledger.onEntry(node, context, 0);
             if (hasLinks && context % SENDS_BETWEEN_PATHS == 0 && known[sent.to] != 0 && sent.to != node.index()) {
                 ledger.onPath(sent, endpoint.path(addresses[sent.to]).linkName());
             }
@@ -283,7 +284,7 @@ final class Traffic implements Program {
 
     private int take(long context) {
         Integer slot = slots.remove(context);
-        Ledger.require(slot != null, "an entry with context " + Long.toHexString(context) + " came twice or never had"
+        Account.require(slot != null, "an entry with context " + Long.toHexString(context) + " came twice or never had"
             + " an operation");
         return slot;
     }
@@ -295,7 +296,7 @@ final class Traffic implements Program {
             access = 0;
         } else if ((context & RECEIVE) != 0) {
             freeReceives.add(take(context));
-            Ledger.require(error.err() != FabricErrno.ETRUNC, "a receive was too short");
+            Account.require(error.err() != FabricErrno.ETRUNC, "a receive was too short");
         } else {
             freeSends.add(take(context));
             ledger.onEntry(node, context, error.err());
@@ -319,7 +320,7 @@ final class Traffic implements Program {
         if (result == 0) {
             access = 2;
         } else {
-            Ledger.require(result == -FabricErrno.EAGAIN || accessLife != ledger.life(accessTo),
+            Account.require(result == -FabricErrno.EAGAIN || accessLife != ledger.life(accessTo),
                 "read answered " + FabricErrno.name(result));
         }
     }

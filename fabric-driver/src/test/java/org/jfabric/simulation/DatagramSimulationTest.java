@@ -80,7 +80,7 @@ class DatagramSimulationTest {
             DatagramLedger ledger = new DatagramLedger(simulation, 1);
             Node node = simulation.add("a", "loopback", each -> () -> 0);
             simulation.start();
-            ledger.onPosted(new DatagramLedger.Message(ledger.nextId(), 0, 0, 0, 8, false));
+            ledger.onPosted(new Account.Message(ledger.nextId(), node, 0, 1, 8));
             assertThrows(AssertionError.class, () -> ledger.onReceived(node, 1, 8, false));
             assertThrows(AssertionError.class, () -> ledger.onReceived(node, 2, 8, false));
         }

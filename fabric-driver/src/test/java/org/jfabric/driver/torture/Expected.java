@@ -1,7 +1,7 @@
 package org.jfabric.driver.torture;
 
-import java.util.Map;
 import java.util.TreeMap;
+import org.jfabric.simulation.model.ReceiveOrder;
 
 /**
  * The conversations whose messages a worker receives: the last few of them. Those before were judged when their sender
@@ -18,23 +18,10 @@ final class Expected {
     /** What is received from one sender. */
     static final class Incoming {
         final Ledger ledger;
-        /** Of the last messages: when the receive that took each was posted. */
-        private final TreeMap<Long, Long> receives = new TreeMap<>();
+        final ReceiveOrder order = new ReceiveOrder(RECEIVES_KEPT);
 
         private Incoming(Ledger ledger) {
             this.ledger = ledger;
-        }
-
-        /** Entries may come in any order; but an earlier message takes a receive that was posted earlier. */
-        String onMatched(long number, long receive) {
-            receives.put(number, receive);
-            Map.Entry<Long, Long> before = receives.lowerEntry(number);
-            Map.Entry<Long, Long> after = receives.higherEntry(number);
-            if (receives.size() > RECEIVES_KEPT) {
-                receives.pollFirstEntry();
-            }
-            return before != null && before.getValue() > receive || after != null && after.getValue() < receive
-                ? "message " + number + " took receive " + receive + ", between " + before + " and " + after : null;
         }
     }
 

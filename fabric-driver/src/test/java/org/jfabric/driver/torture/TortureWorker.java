@@ -487,7 +487,7 @@ final class TortureWorker {
         if (fault == null) {
             long number = Payload.number(memory, offset);
             fault = !from.ledger.onReceived(number) ? "message " + number + " came twice"
-                : cell.isReliable() ? from.onMatched(number, receives[slot]) : null;
+                : cell.isReliable() ? from.order.onMatched(number, receives[slot]) : null;
         }
         if (fault != null) {
             say("fault " + fault + ", conversation " + conversation + ", in " + entry);
