@@ -15,7 +15,7 @@ final class AeronDriver implements Side {
     private final MediaDriver driver;
 
     AeronDriver(SideSettings settings) {
-        driver = MediaDriver.launch(AeronSide.driverContext(settings.ownDirectory().toString())
+        driver = MediaDriver.launch(AeronPort.driverContext(settings.ownDirectory().toString())
             .threadingMode(ThreadingMode.SHARED)
             .sharedIdleStrategy(new SleepingMillisIdleStrategy(sleepMs(settings.pass()))));
     }

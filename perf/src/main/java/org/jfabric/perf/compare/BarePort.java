@@ -25,7 +25,7 @@ import org.jfabric.tool.ToolException;
  * end, one system call that sends and one that receives, over and over until it finds something, as a C program would
  * do it. Owner: one thread.
  */
-abstract sealed class BarePort implements Port, AutoCloseable {
+abstract sealed class BarePort implements Port {
     static final int MOST_DATAGRAM_BYTES = 1472;
 
     /** The interface that is used unless a driver's option names another one. */
@@ -68,13 +68,6 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         } catch (SocketException ex) {
             throw new UncheckedIOException(ex);
         }
-    }
-
-    /** Finds the other side, which is open. */
-    abstract void connect();
-
-    /** Prepares the answering side before the first message arrives. */
-    void arm() {
     }
 
     @Override
@@ -137,14 +130,14 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         }
 
         @Override
-        void connect() {
+        public void connect() {
             if (listenFd < 0) {
                 fd = check("connect", TcpSocket.connect(anyPort, other(), SocketClass.NONE));
             }
         }
 
         @Override
-        void arm() {
+        public void arm() {
             long begin = System.nanoTime();
             while (fd < 0) {
                 fd = TcpSocket.accept(listenFd);
@@ -211,7 +204,7 @@ abstract sealed class BarePort implements Port, AutoCloseable {
         }
 
         @Override
-        void connect() {
+        public void connect() {
             byte[] name = other();
             MemorySegment copy = arena.allocate(name.length, Long.BYTES);
             MemorySegment.copy(name, 0, copy, ValueLayout.JAVA_BYTE, 0, name.length);

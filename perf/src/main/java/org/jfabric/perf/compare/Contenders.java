@@ -94,7 +94,7 @@ final class Contenders {
             new JvmContender.Definition(MANY_RECEIVES, "JFabric, the same with 100,000 receives posted", jfabric,
                 pair(SideKind.JFABRIC_INVOKER_MANY_RECEIVES), stream, MANY_RECEIVES_MOST_BYTES, 2, true),
             new JvmContender.Definition(ZERO_COPY, "JFabric, the same with zero-copy receive, untagged", jfabric,
-                pair(SideKind.JFABRIC_ZERO_COPY), stream, ZeroCopySide.MOST_BYTES, 2, true),
+                pair(SideKind.JFABRIC_ZERO_COPY), stream, ZeroCopyPort.MOST_BYTES, 2, true),
             new JvmContender.Definition(REMOTE, "JFabric, embedded INVOKER, shm, remote memory access", jfabric,
                 pair(SideKind.JFABRIC_REMOTE), remote, ANY_SIZE, 2, true),
             new JvmContender.Definition(DEDICATED, "JFabric, to itself through a daemon, DEDICATED", jfabric,

@@ -31,9 +31,9 @@ final class OtherLinks implements AutoCloseable {
             use(fabric, directory, settings, link);
         }
         String directory = NAME + "-udp-" + settings.role().text();
-        datagrams = new DatagramPort("udp", settings.directory().resolve(directory), NAME, settings.sizeBytes(),
-            DatagramPort.FEW, 1);
-        datagrams.connect(directory, NAME);
+        datagrams = new DatagramPort("udp", settings.directory().resolve(directory), NAME, directory, NAME,
+            settings.sizeBytes(), Pass.EXCHANGE);
+        datagrams.connect();
         PortLoops loops = new PortLoops(datagrams);
         loops.exchangePing(MESSAGES);
     }

@@ -8,7 +8,7 @@ import org.HdrHistogram.Histogram;
  */
 final class PortLoops {
     /** Messages in one call: often enough for the compiler to notice, rarely enough not to cost anything. */
-    private static final int CHUNK = 64;
+    static final int CHUNK = 64;
     /** Receives that both sides keep posted allow for no more. */
     private static final int PACED_WINDOW = 48;
     private static final long HIGHEST_NS = 100_000_000_000L;
@@ -52,6 +52,24 @@ final class PortLoops {
     void streamPong(long count) {
         await(count);
         sendChunk(1);
+    }
+
+    /** Sends bursts of messages, each after the answer to the one before. Returns the nanoseconds. */
+    long burstPing(long count) {
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            sendChunk((int) Math.min(CHUNK, count - done));
+            await(1);
+        }
+        return System.nanoTime() - begin;
+    }
+
+    /** Takes bursts of messages, and answers each by one. */
+    void burstPong(long count) {
+        for (long done = 0; done < count; done += CHUNK) {
+            await(Math.min(CHUNK, count - done));
+            sendChunk(1);
+        }
     }
 
     /**

@@ -2,7 +2,6 @@ package org.jfabric.perf.compare;
 
 import org.agrona.BitUtil;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
 import org.jfabric.AtomicRequest;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
@@ -10,17 +9,12 @@ import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteMemory;
-import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ThreadingMode;
-import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
-import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -46,11 +40,9 @@ final class RemoteSide implements Side, CompletionHandler {
     private static final int LINE = 64;
 
     private final SideSettings settings;
-    private final FabricDriver driver;
-    private final Fabric fabric;
+    private final InvokedEndpoint own;
     private final Domain domain;
     private final CompletionQueue queue;
-    private final AddressVector addresses;
     private final Endpoint endpoint;
     private final RemoteMemory remote;
     /** Bytes of the payload: a put ends with a counter of 8 bytes. */
@@ -76,33 +68,26 @@ final class RemoteSide implements Side, CompletionHandler {
         stop = BitUtil.align(sizeBytes, LINE);
         ready = stop + LINE;
         taken = ready + LINE;
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(settings.ownDirectory()).threadingMode(ThreadingMode.INVOKER).build());
-        fabric = driver.fabric();
         Info hints = new Info().caps(Flags.RMA | Flags.ATOMIC).linkName(LINK);
         hints.epAttr().type(EndpointType.RDM);
-        hints.txAttr().size(QUEUE_SIZE);
-        hints.rxAttr().size(QUEUE_SIZE);
-        domain = fabric.domain(fabric.info(hints).best());
-        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
-        addresses = domain.openAddressVector(new AddressVectorAttr());
+        own = new InvokedEndpoint(DriverConfig.builder().directory(settings.ownDirectory()), hints, QUEUE_SIZE);
+        domain = own.domain;
+        queue = own.queue;
         memory = domain.allocate(taken + LINE,
             new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(KEY));
         seen = memory.buffer();
         local = domain.allocate(taken + LINE);
         source = local.buffer();
-        endpoint = domain.openEndpoint(domain.info());
+        endpoint = own.endpoint;
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
-        endpoint.bind(addresses);
-        endpoint.enable();
-        endpoint.publish(settings.role().text());
+        own.enable(settings.role().text());
         remote = endpoint.remoteMemory();
         injected = sizeBytes <= endpoint.injectSize();
     }
 
     @Override
     public void connect() {
-        peer = addresses.insertService(settings.other().text(), settings.other().text());
+        peer = own.peer(settings.other().text(), settings.other().text());
         add.operation(AtomicOperation.SUM, AtomicDatatype.INT64, 1)
             .operands(local.address(stop)).results(local.address(ready)).destAddr(peer).remote(0, KEY);
     }
@@ -338,10 +323,6 @@ final class RemoteSide implements Side, CompletionHandler {
 
     @Override
     public void close() {
-        try {
-            fabric.close();
-        } finally {
-            driver.close();
-        }
+        own.close();
     }
 }

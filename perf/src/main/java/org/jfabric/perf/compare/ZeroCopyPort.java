@@ -4,22 +4,15 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.AddressVector;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MessageHandler;
 import org.jfabric.RecvContext;
-import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.QueueConfig;
-import org.jfabric.driver.config.ThreadingMode;
-import org.jfabric.info.AddressVectorAttr;
-import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -35,7 +28,7 @@ import org.jfabric.tool.ToolException;
  * injected is injected, so that its memory belongs to the sender again at once and no entry follows, as with Aeron's
  * {@code offer}. A longer one has an entry, and a window as all streams have.
  */
-final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandler {
+final class ZeroCopyPort implements Port, MessageHandler, CompletionHandler {
     /** Longest message that is read as a whole. */
     static final int MOST_BYTES = 4096;
 
@@ -50,60 +43,51 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
     private static final long SEND = 1;
 
     private final SideSettings settings;
-    private final FabricDriver driver;
-    private final Fabric fabric;
+    private final InvokedEndpoint own;
     private final CompletionQueue queue;
-    private final AddressVector addresses;
     private final MemoryRegion region;
     private final UnsafeBuffer payload;
     private final Endpoint endpoint;
     private final boolean injected;
     private final boolean comparing;
     private final byte[] compared;
-    private final PortLoops loops = new PortLoops(this);
     private long peer;
     private long received;
+    /** Only counted in a pass that verifies. */
+    private long sent;
     private int underWay;
     /** Never read. Without it the compiler would remove the access to the message. */
     private long seen;
 
     /** Starts the driver. */
-    ZeroCopySide(SideSettings settings) {
+    ZeroCopyPort(SideSettings settings) {
         this.settings = settings;
         comparing = settings.pass() == Pass.VERIFY_STREAM;
         compared = new byte[settings.sizeBytes()];
         int cellBytes = BitUtil.align(Math.max(1, settings.sizeBytes()), LINE);
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+        DriverConfig.Builder config = DriverConfig.builder()
             .directory(settings.ownDirectory())
-            .threadingMode(ThreadingMode.INVOKER)
             .set(QueueConfig.CQ_DRIVER_SHARE, DRIVER_SHARE)
             .set(QueueConfig.BUFFERED_LIMIT_BYTES, (long) cellBytes)
             // no longer than needed: cells that are used in turn should stay in the cache
             .set(QueueConfig.SLAB_LENGTH_BYTES,
-                (long) BitUtil.findNextPositivePowerOfTwo(Math.max(LEAST_SLAB_BYTES, CELLS * cellBytes)))
-            .build());
-        fabric = driver.fabric();
+                (long) BitUtil.findNextPositivePowerOfTwo(Math.max(LEAST_SLAB_BYTES, CELLS * cellBytes)));
         Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).mode(Mode.BUFFERED_RECV).linkName(LINK);
         hints.epAttr().type(EndpointType.RDM);
-        hints.txAttr().size(QUEUE_SIZE);
-        hints.rxAttr().size(QUEUE_SIZE);
-        Domain domain = fabric.domain(fabric.info(hints).best());
-        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
-        addresses = domain.openAddressVector(new AddressVectorAttr());
-        region = domain.allocate(cellBytes);
+        own = new InvokedEndpoint(config, hints, QUEUE_SIZE);
+        queue = own.queue;
+        region = own.domain.allocate(cellBytes);
         payload = region.buffer();
-        endpoint = domain.openEndpoint(domain.info());
+        endpoint = own.endpoint;
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
-        endpoint.bind(addresses);
         endpoint.setopt(EndpointOption.BUFFERED_LIMIT, cellBytes);
-        endpoint.enable();
-        endpoint.publish(settings.role().text());
+        own.enable(settings.role().text());
         injected = settings.sizeBytes() <= endpoint.injectSize();
     }
 
     @Override
     public void connect() {
-        peer = addresses.insertService(settings.other().text(), settings.other().text());
+        peer = own.peer(settings.other().text(), settings.other().text());
     }
 
     @Override
@@ -112,30 +96,20 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
     }
 
     @Override
-    public long run(Pass pass, long count) {
-        boolean begins = settings.role() == SideRole.PING;
-        return switch (pass) {
-            case STREAM -> {
-                if (begins) {
-                    yield loops.streamPing(count);
-                }
-                loops.streamPong(count);
-                yield 0;
-            }
-            case VERIFY_STREAM -> begins ? sendFilled(count) : awaitCompared(count);
-            default -> throw new IllegalArgumentException(pass.name());
-        };
+    public void begin(Pass pass) {
+        // contents are compared in a cell of its own
     }
 
     @Override
     public boolean trySend() {
-        if (underWay == SideSettings.WINDOW) {
+        if (underWay == SideSettings.WINDOW || comparing && !fill()) {
             return false;
         }
         int result = injected ? endpoint.inject(payload, 0, settings.sizeBytes(), peer)
             : endpoint.send(region.address(), settings.sizeBytes(), peer, SEND);
         if (result == 0) {
             underWay += injected ? 0 : 1;
+            sent += comparing ? 1 : 0;
             return true;
         }
         if (result != -FabricErrno.EAGAIN) {
@@ -173,24 +147,13 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
         received++;
     }
 
-    private long sendFilled(long count) {
-        for (long i = 0; i < count; i++) {
-            PingPongContents.fill(region.segment(), settings.sizeBytes(), i);
-            while (!trySend()) {
-                poll();
-            }
-            while (underWay > 0) {
-                poll();
-            }
+    /** Makes the contents of the next message; false while the memory still belongs to the message before. */
+    private boolean fill() {
+        if (underWay > 0) {
+            return false;
         }
-        return count;
-    }
-
-    private long awaitCompared(long count) {
-        while (received < count) {
-            poll();
-        }
-        return received;
+        PingPongContents.fill(region.segment(), settings.sizeBytes(), sent);
+        return true;
     }
 
     private void compare(DirectBuffer buffer) {
@@ -208,10 +171,6 @@ final class ZeroCopySide implements Side, Port, MessageHandler, CompletionHandle
 
     @Override
     public void close() {
-        try {
-            fabric.close();
-        } finally {
-            driver.close();
-        }
+        own.close();
     }
 }

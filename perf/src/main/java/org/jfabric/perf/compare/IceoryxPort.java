@@ -11,29 +11,26 @@ import org.jfabric.tool.ToolException;
  * One of two processes that lend messages to each other by iceoryx: memory is loaned and published, taken and released.
  * The sender writes the first word and the receiver reads it. Owner: one thread.
  */
-final class IceoryxSide implements Side, Port {
+final class IceoryxPort implements Port {
     private static final String TO_PONG = "to-pong";
     private static final String TO_PING = "to-ping";
     private static final int MOST_NAME_CHARACTERS = 90;
     private static final long CONNECT_TIMEOUT_NS = 10_000_000_000L;
     private static boolean isConnected;
 
-    private final SideSettings settings;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment place = arena.allocate(ValueLayout.JAVA_LONG);
     private final long placeAddress = place.address();
     private final long lengthBytes;
     private final long publisher;
     private final long subscriber;
-    private final PortLoops loops;
     private long sent;
     private long received;
 
-    IceoryxSide(SideSettings settings) {
-        this.settings = settings;
+    IceoryxPort(SideSettings settings) {
         // the word at its begin
         lengthBytes = Math.max(Long.BYTES, settings.sizeBytes());
-        synchronized (IceoryxSide.class) {
+        synchronized (IceoryxPort.class) {
             if (!isConnected) {
                 IceoryxLibrary.connect("jfabric-compare-" + ProcessHandle.current().pid());
                 isConnected = true;
@@ -44,7 +41,6 @@ final class IceoryxSide implements Side, Port {
         String name = cell.substring(Math.max(0, cell.length() - MOST_NAME_CHARACTERS));
         publisher = IceoryxLibrary.publisher(arena, List.of("jfabric", name, begins ? TO_PONG : TO_PING));
         subscriber = IceoryxLibrary.subscriber(arena, List.of("jfabric", name, begins ? TO_PING : TO_PONG));
-        loops = new PortLoops(this);
     }
 
     @Override
@@ -56,18 +52,6 @@ final class IceoryxSide implements Side, Port {
                 throw new ToolException("iceoryx's two sides did not find each other within 10 s.");
             }
         }
-    }
-
-    @Override
-    public long run(Pass pass, long count) {
-        if (pass != Pass.EXCHANGE) {
-            throw new IllegalArgumentException(pass.name());
-        }
-        if (settings.role() == SideRole.PING) {
-            return loops.exchangePing(count);
-        }
-        loops.exchangePong(count);
-        return 0;
     }
 
     @Override

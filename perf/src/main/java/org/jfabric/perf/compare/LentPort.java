@@ -3,20 +3,13 @@ package org.jfabric.perf.compare;
 import java.lang.foreign.MemorySegment;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
-import org.jfabric.AddressVector;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
 import org.jfabric.CompletionQueue;
-import org.jfabric.Domain;
 import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
 import org.jfabric.MemoryRegion;
 import org.jfabric.RecvContext;
-import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.ThreadingMode;
-import org.jfabric.info.AddressVectorAttr;
-import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -29,7 +22,7 @@ import org.jfabric.tool.ToolException;
  * One of two processes with a driver each in mode INVOKER, over the link shm, that lend each other their messages: the
  * receiver reads them in the sender's memory and gives them back with its next read.
  */
-final class LentSide implements Side, Port, CompletionHandler {
+final class LentPort implements Port, CompletionHandler {
     private static final String LINK = "shm";
     private static final int POLL_LIMIT = 16;
     private static final int QUEUE_SIZE = 64;
@@ -39,14 +32,11 @@ final class LentSide implements Side, Port, CompletionHandler {
 
     private final SideSettings settings;
     private final boolean reading;
-    private final FabricDriver driver;
-    private final Fabric fabric;
+    private final InvokedEndpoint own;
     private final CompletionQueue queue;
-    private final AddressVector addresses;
     private final MemoryRegion region;
     private final Endpoint endpoint;
     private final long sliceBytes;
-    private final PortLoops loops = new PortLoops(this);
     private final byte[] compared;
     private long peer;
     private long received;
@@ -61,34 +51,24 @@ final class LentSide implements Side, Port, CompletionHandler {
      *
      * @param reading  whether the receiver reads every byte, and not only the first one.
      */
-    LentSide(SideSettings settings, boolean reading) {
+    LentPort(SideSettings settings, boolean reading) {
         this.settings = settings;
         this.reading = reading;
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(settings.ownDirectory())
-            .threadingMode(ThreadingMode.INVOKER)
-            .build());
-        fabric = driver.fabric();
         Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).mode(Mode.BUFFERED_RECV).linkName(LINK);
         hints.epAttr().type(EndpointType.RDM);
-        hints.txAttr().size(QUEUE_SIZE);
-        hints.rxAttr().size(QUEUE_SIZE);
-        Domain domain = fabric.domain(fabric.info(hints).best());
-        queue = domain.openCompletionQueue(new CompletionQueueAttr().size(2 * QUEUE_SIZE));
-        addresses = domain.openAddressVector(new AddressVectorAttr());
+        own = new InvokedEndpoint(DriverConfig.builder().directory(settings.ownDirectory()), hints, QUEUE_SIZE);
+        queue = own.queue;
         sliceBytes = BitUtil.align(Math.max(1, settings.sizeBytes()), LINE);
-        region = domain.allocate(SLICES * sliceBytes);
+        region = own.domain.allocate(SLICES * sliceBytes);
         compared = new byte[settings.sizeBytes()];
-        endpoint = domain.openEndpoint(domain.info());
+        endpoint = own.endpoint;
         endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
-        endpoint.bind(addresses);
-        endpoint.enable();
-        endpoint.publish(settings.role().text());
+        own.enable(settings.role().text());
     }
 
     @Override
     public void connect() {
-        peer = addresses.insertService(settings.other().text(), settings.other().text());
+        peer = own.peer(settings.other().text(), settings.other().text());
     }
 
     @Override
@@ -97,23 +77,16 @@ final class LentSide implements Side, Port, CompletionHandler {
     }
 
     @Override
-    public long run(Pass pass, long count) {
-        boolean begins = settings.role() == SideRole.PING;
+    public void begin(Pass pass) {
         comparing = pass == Pass.VERIFY;
-        if (pass != Pass.VERIFY && pass != Pass.EXCHANGE) {
-            throw new IllegalArgumentException(pass.name());
-        }
-        long result = count;
-        if (begins) {
-            result = loops.exchangePing(count);
-        } else {
-            loops.exchangePong(count);
-        }
-        // the other side's last message is given back with a read, and ours comes back with one of its reads
+    }
+
+    /** The other side's last message is given back with a read, and ours comes back with one of its reads. */
+    @Override
+    public void end() {
         while (givenBack < sent) {
             poll();
         }
-        return comparing ? count : result;
     }
 
     @Override
@@ -195,10 +168,6 @@ final class LentSide implements Side, Port, CompletionHandler {
 
     @Override
     public void close() {
-        try {
-            fabric.close();
-        } finally {
-            driver.close();
-        }
+        own.close();
     }
 }

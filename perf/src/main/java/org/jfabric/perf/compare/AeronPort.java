@@ -9,7 +9,6 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
-import org.HdrHistogram.Histogram;
 import org.agrona.BufferUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.AgentInvoker;
@@ -21,7 +20,7 @@ import org.jfabric.tool.ToolException;
  * of the application and read where they arrive, as Aeron is meant to be used. Messages larger than a frame are
  * reassembled.
  */
-final class AeronSide implements Side, Port, FragmentHandler {
+final class AeronPort implements Port, FragmentHandler {
     /** As long as a frame can be, so that large messages are in as few pieces as possible. */
     private static final int IPC_MTU_BYTES = 65_504;
     /** Three of them are mapped and touched for each direction. */
@@ -40,11 +39,9 @@ final class AeronSide implements Side, Port, FragmentHandler {
     private final Subscription subscription;
     private final UnsafeBuffer message;
     private final FragmentHandler handler;
-    private final PortLoops loops;
-    private Histogram distribution;
     private long received;
 
-    private AeronSide(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing) {
+    private AeronPort(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing) {
         this.settings = settings;
         this.driver = driver;
         invoker = driver == null ? null : driver.sharedAgentInvoker();
@@ -56,21 +53,20 @@ final class AeronSide implements Side, Port, FragmentHandler {
         subscription = aeron.addSubscription(begins ? toPing : toPong, begins ? PONG_STREAM : PING_STREAM);
         message = new UnsafeBuffer(BufferUtil.allocateDirectAligned(Math.max(1, settings.sizeBytes()), ALIGNMENT));
         handler = settings.sizeBytes() <= publication.maxPayloadLength() ? this : new FragmentAssembler(this);
-        loops = new PortLoops(this);
     }
 
     /** A client of the media driver beside it, over shared memory. */
-    static AeronSide ipc(SideSettings settings) {
+    static AeronPort ipc(SideSettings settings) {
         String channel = "aeron:ipc?term-length=" + TERM_BYTES;
-        return new AeronSide(settings, null, settings.directory().resolve(SideRole.DRIVER.text()).toString(),
+        return new AeronPort(settings, null, settings.directory().resolve(SideRole.DRIVER.text()).toString(),
             channel, channel);
     }
 
     /** A client that runs its own media driver in its own thread, over UDP. */
-    static AeronSide udp(SideSettings settings) {
+    static AeronPort udp(SideSettings settings) {
         String directory = settings.ownDirectory().toString();
         MediaDriver driver = MediaDriver.launchEmbedded(driverContext(directory).threadingMode(ThreadingMode.INVOKER));
-        return new AeronSide(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1));
+        return new AeronPort(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1));
     }
 
     static MediaDriver.Context driverContext(String directory) {
@@ -106,32 +102,9 @@ final class AeronSide implements Side, Port, FragmentHandler {
     }
 
     @Override
-    public long run(Pass pass, long count) {
-        boolean begins = settings.role() == SideRole.PING;
+    public void begin(Pass pass) {
+        Port.super.begin(pass);
         cycle();
-        switch (pass) {
-            case EXCHANGE -> {
-                if (begins) {
-                    return loops.exchangePing(count);
-                }
-                loops.exchangePong(count);
-            }
-            case STREAM -> {
-                if (begins) {
-                    return loops.streamPing(count);
-                }
-                loops.streamPong(count);
-            }
-            case PACED -> {
-                if (begins) {
-                    distribution = loops.pacedPing(count, SideSettings.INTERVAL_NS, 0);
-                    return loops.pacedNs();
-                }
-                loops.pacedPong(count);
-            }
-            default -> throw new IllegalStateException("Contents are compared on JFabric's side only.");
-        }
-        return 0;
     }
 
     @Override
@@ -162,11 +135,6 @@ final class AeronSide implements Side, Port, FragmentHandler {
     @Override
     public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
         received++;
-    }
-
-    @Override
-    public Histogram distribution() {
-        return distribution;
     }
 
     @Override

@@ -36,7 +36,7 @@ import org.jfabric.tool.ToolException;
  * Connections over tcp, of which one has traffic. The answering side accepts them; if there are several they share one
  * receive context, as in a gateway. Both sides drive a driver of their own in mode INVOKER.
  */
-final class GatewaySide implements Side, Port, CompletionHandler {
+final class GatewayPort implements Port, CompletionHandler {
     private static final int QUEUE_SIZE = 64;
     private static final int POLL_LIMIT = 16;
     /** Connections that are asked for at the same time. */
@@ -56,7 +56,6 @@ final class GatewaySide implements Side, Port, CompletionHandler {
     private final EventEntry event = new EventEntry();
     private final CompletionQueue queue;
     private final MemoryRegion region;
-    private final PortLoops loops = new PortLoops(this);
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Where receives are posted: the shared context, or null for the endpoint's own. */
     private final Endpoint shared;
@@ -74,7 +73,7 @@ final class GatewaySide implements Side, Port, CompletionHandler {
      *
      * @param connections to open; with more than one they share their receives.
      */
-    GatewaySide(SideSettings settings, int connections) {
+    GatewayPort(SideSettings settings, int connections) {
         this.settings = settings;
         this.connections = connections;
         driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(settings.ownDirectory())
@@ -167,18 +166,6 @@ final class GatewaySide implements Side, Port, CompletionHandler {
     private void use(Endpoint endpoint) {
         active = endpoint;
         receives = shared != null ? shared : endpoint;
-    }
-
-    @Override
-    public long run(Pass pass, long count) {
-        if (pass != Pass.EXCHANGE) {
-            throw new IllegalArgumentException(pass.name());
-        }
-        if (settings.role() == SideRole.PING) {
-            return loops.exchangePing(count);
-        }
-        loops.exchangePong(count);
-        return 0;
     }
 
     @Override
